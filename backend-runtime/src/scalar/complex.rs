@@ -1,12 +1,12 @@
-//! Scalar functions of complex numbers, by the dtype of their parts. `float32::complex` and `float64::complex` have the
-//! same source.
+//! Scalar functions of complex numbers, selected by the dtype of their parts. `float32::complex` and `float64::complex`
+//! have the same source.
 
 use super::{float32, float64};
 use crate::{Complex, Precision};
 
 macro_rules! words {
     ($($word:ident($($x:ident),*) -> $out:ident;)*) => {
-        /// A real dtype with scalar functions for complex numbers of such parts.
+        /// A real dtype that has scalar functions for complex numbers with parts of this dtype.
         pub trait Part: Precision {
             $(#[doc = concat!("`", stringify!($word), "` of complex numbers with such parts.")]
             fn $word($($x: Complex<Self>),*) -> words!(@ $out Self);)*

@@ -1,12 +1,13 @@
-//! Scalar functions of the 16-bit floats, computed in `f32` and rounded once, and the conversions between these types.
+//! Scalar functions of the 16-bit floats, which are computed in `f32` and rounded once, and the conversions between
+//! these types.
 //!
-//! The conversions are arithmetic on bits, exact or rounded to nearest with ties to even, so that loops of them
-//! vectorise. The conversions of the `half` crate check the CPU's features at every element.
+//! The conversions use arithmetic on bits, so that loops vectorise. They are exact, or round to nearest with ties to
+//! even. The conversions of the `half` crate check the CPU's features at every element.
 
 use super::float32;
 use crate::{Element, bf16, f16};
 
-/// Bits of the sign, and of infinity, of an `f32`.
+/// The sign bit of an `f32`, and below, the bits of infinity.
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = f32::INFINITY.to_bits();
 
@@ -15,7 +16,7 @@ const INFINITY: u32 = f32::INFINITY.to_bits();
 pub fn widen_f16(x: u16) -> f32 {
     let sign = (x as u32 & 0x8000) << 16;
     let size = (x as u32 & 0x7fff) << 13;
-    // 2^-14 is the least normal number: adding its bits and subtracting its value makes subnormals normal
+    // 2^-14 is the smallest normal number. Adding its bits and then subtracting its value normalises subnormal numbers
     let least = (127 - 14) << 23;
     let subnormal = (f32::from_bits(size + least) - f32::from_bits(least)).to_bits();
     let bits = if size < 1 << 23 { subnormal } else { size + ((127 - 15) << 23) };
@@ -28,7 +29,7 @@ pub fn widen_f16(x: u16) -> f32 {
 pub fn narrow_f16(x: f32) -> u16 {
     let sign = (x.to_bits() & SIGN) >> 16;
     let size = x.to_bits() & !SIGN;
-    // adding 1/2 rounds to the last bit of subnormals
+    // adding 1/2 rounds a subnormal result to its last bit
     let subnormal = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let rounded = size.wrapping_add(0xfff + (size >> 13 & 1)).wrapping_sub((127 - 15) << 23) >> 13;
     let bits = if size < (127 - 14) << 23 { subnormal } else { rounded };
@@ -51,8 +52,8 @@ pub fn narrow_bf16(x: f32) -> u16 {
     (if bits & !SIGN > INFINITY { bits | 0x40_0000 } else { rounded } >> 16) as u16
 }
 
-/// Truncates `x` to `f32`, and sets the last bit if that lost anything, so that rounding the result to a 16-bit float
-/// gives the same as rounding `x`.
+/// Truncates `x` to `f32`, and sets the last bit if the truncation lost anything. Rounding the result to a 16-bit float
+/// then gives the same as rounding `x`.
 #[inline(always)]
 pub fn shorten(x: f64) -> f32 {
     let near = x as f32;
@@ -61,8 +62,8 @@ pub fn shorten(x: f64) -> f32 {
     f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
-/// Like [`shorten`], from `u64` to the 53 bits of an `f64`: if `x` has more bits, the low 11 bits are cut off, and bit
-/// 11 is set if any of these was set.
+/// Like [`shorten`], from `u64` to the 53 bits of an `f64`. If `x` has more than 53 bits, the low 11 bits are cleared,
+/// and bit 11 is set if any of them was set.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;
@@ -72,7 +73,7 @@ pub fn shorten_u64(x: u64) -> f64 {
 
 /// A 16-bit float with its conversions.
 pub trait Half: Element {
-    /// Converts to `f32`, exactly.
+    /// Converts to `f32` without rounding.
     fn widen(self) -> f32;
 
     /// Converts to the nearest 16-bit float.
@@ -107,7 +108,7 @@ impl Half for f16 {
         f16::from_bits(narrow_f16(x))
     }
 
-    // the largest finite number, 65504, needs no range reduction
+    // the largest finite number, 65504, is small enough to need no range reduction
     #[inline(always)]
     fn sine(x: f32) -> f32 {
         float32::sin_near(x)
@@ -232,12 +233,12 @@ mod tests {
         if is_nan { 0x40_0000 } else { 0 }
     }
 
-    /// Numbers in the middle between neighbours, and just beside the middle.
+    /// Tests numbers halfway between neighbours, and numbers just below and above the halfway point.
     #[test]
     fn narrowing_rounds_halves_to_even() {
         for bits in 0..0x7c00u16 {
             let (low, high) = (f16::from_bits(bits).to_f64_const(), f16::from_bits(bits + 1).to_f64_const());
-            // beyond the largest number the next one would be 65536
+            // after the largest finite number, the next number would be 65536
             let high = if bits == 0x7bff { 65536.0 } else { high };
             let middle = ((low + high) * 0.5) as f32;
             assert_eq!(narrow_f16(middle), if bits % 2 == 0 { bits } else { bits + 1 }, "{bits:#x}");
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn doubles_and_integers_round_once() {
-        // just above the middle of two neighbours: rounded to f32 first, it would be the middle
+        // just above the halfway point of two neighbours; rounding to f32 first would give the halfway point
         assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11) + 2f64.powi(-40))), 0x3c01);
         assert_eq!(narrow_f16(shorten(1.0 + 2f64.powi(-11))), 0x3c00);
         assert_eq!(narrow_f16(shorten(-(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)))), 0xbc01);

@@ -2,8 +2,8 @@
 
 macro_rules! common {
     ($t:ident) => {
-        /// `x as T`: truncated toward 0, clamped to the range of the type, and 0 for NaN. Written in steps that let a
-        /// loop vectorise.
+        /// `x as T`: truncated toward 0, clamped to the range of the type, and 0 for NaN. The separate steps let a loop
+        /// vectorise.
         #[inline(always)]
         pub fn from_f64(x: f64) -> $t {
             /// The first number above the range, a power of two.
@@ -11,7 +11,7 @@ macro_rules! common {
             let low = if $t::MIN == 0 { x > -1.0 } else { x >= $t::MIN as f64 };
             let inside = low & (x < ABOVE);
             let near = if inside { x } else { 0.0 };
-            // SAFETY: `near`, when truncated, is in the range of the type, and so in that of a wider type.
+            // SAFETY: truncated `near` is in the range of the type, and therefore also in the range of a wider type.
             let whole = unsafe {
                 if $t::BITS < 32 { near.to_int_unchecked::<i32>() as $t } else { near.to_int_unchecked::<$t>() }
             };
@@ -20,7 +20,7 @@ macro_rules! common {
             if inside { whole } else { limit }
         }
 
-        /// Shifts left; 0 if the shift is negative or at least the width.
+        /// Shifts left; 0 if the shift is negative or at least the number of bits.
         #[inline(always)]
         pub fn shift_left(x: $t, by: $t) -> $t {
             if (0..$t::BITS as i128).contains(&(by as i128)) { x << by } else { 0 }
@@ -33,7 +33,7 @@ macro_rules! common {
             if x == 0 || y == 0 {
                 return (x | y) as $t;
             }
-            // Stein's algorithm: both are odd, and their difference is even
+            // Stein's algorithm: both numbers are odd, so their difference is even
             let twos = (x | y).trailing_zeros();
             x >>= x.trailing_zeros();
             loop {
@@ -48,7 +48,7 @@ macro_rules! common {
             }
         }
 
-        /// The least common multiple of the magnitudes, wrapping; 0 if either is 0.
+        /// The least common multiple of the magnitudes, which wraps if it overflows; 0 if either number is 0.
         #[inline(always)]
         pub fn lcm(x: $t, y: $t) -> $t {
             let divisor = size(gcd(x, y));
@@ -89,7 +89,7 @@ macro_rules! signed {
                 x.unsigned_abs()
             }
 
-            /// The magnitude; the smallest value is returned as is.
+            /// The magnitude; the smallest number gives itself, because its magnitude overflows.
             #[inline(always)]
             pub fn abs(x: $t) -> $t {
                 x.wrapping_abs()
@@ -138,7 +138,8 @@ macro_rules! signed {
                 if y == 0 { 0 } else { x.wrapping_rem(y) }
             }
 
-            /// Arithmetic shift to the right; all sign bits if the shift is negative or at least the width.
+            /// Arithmetic shift to the right. If the shift is negative or at least the number of bits, all bits of the
+            /// result are the sign bit.
             #[inline(always)]
             pub fn shift_right(x: $t, by: $t) -> $t {
                 if (0..$t::BITS as i128).contains(&(by as i128)) { x >> by } else { x >> ($t::BITS - 1) }
@@ -196,7 +197,7 @@ macro_rules! unsigned {
                 remainder(x, y)
             }
 
-            /// Shifts right; 0 if the shift is at least the width.
+            /// Shifts right; 0 if the shift is at least the number of bits.
             #[inline(always)]
             pub fn shift_right(x: $t, by: $t) -> $t {
                 if (by as u64) < $t::BITS as u64 { x >> by } else { 0 }

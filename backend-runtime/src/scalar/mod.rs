@@ -1,13 +1,14 @@
-//! The scalar functions, dtype by dtype, which the methods of the traits in [`element`](crate::element) call.
+//! The scalar functions of each dtype, which the methods of the traits in [`element`](crate::element) call.
 //!
-//! Everything is `#[inline(always)]` and, where it pays, free of branches, so that the loop around it vectorises.
+//! Everything is `#[inline(always)]`, and free of branches if this makes loops faster, so that the calling loop
+//! vectorises.
 //!
 //! The functions of `f32` and `f64` have the same source, in the folder `real`: polynomials, selects and arithmetic on
 //! bits, with the constants of each precision. They vectorise in a function that is compiled for AVX2 and FMA, AVX-512
-//! or NEON. They rely on `mul_add` to round once, which it does everywhere: without FMA in the target it is a slow call
-//! with the same result.
+//! or NEON. They rely on `mul_add` to round only once. This holds on every target: without FMA, `mul_add` is a slow
+//! call with the same result.
 
-// one source for two precisions: a cast that converts in one precision does nothing in the other
+// one source serves two precisions, so a cast that is needed for one precision does nothing for the other
 #![allow(clippy::duplicate_mod, clippy::unnecessary_cast)]
 
 pub mod complex;
@@ -45,9 +46,9 @@ of_parts! {
     /// Returns whether a sine, cosine or tangent of `x` may leave the loop for a slower range reduction, because a part
     /// of `x` is large.
     ///
-    /// A loop of these functions vectorises if the compiler knows that no argument needs the reduction: examine a block
-    /// first, then state for each of its elements, by [`assert_unchecked`](std::hint::assert_unchecked), that the
-    /// result is false.
+    /// A loop of these functions vectorises if the compiler knows that no argument needs the reduction. To achieve
+    /// this, first check a block of arguments, and then state with [`assert_unchecked`](std::hint::assert_unchecked)
+    /// for each argument that the result is false.
     needs_range_reduction
 
     /// Returns whether `x` [needs a reduction of its range](needs_range_reduction), or has an infinite or NaN part.

@@ -1,12 +1,12 @@
 //! Compares the scalar functions of `f32`, `f64` and complex numbers with correctly rounded values, the standard
-//! library and C99. Each function is computed one by one and in a loop for AVX2 and FMA: both have to give the same
-//! bits.
+//! library and C99. Each function is computed for single numbers and in a loop for AVX2 and FMA, and both must give the
+//! same bits.
 
 use super::{complex, float32, float64};
 use crate::Complex;
 use std::fmt::Debug;
 
-/// Functions and constants that the tests need of a precision.
+/// Functions and constants of a precision that the tests need.
 trait Float: Copy + PartialEq + Debug + 'static {
     const REAL: &'static str;
     const COMPLEX: &'static str;
@@ -14,7 +14,8 @@ trait Float: Copy + PartialEq + Debug + 'static {
     const EPSILON: f64;
     const SMALLEST: f64;
     fn parse(text: &str) -> Self;
-    /// An integer whose differences count the floats between two numbers; NaN has an integer of its own.
+    /// Maps a float to an integer, so that differences of integers count the floats between two numbers. NaN has a
+    /// separate integer.
     fn rank(self) -> i64;
     fn wide(self) -> f64;
     fn unary(word: &str) -> Option<Forms<Self, Self>>;
@@ -23,16 +24,16 @@ trait Float: Copy + PartialEq + Debug + 'static {
     fn complex_binary(word: &str) -> Option<Forms<Pair<Self>, Complex<Self>>>;
 }
 
-/// Two complex numbers.
+/// Two complex numbers, which are the arguments of a function.
 type Pair<T> = (Complex<T>, Complex<T>);
 
-/// A scalar function, alone and in a loop.
+/// A scalar function for one number, and as a loop.
 struct Forms<X, Y> {
     alone: fn(X) -> Y,
     looped: fn(&[X], &mut [Y]),
 }
 
-/// `$f` alone, and in a loop compiled for AVX2 and FMA, if the machine has them.
+/// `$f` for one number, and in a loop that is compiled for AVX2 and FMA if the machine has them.
 macro_rules! forms {
     ($x:ident: $t:ty => $out:ty, $f:expr) => {{
         fn alone($x: $t) -> $out {
@@ -48,7 +49,7 @@ macro_rules! forms {
         fn looped(x: &[$t], out: &mut [$out]) {
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the machine has the features.
+                // SAFETY: the check above ensures that the machine has the features.
                 return unsafe { vector(x, out) };
             }
             for (out, &$x) in out.iter_mut().zip(x) {
@@ -121,26 +122,26 @@ precisions!(
     exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign reciprocal
 );
 
-/// Applies both forms, which have to agree in every bit.
+/// Applies both forms, which must give the same bits.
 fn apply<X: Copy + Debug, Y: Copy + Debug>(word: &str, forms: Forms<X, Y>, x: &[X]) -> Vec<Y> {
     let alone: Vec<Y> = x.iter().map(|&x| (forms.alone)(x)).collect();
     let mut looped = alone.clone();
     looped.reverse();
     (forms.looped)(x, &mut looped);
     for ((x, a), b) in x.iter().zip(&alone).zip(&looped) {
-        // as text, which shows the sign of a number but no difference between NaNs
+        // compares the results as text, which shows the sign of a number but no difference between NaNs
         assert_eq!(format!("{a:?}"), format!("{b:?}"), "{word}({x:?}), alone and in a loop");
     }
     alone
 }
 
-/// Reference values of a scalar function.
+/// The lines of the data that contain reference values of a scalar function.
 fn lines<'a>(data: &'a str, word: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
     data.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(move |line| line[0] == word)
 }
 
-/// Maximum distance of a result from the correctly rounded one, counted in floats: 1 is an error below 1.5 ulp, mostly
-/// below 1.
+/// Maximum distance of a result from the correctly rounded value, counted in floats. A distance of 1 means an error
+/// below 1.5 ulp, and in most cases below 1 ulp.
 fn allowed(word: &str) -> i64 {
     match word {
         "acosh" | "erfc" | "gamma" | "erfinv" | "erfcinv" | "i0" | "i0e" | "i1" | "i1e" | "beta" => 2,
@@ -169,7 +170,7 @@ fn real_words<T: Float>() {
         for (line, got) in lines.iter().zip(got) {
             let (x, want) = line.split_at(line.len() - 1);
             let apart = match word {
-                // near a root the error is relative to the values around it
+                // near a root, the error is relative to the values in its neighbourhood
                 "j0" | "j1" => {
                     let around = want[0].wide().abs().max((0.5 / x[0].wide().abs()).sqrt().min(x[0].wide().abs()));
                     ((got.wide() - want[0].wide()).abs() / (around.max(T::SMALLEST) * T::EPSILON) / 3.0) as u64
@@ -181,7 +182,7 @@ fn real_words<T: Float>() {
             }
         }
     }
-    // the worst result of each function
+    // keeps the worst result of each function
     far.sort_by_key(|&(word, apart, _)| (word, std::cmp::Reverse(apart)));
     far.dedup_by_key(|(word, ..)| *word);
     let worst: Vec<&str> = far.iter().map(|(.., text)| text.as_str()).collect();
@@ -217,7 +218,7 @@ fn complex_words<T: Float>(epsilon: f64) {
             let size = want.re.hypot(want.im);
             let apart = |x: f64, y: f64| if x == y { 0.0 } else { x - y };
             let error = apart(got.re, want.re).hypot(apart(got.im, want.im));
-            // the last bit of the magnitude, or of the smallest normal number if that is larger
+            // the unit of the last bit of the magnitude, or of the smallest normal number if that is larger
             let ulp = epsilon * 2f64.powi(size.min(T::LARGEST).max(T::SMALLEST).log2().floor() as i32);
             assert!(error <= 3.0 * ulp, "{word}({x:?}) is {want}, not {got}: {} ulp", error / ulp);
         }
@@ -276,7 +277,7 @@ fn dice() -> impl FnMut() -> u64 {
 #[test]
 fn many_arguments_agree_with_the_standard_library() {
     let mut dice = dice();
-    // all magnitudes, and those where most functions change quickly
+    // the arguments have all magnitudes, with additional ones where most functions change quickly
     let arguments: Vec<f64> = (0..6000)
         .map(|i| {
             let bits = dice();
@@ -321,7 +322,7 @@ const SPECIAL: [f64; 19] = [
     1e22,
 ];
 
-/// Returns whether both are equal with the sign of zero, or both NaN, or at most 2 floats apart.
+/// Returns whether both are NaN, or equal including the sign of zero, or at most 2 floats apart.
 fn agree(x: f64, y: f64) -> bool {
     let zeros = x.is_sign_negative() == y.is_sign_negative() || x != 0.0 || y != 0.0;
     x.is_nan() && y.is_nan() || zeros && x.rank().abs_diff(y.rank()) <= 2
@@ -530,7 +531,7 @@ fn complex_special_values_are_those_of_c99() {
         ("sign", z(3e300, 4e300), z(0.6, 0.8)),
     ] {
         let got = apply(word, f64::complex_unary(word).unwrap(), &[x])[0];
-        // the sign of an infinity or zero beside NaN is not specified
+        // if the other part is NaN, the sign of an infinity or zero is not specified
         let part = |got: f64, want: f64, other: f64| agree(got, want) || other.is_nan() && got.abs() == want.abs();
         assert!(
             part(got.re, want.re, want.im) && part(got.im, want.im, want.re),

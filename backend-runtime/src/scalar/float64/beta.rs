@@ -1,5 +1,6 @@
-//! The beta function and its logarithm, in twice the precision. Arguments from 8 on use Stirling's formula, and smaller
-//! ones the recurrence: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical Functions.
+//! The beta function and its logarithm, computed with twice the precision. Arguments of at least 8 use Stirling's
+//! formula, and smaller arguments the recurrence: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical
+//! Functions.
 
 use super::constants::PI;
 use super::exact::{Wide, product, quotient, sum, sum_ordered, wide_product, wide_sum};
@@ -10,14 +11,15 @@ use super::power::wide_log;
 use super::special::{HALF_LN_2_PI, HALF_LN_2_PI_LOW};
 use super::trig::sin_pi;
 
-/// Argument from which Stirling's formula is used.
+/// Arguments of at least this value use Stirling's formula.
 const FAR: f64 = 8.0;
 
 /// Magnitude below which `beta(x, y)` is `1 / x + 1 / y`.
 const TINY: f64 = 1e-20;
 
-/// `x (x + 1) ..`, with `n` factors, for a positive `x`. The first factor is multiplied by the last, the second by the
-/// last but one, and so on, `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`, which takes half as many steps.
+/// The product `x (x + 1) ..` of `n` factors, for a positive `x`. The first factor is multiplied by the last, the
+/// second by the second last, and so on: `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`. This takes half as
+/// many steps.
 #[inline(always)]
 fn rising(x: Wide, n: f64) -> Wide {
     let last = n - 1.0;
@@ -25,7 +27,7 @@ fn rising(x: Wide, n: f64) -> Wide {
         let (high, low) = sum(x.0, by);
         (high, low + x.1)
     };
-    // not rounded again: the low parts of so few factors stay small
+    // the result is not normalised again, because the low parts of so few factors stay small
     let times = |x: Wide, y: Wide| {
         let (high, low) = product(x.0, y.0);
         (high, x.1.mul_add(y.0, x.0.mul_add(y.1, low)))
@@ -82,20 +84,20 @@ fn log_positive(x: f64, y: f64) -> Wide {
     wide_sum(main, factors)
 }
 
-/// The beta function as `factor` times the exponential of `sign * log(beta(of.0, of.1))`, where both numbers in `of`
-/// are positive.
+/// The beta function as `factor` times the exponential of `sign * log(beta(of.0, of.1))`. Both numbers in `of` are
+/// positive.
 struct Parts {
     factor: f64,
     sign: f64,
     of: (f64, f64),
 }
 
-/// Parts of a value without an exponential.
+/// Parts of a value that has no exponential.
 fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }
 
-/// The parts for positive arguments, of which `x` is the smaller.
+/// The parts for positive arguments, where `x` is the smaller one.
 #[inline(always)]
 fn positive(x: f64, y: f64) -> Parts {
     if y == f64::INFINITY {
@@ -104,7 +106,7 @@ fn positive(x: f64, y: f64) -> Parts {
     if x < TINY { plain(1.0 / x + 1.0 / y) } else { Parts { factor: 1.0, sign: 1.0, of: (x, y) } }
 }
 
-/// The parts if an argument is NaN or not positive.
+/// The parts for arguments of which at least one is NaN or not positive.
 #[inline(never)]
 fn reflected(x: f64, y: f64) -> Parts {
     let whole = |x: f64| x <= 0.0 && x.trunc() == x;

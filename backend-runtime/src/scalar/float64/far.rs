@@ -1,10 +1,11 @@
-//! The remainder of large numbers by pi/2, in integer arithmetic with as many bits of 2/pi as the number needs.
+//! The remainder of large numbers modulo pi/2, computed in integer arithmetic with as many bits of 2/pi as the number
+//! needs.
 
 use super::constants::{FRAC_2_PI_BITS, FRAC_PI_2, FRAC_PI_2_LOW};
 use super::exact::{product, sum_ordered};
 
-/// Splits `x` into a number of quarter turns, of which only the low two bits count, and a remainder `high + low` in
-/// [-pi/4, pi/4]. `x` is finite and at least 2^16 in magnitude.
+/// Splits `x` into a number of quarter turns, of which only the low two bits are correct, and a remainder `high + low`
+/// in [-pi/4, pi/4]. `x` is finite and at least 2^16 in magnitude.
 #[cold]
 #[inline(never)]
 pub fn turns(x: f64) -> (u64, f64, f64) {
@@ -12,7 +13,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let bits = x.to_bits();
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     let exponent = (bits >> 52 & 0x7ff) as i64 - (1023 + 52);
-    // the bits of 2/pi that matter: higher bits contribute whole turns only, and lower bits nothing that matters
+    // the relevant bits of 2/pi: higher bits contribute whole turns only, and lower bits are insignificant
     let start = exponent - 2;
     let window = [0, 64, 128].map(|offset| word(start + offset));
     // the product modulo 2^192, in units of 2^-190 quarter turns
@@ -22,19 +23,19 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let lower = (middle << 64).wrapping_add(low);
     let carry = (lower < low) as u64;
     let upper = high.wrapping_add((middle >> 64) as u64).wrapping_add(carry);
-    // rounded to the nearest quarter
+    // rounded to the nearest quarter turn
     let quarters = upper >> 62;
     let fraction = ((upper as u128) << 66) | (lower >> 62);
     let up = fraction >> 127 == 1;
     let size = if up { fraction.wrapping_neg() } else { fraction };
     let quarters = quarters + up as u64;
-    // the leading 53 bits and the next ones
+    // the leading 53 bits, followed by the next 64 bits
     let shift = size.leading_zeros();
     let size = size << (shift & 127);
     let unit = 2f64.powi(-(shift as i32) - 53);
     let first = (size >> 75) as f64 * unit;
     let second = (size << 53 >> 64) as f64 * (unit * 2f64.powi(-64));
-    // quarter turns to radians
+    // converts quarter turns to radians
     let (high, lost) = product(first, FRAC_PI_2);
     let (high, low) = sum_ordered(high, lost + (first * FRAC_PI_2_LOW + second * FRAC_PI_2));
     let back = up != x.is_sign_negative();

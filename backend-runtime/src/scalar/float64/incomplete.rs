@@ -1,5 +1,6 @@
-//! The regularised incomplete gamma functions: the series 8.11.4 and the continued fraction 8.9.2 of the NIST Digital
-//! Library of Mathematical Functions, and Temme's expansion 8.12.3 if both parameters are large and near each other.
+//! The regularised incomplete gamma functions. They use the series 8.11.4 and the continued fraction 8.9.2 of the NIST
+//! Digital Library of Mathematical Functions, and Temme's expansion 8.12.3 if both parameters are large and close to
+//! each other.
 
 use super::constants::PI;
 use super::erfc;
@@ -10,10 +11,10 @@ use super::log::log;
 use super::power::wide_log;
 use super::temme::TEMME;
 
-/// Value of `a` from which Temme's expansion has all digits.
+/// Temme's expansion is accurate to all digits if `a` is at least this value.
 const LARGE: f64 = 100.0;
 
-/// Maximum number of steps of a series or a fraction; the usual number is some hundred.
+/// Maximum number of steps of a series or a fraction. Usually some hundred steps are enough.
 const STEPS: usize = 10_000;
 
 /// `x^a exp(-x) / gamma(a + 1)`.
@@ -25,7 +26,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
         let (high, low) = sum(power, -x);
         return exp_of(high, low + log_low.mul_add(a, lost)) / gamma(a + 1.0);
     }
-    // exp(a (log(x / a) - (x - a) / a)) / sqrt(2 pi a), and the correction of Stirling's formula
+    // exp(a (log(x / a) - (x - a) / a)) / sqrt(2 pi a), multiplied by the correction of Stirling's formula
     let (ratio, ratio_low) = quotient(x, 0.0, a, 0.0);
     let (apart, apart_low) = sum(x, -a);
     let (near, near_low) = wide_log(ratio);
@@ -36,7 +37,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
     exp_of(high, low + lost) / (2.0 * PI * a).sqrt()
 }
 
-/// The lower function, by its series.
+/// The lower function, computed by its series.
 #[inline(always)]
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut total, mut at) = (1.0, 1.0, a);
@@ -51,7 +52,7 @@ fn series(a: f64, x: f64) -> f64 {
     prefactor(a, x) * total
 }
 
-/// The upper function, by its continued fraction in Lentz's method.
+/// The upper function, computed by its continued fraction with Lentz's method.
 #[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
     const LEAST: f64 = 1e-300;
@@ -78,7 +79,7 @@ fn fraction(a: f64, x: f64) -> f64 {
     prefactor(a, x) * a * value
 }
 
-/// The upper function for `x` and `a` near 0, by the series of 1 minus the function.
+/// The upper function for `x` and `a` near 0, computed by the series of 1 minus the function.
 #[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
     let (mut power, mut total, mut n) = (1.0, 0.0, 1.0);
@@ -95,7 +96,7 @@ fn upper_series(a: f64, x: f64) -> f64 {
     -expm1(exponent) - exp(exponent) * total
 }
 
-/// The lower (sign -1) or upper (sign 1) function where `x` is near a large `a`.
+/// The lower function (`sign` is -1) or the upper function (`sign` is 1) for a large `a` and an `x` near `a`.
 #[inline(always)]
 fn temme(a: f64, x: f64, sign: f64) -> f64 {
     // half the square of eta: mu - log(1 + mu), with mu = (x - a) / a
@@ -130,7 +131,7 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
     0.5 * erfc(sign * eta * (0.5 * a).sqrt()) + sign * rest
 }
 
-/// The lower and the upper function at limits, where they are 0, 1 or NaN; else `None`.
+/// The lower and the upper function for arguments where they are exactly 0, 1 or NaN; `None` for all other arguments.
 #[inline(always)]
 fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {
@@ -175,7 +176,7 @@ outlined! {
         match way(a, x) {
             Way::Near => temme(a, x, -1.0),
             Way::Fraction => 1.0 - fraction(a, x),
-            // accurate for small `x`, unlike 1 minus the upper function
+            // the series is accurate for small `x`, unlike 1 minus the upper function
             Way::UpperSeries | Way::Series => series(a, x),
         }
     }

@@ -9,8 +9,9 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 /// The bias of exponents.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
-/// Functions that are too long to be part of every loop. Each is compiled for AVX2 and FMA, too, and that version is
-/// called if the processor has them. Without FMA each `mul_add` is a call, and these functions have hundreds of them.
+/// Defines functions that are too long to be inlined in every loop. Each function is also compiled for AVX2 and FMA,
+/// and this version is called if the processor has them. Without FMA each `mul_add` is a call, and these functions
+/// contain hundreds of `mul_add`.
 macro_rules! outlined {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: f64),*) -> f64 $body:block)*) => {$(
         $(#[$note])*
@@ -25,7 +26,7 @@ macro_rules! outlined {
                     text($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has these instructions.
+                    // SAFETY: the check above ensures that the processor has these instructions.
                     return unsafe { fused($($arg),*) };
                 }
             }

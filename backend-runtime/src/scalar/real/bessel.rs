@@ -1,8 +1,8 @@
 //! Bessel functions of the first kind, and modified Bessel functions, of order 0 and 1.
 //!
-//! Up to 8 they are polynomials; those of `J0` and `J1` are multiplied by the distances from the roots in this range.
-//! From 8 on they use the modulus and the phase of Hankel's expansion: 10.17.3 and 10.40.1 of the NIST Digital Library
-//! of Mathematical Functions.
+//! For arguments up to 8 they are polynomials; for `J0` and `J1`, these are multiplied by the distances from the roots
+//! in this range. For arguments of at least 8 they use the modulus and the phase of Hankel's expansion: 10.17.3 and
+//! 10.40.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::F;
 use super::exact::polynomial;
@@ -14,7 +14,7 @@ use super::special::{
 };
 use super::trig::sin_cos;
 
-/// Argument from which the expansions for large arguments are used.
+/// Arguments of at least this value use the expansions for large arguments.
 const FAR: F = 8.0;
 
 /// `x^2 - root^2`, where `low` is the low-order part of the root.
@@ -23,7 +23,7 @@ fn from_root(x: F, root: F, low: F) -> F {
     ((x - root) - low) * (x + root)
 }
 
-/// The other factors of the function: those of the next roots, whose squares are `first` and `second`, and a
+/// The other factors of a Bessel function: those of the next two roots, whose squares are `first` and `second`, and a
 /// polynomial.
 #[inline(always)]
 fn factors<const N: usize>(square: F, first: F, second: F, coefficients: &[F; N]) -> F {
@@ -59,12 +59,13 @@ pub fn j1(x: F) -> F {
     let (sin, cos) = sin_cos(size);
     // cos(x - 3 pi/4) and sin(x - 3 pi/4), times sqrt(2)
     let far = (p * (sin - cos) + q * (sin + cos)) * (FRAC_1_SQRT_PI / size.sqrt());
-    // odd: the sign changes with the sign of x, also for -0
+    // the function is odd: the sign changes with the sign of x, including -0
     let value = if size < FAR { near } else { far };
     F::from_bits(value.to_bits() ^ (x.to_bits() & (-0.0 as F).to_bits()))
 }
 
-/// A modified Bessel function: its polynomial up to 8, and `exp(-x) sqrt(x)` times the function from 8 on.
+/// A modified Bessel function, given by its polynomial for arguments up to 8, and by `exp(-x) sqrt(x)` times the
+/// function for arguments of at least 8.
 struct Modified {
     near: F,
     far: F,
@@ -81,7 +82,7 @@ impl Modified {
         Modified { near: polynomial(eighth * eighth, near), far: polynomial(inverse, far), size, is_near: size < FAR }
     }
 
-    /// The function; `power` is the factor `x^order` of `near`. At infinity it is NaN, as in SciPy.
+    /// The value of the function. `power` is the factor `x^order` of `near`. At infinity it is NaN, as in SciPy.
     #[inline(always)]
     fn value(&self, power: F) -> F {
         let Parts { n, high, low } = parts(between(0.0, I_MAX, self.size));

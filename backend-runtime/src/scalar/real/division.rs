@@ -2,16 +2,16 @@
 
 use super::F;
 
-/// `x % y`, exactly; without a call if the quotient has no more bits than a mantissa.
+/// `x % y` without rounding. Makes no call if the quotient has no more bits than a mantissa.
 #[inline(always)]
 fn truncated_remainder(x: F, y: F) -> F {
     let quotient = (x / y).trunc();
     if !((quotient.abs() < 1.0 / F::EPSILON) & (y.abs() < F::INFINITY)) {
         return long_remainder(x, y);
     }
-    // exact: a multiple of the last bits of both, and below y in magnitude
+    // the result is exact, because it is a multiple of the last bits of both numbers and less than y in magnitude
     let rest = quotient.mul_add(-y, x);
-    // the division may have rounded up to a whole number
+    // the division may have rounded up to an integer
     if (rest < 0.0) & (x > 0.0) | (rest > 0.0) & (x < 0.0) { rest + y.abs().copysign(x) } else { rest }
 }
 
@@ -21,14 +21,14 @@ fn long_remainder(x: F, y: F) -> F {
     x % y
 }
 
-/// The remainder with the sign of `x`; zero has the sign of `x` too.
+/// The remainder with the sign of `x`. A zero result has the sign of `x` too.
 #[inline(always)]
 pub fn fmod(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);
     if rest == 0.0 { F::copysign(0.0, x) } else { rest }
 }
 
-/// NumPy's floored quotient, computed from the exact remainder so that both agree.
+/// The floored quotient, as in NumPy, computed from the exact remainder so that the two are consistent.
 #[inline(always)]
 pub fn floor_divide(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);
@@ -40,7 +40,7 @@ pub fn floor_divide(x: F, y: F) -> F {
     if y == 0.0 { x / y } else { value }
 }
 
-/// The remainder with the sign of `y`; zero has the sign of `y` too.
+/// The remainder with the sign of `y`. A zero result has the sign of `y` too.
 #[inline(always)]
 pub fn remainder(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);

@@ -1,4 +1,4 @@
-//! Sums and products, each with the part that rounding drops: `value + error` is exact.
+//! Sums and products that also return their rounding error, so that `value + error` is exact.
 
 use super::F;
 
@@ -24,7 +24,7 @@ pub fn product(x: F, y: F) -> (F, F) {
     (product, x.mul_add(y, -product))
 }
 
-/// A number as a sum of two floats; the second is within the rounding error of the first.
+/// A number as a sum of two floats, where the second is within the rounding error of the first.
 pub type Wide = (F, F);
 
 /// `x * y`, with an error of about the square of a rounding error.

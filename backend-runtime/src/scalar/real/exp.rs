@@ -1,10 +1,10 @@
-//! `exp` and `expm1`, and the pieces of an exponential that the hyperbolic and error functions share.
+//! `exp` and `expm1`, and the parts of an exponential that the hyperbolic and error functions share.
 
 use super::F;
 use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
 use super::exact::{polynomial, product, sum_ordered};
 
-/// The parts of `e^x`: it is `2^n (1 + high + low)`, with `n` whole and `1 + high` in about [0.7, 1.42].
+/// The parts of `e^x`, which equals `2^n (1 + high + low)`, with an integer `n` and `1 + high` in about [0.7, 1.42].
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     pub n: F,
@@ -30,12 +30,12 @@ fn near_0(n: F, r: F, lost: F) -> Parts {
     Parts { n, high, low }
 }
 
-/// Adding and then subtracting this number rounds to an integer. The low bits of the sum are that integer, plus twice
+/// Adding and then subtracting this number rounds to an integer. The low bits of the sum are this integer plus twice
 /// the bias of exponents.
 const BIASED_ROUNDER: F = ROUNDER + (2 * super::BIAS) as F;
 
-/// Splits `e^x` into parts, but without the low part. The missing part and the rounding of `1 + high` together are
-/// within 3/4 of the last place of that sum. Returns `n + BIASED_ROUNDER` and `high`.
+/// Splits `e^x` into parts without the low part. The missing part and the rounding of `1 + high` together are within
+/// 3/4 of the last place of `1 + high`. Returns `n + BIASED_ROUNDER` and `high`.
 #[inline(always)]
 pub(super) fn short_parts(x: F) -> (F, F) {
     let biased = x.mul_add(LOG2_E, BIASED_ROUNDER);
@@ -44,15 +44,15 @@ pub(super) fn short_parts(x: F) -> (F, F) {
     (biased, (r * r).mul_add(r.mul_add(polynomial(r, &EXP), 0.5), r))
 }
 
-/// Splits `e^(x + rest)` into parts, for a `rest` whose square is negligible beside 1.
+/// Splits `e^(x + rest)` into parts. The square of `rest` must be negligible compared with 1.
 #[inline(always)]
 pub(super) fn parts_of(x: F, rest: F) -> Parts {
     let parts = parts(x);
     Parts { low: (1.0 + parts.high).mul_add(rest, parts.low), ..parts }
 }
 
-/// `x * 2^n` for a whole `n` between twice the smallest and twice the largest exponent, and an `x` near 1. Rounded
-/// once, even if the result is subnormal.
+/// `x * 2^n` for an `x` near 1 and an integer `n` between twice the smallest and twice the largest exponent. The result
+/// is rounded once, even if it is subnormal.
 #[inline(always)]
 pub(super) fn scale(x: F, n: F) -> F {
     scale_biased(x, n + BIASED_ROUNDER)
@@ -65,8 +65,8 @@ pub(super) fn scale_biased(x: F, biased: F) -> F {
     x * first * second
 }
 
-/// Two powers of two whose product is `2^n`, for a whole `n` between twice the smallest and twice the largest exponent.
-/// `2^n` itself may be out of range.
+/// Two powers of two whose product is `2^n`, for an integer `n` between twice the smallest and twice the largest
+/// exponent. `2^n` itself may be out of range.
 #[inline(always)]
 pub(super) fn powers(n: F) -> (F, F) {
     powers_biased(n + BIASED_ROUNDER)
@@ -92,7 +92,7 @@ pub(super) fn power_of_two(n: F) -> F {
     power_biased(n + BIASED_ROUNDER)
 }
 
-/// Clamps `x` to the bounds; NaN stays.
+/// Clamps `x` to the bounds. NaN stays NaN.
 #[inline(always)]
 pub(super) fn between(low: F, high: F, x: F) -> F {
     let x = if x > high { high } else { x };
@@ -106,21 +106,21 @@ pub fn exp(x: F) -> F {
     scale_biased(1.0 + high, biased)
 }
 
-/// 2 to the power of `x`, exact for whole `x`. Within 1 ulp.
+/// 2 to the power of `x`, exact for an integer `x`. Within 1 ulp.
 #[inline(always)]
 pub fn exp2(x: F) -> F {
-    // beyond these the result is 0 or infinite
+    // beyond these bounds the result is 0 or infinite
     let (low, high) = (F::MIN_EXP - F::MANTISSA_DIGITS as i32 - 2, F::MAX_EXP + 1);
     let x = between(low as F, high as F, x);
     let n = (x + ROUNDER) - ROUNDER;
-    // exact, because the difference is exact: 2^rest is e^(r + lost)
+    // the product is exact because the difference is exact, so 2^rest equals e^(r + lost)
     let rest = x - n;
     let (r, lost) = product(rest, LN_2);
     let Parts { n, high, .. } = near_0(n, r, lost);
     scale(1.0 + high, n)
 }
 
-/// e to the power of `x + rest`, where `rest` is tiny beside 1. Within 1 ulp.
+/// e to the power of `x + rest`, where `rest` is tiny compared with 1. Within 1 ulp.
 #[inline(always)]
 pub(super) fn exp_of(x: F, rest: F) -> F {
     let parts = parts_of(in_range(x), rest);
@@ -136,10 +136,10 @@ fn in_range(x: F) -> F {
 /// `exp(x) - 1`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn expm1(x: F) -> F {
-    // from -40 down it is -1
+    // for arguments of at most -40 the result is -1
     let Parts { n, high, low } = parts(between(-40.0, EXP_MAX, x));
-    // (2^n - 1) + 2^n (high + low), whose first term is 0 or the larger one; 2^n itself may be one power of two too
-    // large
+    // (2^n - 1) + 2^n (high + low), where the first term is 0 or the larger term. 2^n itself may exceed the range by
+    // one power of two
     let top = F::MAX_EXP as F - 1.0;
     let most = if n > top { top } else { n };
     let power = power_of_two(most);
@@ -147,6 +147,6 @@ pub fn expm1(x: F) -> F {
     let value = power.mul_add(high, less);
     let lost = power.mul_add(high, less - value);
     let value = value + power.mul_add(low, lost);
-    // the result has the sign of x, also for -0
+    // the result has the sign of x, including -0
     (if n > most { 2.0 * value } else { value }).copysign(x)
 }

@@ -1,7 +1,7 @@
 //! The gamma function, its logarithm, and the derivative of the logarithm.
 //!
-//! Arguments up to 8 are moved to [1.5, 2.5) by the recurrence `gamma(x + 1) = x gamma(x)`. From 8 on Stirling's
-//! formula is used. Negative arguments are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of
+//! Arguments below 8 are moved to [1.5, 2.5) by the recurrence `gamma(x + 1) = x gamma(x)`. Arguments of at least 8 use
+//! Stirling's formula. Negative arguments are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of
 //! Mathematical Functions.
 
 use super::F;
@@ -16,19 +16,19 @@ use super::special::{
 };
 use super::trig::{cot_pi, sin_pi};
 
-/// Argument from which Stirling's formula is used.
+/// Arguments of at least this value use Stirling's formula.
 const FAR: F = 8.0;
 
 /// Magnitude below which `gamma(x)` is `1 / x`.
 const TINY: F = F::EPSILON / 8.0;
 
-/// Returns whether `x` is a negative whole number, where all of these functions have poles.
+/// Returns whether `x` is a negative integer, where all of these functions have poles.
 #[inline(always)]
 fn is_pole(x: F) -> bool {
     (x < 0.0) & (x.trunc() == x)
 }
 
-/// Correction of Stirling's formula for `log(gamma(x))`, for `x` from 8 on.
+/// Correction of Stirling's formula for `log(gamma(x))`, for an `x` of at least 8.
 #[inline(always)]
 #[allow(dead_code)] // only one of the two precisions uses it
 pub(super) fn correction(x: F) -> F {
@@ -38,14 +38,14 @@ pub(super) fn correction(x: F) -> F {
 
 /// `log(gamma(1 + x))`, accurate near 0, for `0 <= x <= 3/2`.
 #[inline(always)]
-#[allow(dead_code)] // as above
+#[allow(dead_code)] // only one of the two precisions uses it
 pub(super) fn lgamma1p(x: F) -> F {
     let down = x >= 0.5;
     let rest = if down { x - 1.0 } else { x };
     rest.mul_add(polynomial(rest, &LGAMMA), if down { 0.0 } else { -log1p(x) })
 }
 
-/// `log(gamma(x))` for `x` from 8 on.
+/// `log(gamma(x))` for an `x` of at least 8.
 #[inline(always)]
 pub(super) fn stirling(x: F) -> Wide {
     let (log, log_low) = wide_log(x);
@@ -59,8 +59,8 @@ pub(super) fn stirling(x: F) -> Wide {
     sum_ordered(high, low + (rest_low + (lost + tail)))
 }
 
-/// `x` in (-1/2, 8) as `2 + rest + steps`, with a whole number of steps and `|rest| <= 1/2`, and the factors of the
-/// recurrence.
+/// Representation of an `x` in (-1/2, 8) as `2 + rest + steps`, with an integer number of steps and `|rest| <= 1/2`,
+/// and the factors of the recurrence.
 struct Moved {
     rest: F,
     /// Factor of `gamma(2 + rest)`: `(x - 1) (x - 2) ..`.
@@ -73,7 +73,7 @@ struct Moved {
 fn moved(x: F) -> Moved {
     let steps = (x - 1.5).floor();
     let mut above: Wide = (1.0, 0.0);
-    // factors are exact
+    // these factors are exact
     let mut i = 1.0;
     while i < 6.5 {
         let factor = if i <= steps { x - i } else { 1.0 };
@@ -89,7 +89,7 @@ fn moved(x: F) -> Moved {
     Moved { rest: x - (2.0 + steps), above, below }
 }
 
-/// Gamma function; infinite at 0, with its sign, and NaN at negative whole numbers. Within 2 ulp.
+/// Gamma function. Infinite at 0, with the sign of the zero, and NaN at negative integers. Within 2 ulp.
 #[inline(always)]
 pub fn gamma(x: F) -> F {
     let size = x.abs();
@@ -99,7 +99,7 @@ pub fn gamma(x: F) -> F {
         parts_of(if reflect { -high } else { high }, if reflect { -low } else { low })
     };
     let far = 1.0 + (high + low);
-    // up to 8
+    // for arguments up to 8
     let moved = moved(between(-0.5, FAR, if reflect { size } else { x }));
     let (high, low) = sum_ordered(1.0, moved.rest * polynomial(moved.rest, &GAMMA));
     let above = wide_product(moved.above, (high, low));
@@ -114,15 +114,15 @@ pub fn gamma(x: F) -> F {
     if x.is_nan() { x } else { value }
 }
 
-/// Logarithm of the magnitude of the gamma function; infinite at 0, at negative whole numbers and at infinity. Within 3
-/// ulp for positive `x`; near the zeros at negative `x`, the error is relative to the logarithm of `gamma(|x|)`.
+/// Logarithm of the magnitude of the gamma function. Infinite at 0, at negative integers and at infinity. Within 3 ulp
+/// for positive `x`; near the zeros at negative `x`, the error is relative to the logarithm of `gamma(|x|)`.
 #[inline(always)]
 pub fn lgamma(x: F) -> F {
     let size = x.abs();
     let (high, low) = stirling(between(FAR, LGAMMA_MAX, size));
     let far = if size < LGAMMA_MAX { high + low } else { F::INFINITY };
     let Moved { rest, above, below } = moved(between(0.0, FAR, size));
-    // one of the two is 1
+    // one of `above` and `below` is 1
     let shift = log(above.0 * below.0) + (above.1 / above.0 + below.1 / below.0);
     let shift = if size < 1.5 { -shift } else { shift };
     let near = rest.mul_add(polynomial(rest, &LGAMMA), shift);
@@ -135,13 +135,13 @@ pub fn lgamma(x: F) -> F {
     if x.is_nan() { x } else { value }
 }
 
-/// Derivative of the logarithm of the gamma function; infinite at 0, with the sign opposite to that of the zero, and
-/// NaN at negative whole numbers. Within 3 ulp for positive `x`; near the zeros at negative `x`, the error is relative
-/// to `digamma(|x|)`.
+/// Derivative of the logarithm of the gamma function. Infinite at 0, with the sign opposite to that of the zero, and
+/// NaN at negative integers. Within 3 ulp for positive `x`; near the zeros at negative `x`, the error is relative to
+/// `digamma(|x|)`.
 #[inline(always)]
 pub fn digamma(x: F) -> F {
     let size = x.abs();
-    // moved to [1.125, 2.125): the sum of 1 / (size - i) as one fraction
+    // the argument is moved to [1.125, 2.125), and the sum of 1 / (size - i) is computed as one fraction
     let near = between(0.0, FAR, size);
     let steps = (near - 1.125).floor();
     let (mut above, mut below) = (0.0, 1.0);

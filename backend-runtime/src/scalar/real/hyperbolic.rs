@@ -6,20 +6,20 @@ use super::exact::{polynomial, quotient, sum, sum_ordered};
 use super::exp::{Parts, between, parts, power_biased, powers, scale_biased, short_parts};
 use super::log::log1p_of;
 
-/// The parts of the hyperbolic sine and cosine of `x >= 0`: they are `2^shift` times `sine` and `cosine`.
+/// The parts of the hyperbolic sine and cosine of `x >= 0`, which are `2^shift` times `sine` and `cosine`.
 pub(super) struct Hyperbola {
     pub shift: F,
     pub sine: F,
     pub cosine: F,
 }
 
-/// The parts for `x >= 0`, or for `limit` if `x` is larger. The sine is accurate from 1 on.
+/// The parts for `x >= 0`, or for `limit` if `x` exceeds it. The sine is accurate for arguments of at least 1.
 #[inline(always)]
 pub(super) fn hyperbola(x: F, limit: F) -> Hyperbola {
     let Parts { n, high, low } = parts(between(0.0, limit, x));
     let (high, lost) = sum_ordered(1.0, high);
     let low = lost + low;
-    // e^-x, in the unit of e^x
+    // e^-x, divided by the power of two in e^x
     let (first, second) = powers(-n);
     let inverse = (first * second) * (first * second) / high;
     Hyperbola { shift: n - 1.0, sine: high + (low - inverse), cosine: high + (low + inverse) }
@@ -32,7 +32,7 @@ pub(super) fn sine_near_0(x: F) -> F {
     x.mul_add(z * polynomial(z, &SINH), x)
 }
 
-/// Half of `e^x` and half of `e^-x` for `x >= 0`, or for [`SINH_MAX`] if `x` is larger.
+/// Half of `e^x` and half of `e^-x` for `x >= 0`, or for [`SINH_MAX`] if `x` exceeds it.
 #[inline(always)]
 fn halves(x: F) -> (F, F) {
     let (biased, high) = short_parts(if x > SINH_MAX { SINH_MAX } else { x });
@@ -61,7 +61,7 @@ pub fn tanh(x: F) -> F {
     let size = x.abs();
     let z = size * size;
     let near = size.mul_add(z * polynomial(z, &TANH), size);
-    // from 20 on it is 1
+    // for magnitudes of at least 20 the result is 1
     let (biased, high) = short_parts(2.0 * if size > 20.0 { 20.0 } else { size });
     let power = power_biased(biased);
     let far = 1.0 - 2.0 / power.mul_add(1.0 + high, 1.0);
@@ -92,7 +92,7 @@ pub fn acosh(x: F) -> F {
     if x >= 1.0 { value } else { F::NAN }
 }
 
-/// Inverse hyperbolic tangent; NaN beyond 1. Within 2 ulp.
+/// Inverse hyperbolic tangent; NaN for magnitudes above 1. Within 2 ulp.
 #[inline(always)]
 pub fn atanh(x: F) -> F {
     let size = x.abs();
@@ -102,10 +102,10 @@ pub fn atanh(x: F) -> F {
     (if size < 1.0 { 0.5 * log1p_of(ratio, lost) } else { limit }).copysign(x)
 }
 
-/// Magnitude from which `x + 1` is `x`, and below which `x^2` does not overflow.
+/// Above this magnitude, `x + 1` equals `x`; below it, `x^2` does not overflow.
 const LARGE: F = 1e18;
 
-/// `log(1 + x + rest)`, or `log(2 (1 + x + rest))` if `double`.
+/// `log(1 + x + rest)`, or `log(2 (1 + x + rest))` if `double` is true.
 #[inline(always)]
 fn log1p_doubled(x: F, rest: F, double: bool) -> F {
     log1p_of(x, rest) + if double { LN_2 } else { 0.0 }

@@ -1,5 +1,5 @@
-//! The inverses of the error function and of its complement, by polynomials in `w = -log(1 - x^2)` and in `sqrt(w)`:
-//! the variables of M. Giles, "Approximating the erfinv function" (2011).
+//! The inverses of the error function and of its complement, computed by polynomials in `w = -log(1 - x^2)` and in
+//! `sqrt(w)`. These variables are from M. Giles, "Approximating the erfinv function" (2011).
 
 use super::F;
 use super::exact::polynomial;
@@ -9,16 +9,16 @@ use super::special::{
     INVERSE_3_START,
 };
 
-/// Value of `w` from which polynomials in its root are used.
+/// Above this value of `w`, polynomials in the square root of `w` are used.
 const FAR: F = 6.25;
 
-/// `erfinv(x) / x` as a function of `w`, up to [`FAR`].
+/// `erfinv(x) / x` as a function of `w`, for a `w` up to [`FAR`].
 #[inline(always)]
 fn ratio_near(w: F) -> F {
     polynomial(w - INVERSE_0_MIDDLE, &INVERSE_0)
 }
 
-/// `erfinv(x) / x` as a function of `w`, up to the end of `INVERSE_2`.
+/// `erfinv(x) / x` as a function of `w`, for a `w` up to the end of the range of `INVERSE_2`.
 #[inline(always)]
 fn ratio(w: F) -> F {
     let root = w.sqrt();
@@ -28,11 +28,11 @@ fn ratio(w: F) -> F {
     if w < FAR { ratio_near(w) } else { value }
 }
 
-/// Magnitude of `x` below which `w` is below [`FAR`]. The op table has the same number for `erfinv`, so that loops can
-/// check whether all elements of a block are below it.
+/// For magnitudes of `x` below this value, `w` is below [`FAR`]. The op table has the same number for `erfinv`, so that
+/// loops can check that all elements of a block are below it.
 const NEAR: F = 0.999;
 
-/// Inverse of the error function; infinite at 1 and -1, NaN beyond. Within 3 ulp.
+/// Inverse of the error function. Infinite at 1 and -1, NaN for larger magnitudes. Within 3 ulp.
 #[inline(always)]
 pub fn erfinv(x: F) -> F {
     let size = x.abs();
@@ -42,7 +42,7 @@ pub fn erfinv(x: F) -> F {
     if size <= 1.0 { value } else { F::NAN }
 }
 
-/// Inverse of `1 - erf(x)`: infinite at 0 and 2, NaN outside of these. Within 3 ulp.
+/// Inverse of `1 - erf(x)`. Infinite at 0 and 2, NaN below 0 and above 2. Within 3 ulp.
 #[inline(always)]
 pub fn erfcinv(x: F) -> F {
     let w = -log(x * (2.0 - x));

@@ -7,7 +7,7 @@ use super::constants::{
 };
 use super::exact::{Wide, polynomial, product, quotient, sum_ordered, wide_product, wide_sum};
 
-/// Inverse sine; NaN beyond 1. Within 2 ulp.
+/// Inverse sine; NaN for magnitudes above 1. Within 2 ulp.
 #[inline(always)]
 pub fn asin(x: F) -> F {
     let size = x.abs();
@@ -21,7 +21,7 @@ pub fn asin(x: F) -> F {
     (if large { near_one } else { root + series }).copysign(x)
 }
 
-/// Inverse cosine; NaN beyond 1. Within 2 ulp.
+/// Inverse cosine; NaN for magnitudes above 1. Within 2 ulp.
 #[inline(always)]
 pub fn acos(x: F) -> F {
     let size = x.abs();
@@ -46,7 +46,7 @@ pub fn atan(x: F) -> F {
 /// Angle of the point (x = `x`, y = `y`). Within 2 ulp.
 #[inline(always)]
 pub fn atan2(y: F, x: F) -> F {
-    // beside an infinity a finite number counts as 0, two infinities as equal
+    // if one coordinate is infinite, a finite one counts as 0; if both are infinite, they count as equal
     let infinite = x.is_infinite() | y.is_infinite();
     let width = if infinite { x.is_infinite() as u8 as F } else { x.abs() };
     let height = if infinite { y.is_infinite() as u8 as F } else { y.abs() };
@@ -56,17 +56,17 @@ pub fn atan2(y: F, x: F) -> F {
     let scale = if larger < ANGLE_TINY { ANGLE_UP } else { scale };
     let angle = angle(height * scale, width * scale);
     let left = x.is_sign_negative();
-    // pi - angle on the left
+    // in the left half plane, the angle is pi minus the angle of the reflected point
     let (start, start_lost) = sum_ordered(if left { PI } else { 0.0 }, if left { -angle.base } else { angle.base });
     let (high, lost) = sum_ordered(start, if left { -angle.term } else { angle.term });
     let low = if left { PI_LOW - angle.low } else { angle.low };
     let value = (high + (lost + (start_lost + low))).copysign(y);
-    // a NaN beside an infinity counted as 0
+    // a NaN whose other coordinate is infinite was counted as 0
     if x.is_nan() | y.is_nan() { F::NAN } else { value }
 }
 
-/// The angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must be in range. The
-/// error is about the square of a rounding error, less a few bits.
+/// The angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must not overflow or
+/// underflow. The error is about the square of a rounding error, times a small factor.
 #[inline(always)]
 pub(super) fn wide_angle(y: F, x: F) -> Wide {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);
@@ -84,15 +84,15 @@ pub(super) fn wide_angle(y: F, x: F) -> Wide {
     wide_sum((base, base_low), wide_sum(term, series))
 }
 
-/// The angle `base + term + low`, with `|term|` below `base` or `base` 0.
+/// The angle `base + term + low`, where `base` is 0 or exceeds `|term|`.
 struct Angle {
     base: F,
     term: F,
     low: F,
 }
 
-/// The angle of a point in the first quadrant, computed from the nearest of atan(0), atan(1/2), atan(1), atan(3/2) and
-/// pi/2.
+/// The angle of a point in the first quadrant, computed relative to the nearest of atan(0), atan(1/2), atan(1),
+/// atan(3/2) and pi/2.
 #[inline(always)]
 fn angle(y: F, x: F) -> Angle {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);
@@ -103,7 +103,7 @@ fn angle(y: F, x: F) -> Angle {
     Angle { base, term, low: term.mul_add(z * polynomial(z, &ATAN), base_low) }
 }
 
-/// The nearest of the angles with a known tangent: tangent, angle in two words, and whether it is pi/2.
+/// The nearest angle with a known tangent: its tangent, the angle as a sum of two floats, and whether it is pi/2.
 struct Nearest {
     tangent: F,
     base: F,

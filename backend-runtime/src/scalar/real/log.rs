@@ -9,7 +9,7 @@ use super::{BIAS, Bits, F, MANTISSA};
 const ONE: Bits = BIAS << MANTISSA;
 const EXPONENT: Bits = F::INFINITY.to_bits();
 
-/// A positive number as `2^k m` with `m` in [sqrt(1/2), sqrt(2)).
+/// A positive number in the form `2^k m`, with `m` in [sqrt(1/2), sqrt(2)).
 #[derive(Clone, Copy)]
 pub(super) struct Split {
     pub k: F,
@@ -18,8 +18,8 @@ pub(super) struct Split {
     power: Bits,
 }
 
-/// Returns whether `x` is positive and normal, and so finite. If a loop knows this of its elements, nothing is computed
-/// for other numbers.
+/// Returns whether `x` is positive and normal, which excludes infinity. If the compiler knows this for the elements of
+/// a loop, the code for other numbers is removed.
 #[inline(always)]
 pub fn is_positive_normal(x: F) -> bool {
     const LEAST: Bits = F::MIN_POSITIVE.to_bits();
@@ -31,7 +31,7 @@ pub fn is_positive_normal(x: F) -> bool {
 fn split_normal(x: F) -> Split {
     let bits = x.to_bits().wrapping_add(ONE - HALF_ROOT);
     let power = bits & EXPONENT;
-    // setting the exponent in the low bits of 2^MANTISSA adds it as a whole number
+    // writing the exponent into the low bits of 2^MANTISSA adds it as an integer
     let whole = ((1 as Bits) << MANTISSA) as F;
     let k = F::from_bits((power >> MANTISSA) | whole.to_bits()) - (whole + BIAS as F);
     Split { k, m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)), power }
@@ -45,7 +45,7 @@ pub(super) fn split(x: F) -> Split {
     Split { k: if subnormal { s.k - (MANTISSA + 1) as F } else { s.k }, ..s }
 }
 
-/// Returns `half_square` and `rest`, with which `log(1 + f)` is `f - (half_square - rest)`.
+/// Returns `half_square` and `rest`, such that `log(1 + f)` is `f - (half_square - rest)`.
 #[inline(always)]
 fn series(f: F) -> (F, F) {
     let s = f / (2.0 + f);
@@ -61,8 +61,8 @@ fn join(k: F, f: F) -> F {
     k.mul_add(LN_2_HIGH, f - (half_square - k.mul_add(LN_2_LOW, rest)))
 }
 
-/// `k + log(1 + f) / ln(base)`. `k` and `scale`, which is 1 / ln(base), have low-order parts. Exact if the result is
-/// whole.
+/// `k + log(1 + f) / ln(base)`. `scale` is 1 / ln(base); `k` and `scale` have low-order parts. The result is exact if
+/// it is an integer.
 #[inline(always)]
 fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     let (half_square, rest) = series(f);
@@ -74,7 +74,7 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     sum + (lost + error)
 }
 
-/// `value`, the logarithm of `x`, or the special value for 0, infinity, NaN and negative numbers.
+/// `value`, which is the logarithm of `x`, or the special value if `x` is 0, infinite, NaN or negative.
 #[inline(always)]
 fn with_limits(x: F, value: F) -> F {
     let limit = if x == F::INFINITY { x } else { value };
@@ -112,16 +112,16 @@ pub fn log10(x: F) -> F {
     with_limits(x, join_scaled(k, s.m - 1.0, (LOG10_E, LOG10_E_LOW)))
 }
 
-/// `log(x / (1 - x))`: infinite at 0 and 1, NaN outside of these. Within 2 ulp.
+/// `log(x / (1 - x))`. Infinite at 0 and 1, NaN below 0 and above 1. Within 2 ulp.
 #[inline(always)]
 pub fn logit(x: F) -> F {
-    // the quotient of a subnormal number is the number itself, which is scaled up
+    // for a subnormal `x`, the quotient equals `x`, which is scaled up
     let subnormal = x < F::MIN_POSITIVE;
     let above = if subnormal { x * ((2 as Bits) << MANTISSA) as F } else { x };
     let (below, below_low) = sum_ordered(1.0, -x);
     let (ratio, lost) = quotient(above, 0.0, below, below_low);
     let s = split_normal(ratio);
-    // 2^-k, as below
+    // 2^-k, as in `log1p_of` below
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let k = if subnormal { s.k - (MANTISSA + 1) as F } else { s.k };
     let value = join(k, lost.mul_add(inverse, s.m - 1.0));
@@ -133,18 +133,18 @@ pub fn logit(x: F) -> F {
 /// `log(1 + x)`, accurate near 0. Within 2 ulp.
 #[inline(always)]
 pub fn log1p(x: F) -> F {
-    // the result has the sign of x, also for -0
+    // the result has the sign of x, including -0
     let value = log1p_of(x, 0.0);
     if is_positive_normal(x) { value } else { with_limits(1.0 + x, value).copysign(x) }
 }
 
-/// `log(1 + x + rest)`, where `rest` is what rounding dropped from `x`, for `1 + x` above 0 and finite.
+/// `log(1 + x + rest)`, where `rest` is the rounding error of `x`, for a finite `1 + x` above 0.
 #[inline(always)]
 pub(super) fn log1p_of(x: F, rest: F) -> F {
     let u = 1.0 + x;
     let dropped = if x >= 1.0 { 1.0 - (u - x) } else { x - (u - 1.0) };
     let s = split_normal(u);
-    // 2^-k, by way of 2^(1 - k), which is 0 where 2^-k would be subnormal
+    // 2^-k, computed from 2^(1 - k), which is 0 if 2^-k would be subnormal
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let f = (s.m - 1.0) + (dropped + rest) * inverse;
     join(s.k, f)
@@ -155,6 +155,6 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
 #[inline(always)]
 pub fn logaddexp(x: F, y: F) -> F {
     let apart = super::maximum(x, y) + log1p(super::exp(-(x - y).abs()));
-    // also if both are the same infinity, whose difference is NaN
+    // also correct if both are the same infinity, for which the difference is NaN
     if x == y { x + LN_2 } else { apart }
 }

@@ -9,7 +9,7 @@ use super::exact::{Wide, polynomial, product, sum_ordered};
 use super::exp::{exp_of, power_of_two};
 use super::log::{Split, is_positive_normal, split};
 
-/// Natural logarithm of a positive finite number as a sum of two floats: more than twice the usual digits, less a few.
+/// Natural logarithm of a positive finite number as a sum of two floats, with about twice the usual number of digits.
 #[inline(always)]
 pub(super) fn wide_log(x: F) -> Wide {
     let x = split(x);
@@ -19,7 +19,7 @@ pub(super) fn wide_log(x: F) -> Wide {
     let inverse = 1.0 / below;
     let s = f * inverse;
     let s_low = (s.mul_add(-below, f) - s * below_low) * inverse;
-    // s^3, and the factor it has in the series
+    // s^3, and its factor in the series
     let (z, z_low) = product(s, s);
     let z_low = (2.0 * s).mul_add(s_low, z_low);
     let (cube, cube_low) = product(z, s);
@@ -28,7 +28,7 @@ pub(super) fn wide_log(x: F) -> Wide {
     let factor_low = factor_low + TWO_THIRDS_LOW;
     let (series, series_low) = product(cube, factor);
     let series_low = series_low + cube.mul_add(factor_low, cube_low * factor);
-    // k ln 2 + 2 s + series, largest first
+    // k ln 2 + 2 s + series, beginning with the largest term
     let (high, lost) = sum_ordered(x.k * LN_2_HIGH, 2.0 * s);
     let (high, lost_too) = sum_ordered(high, series);
     let low = (lost + lost_too) + (x.k.mul_add(LN_2_LOW, 2.0 * s_low) + series_low);
@@ -46,14 +46,14 @@ pub fn pow(x: F, y: F) -> F {
     let log = if usual { log } else { limit };
     let (exponent, lost) = product(log, y);
     let rest = log_low.mul_add(y, lost);
-    // beyond this the result is 0 or infinite, and the rest may be NaN
+    // beyond this exponent the result is 0 or infinite, and `rest` may be NaN
     let value = exp_of(exponent, if exponent.abs() < -2.0 * EXP_MIN { rest } else { 0.0 });
-    // also for exponents that are infinite or NaN
+    // also for infinite or NaN exponents
     let value = if size == 1.0 { 1.0 } else { value };
     if usual { value } else { power_of_other(x, y, value) }
 }
 
-/// `x` to the power of `y`, given `value`, the power of `|x|`.
+/// `x` to the power of `y`, where `value` is the same power of `|x|`.
 #[inline(always)]
 fn power_of_other(x: F, y: F, value: F) -> F {
     let size = x.abs();
@@ -77,12 +77,12 @@ pub fn cbrt(x: F) -> F {
     let (factor, start) = if rest > 0.0 { (2.0, 1.0 / CBRT_2) } else { (1.0, 1.0) };
     let (factor, start) = if rest < 0.0 { (0.5, CBRT_2) } else { (factor, start) };
     let y = m * factor;
-    // about y^(-1/3), and from this the root with twice the digits, without a division
+    // approximately y^(-1/3), and from it the root with twice as many digits, without a division
     let inverse = start * polynomial(m - 1.0, &INVERSE_CBRT);
     let square = inverse * inverse;
     let left = (y * square).mul_add(-inverse, 1.0);
     let root = (y * square).mul_add(2.0 / 3.0 * left, y * square);
-    // one step of Newton's method, with a cube that has enough bits
+    // one step of Newton's method, in which the cube is computed with additional bits
     let (second, second_low) = product(root, root);
     let (cube, cube_low) = product(second, root);
     let excess = (cube - y) + second_low.mul_add(root, cube_low);
@@ -91,7 +91,8 @@ pub fn cbrt(x: F) -> F {
     if usual { value } else { limit }
 }
 
-/// `sqrt(x^2 + y^2)` without intermediate overflow; infinite if either is, even if the other is NaN. Within 1 ulp.
+/// `sqrt(x^2 + y^2)` without intermediate overflow. Infinite if either number is infinite, even if the other is NaN.
+/// Within 1 ulp.
 #[inline(always)]
 pub fn hypot(x: F, y: F) -> F {
     let (x, y) = (x.abs(), y.abs());

@@ -48,10 +48,10 @@ pub fn minimum(x: F, y: F) -> F {
     if (x < y) | x.is_nan() { x } else { y }
 }
 
-/// -1, 0 or 1 with NaN kept.
+/// -1, 0 or 1; NaN for NaN.
 #[inline(always)]
 pub fn sign(x: F) -> F {
-    // an integer, so that 0 becomes +0
+    // the difference is an integer, so that 0 becomes +0
     let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
     if x.is_nan() { x } else { sign as F }
 }

@@ -1,8 +1,8 @@
 //! `sin`, `cos` and `tan`.
 //!
-//! The remainder by pi/2 is taken with pi/2 as a sum of three floats, which is enough up to `FAR`. Larger numbers leave
-//! the loop for a reduction in integer arithmetic. A loop vectorises if the compiler can tell that its arguments are
-//! below `FAR`: see [`needs_range_reduction`].
+//! The remainder modulo pi/2 is computed with pi/2 as a sum of three floats, which is accurate enough for magnitudes up
+//! to `FAR`. Larger numbers leave the loop for a reduction in integer arithmetic. A loop vectorises if the compiler can
+//! tell that its arguments are below `FAR`: see [`needs_range_reduction`].
 
 // one source serves both precisions
 #![allow(clippy::unnecessary_cast)]
@@ -21,14 +21,14 @@ pub fn needs_range_reduction(x: F) -> bool {
     (x.abs() >= FAR) & (x.abs() < F::INFINITY)
 }
 
-/// Returns whether `x` [needs a reduction of its range](needs_range_reduction), is infinite or NaN.
+/// Returns whether `x` [needs a reduction of its range](needs_range_reduction), or is infinite or NaN.
 #[inline(always)]
-#[allow(clippy::neg_cmp_op_on_partial_ord)] // true for NaN
+#[allow(clippy::neg_cmp_op_on_partial_ord)] // the negated comparison is true for NaN
 pub fn is_large(x: F) -> bool {
     !(x.abs() < FAR)
 }
 
-/// `x` as a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
+/// `x`, split into a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
 pub(super) struct Turned {
     quarters: Bits,
     high: F,
@@ -40,7 +40,7 @@ pub(super) struct Turned {
 pub(super) fn turn(x: F) -> Turned {
     let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
     let n = rounded - ROUNDER;
-    // exact: a multiple of the last bit of FRAC_PI_2, and below 2
+    // the result is exact, because it is a multiple of the last bit of FRAC_PI_2, and below 2
     let near = n.mul_add(-FRAC_PI_2, x);
     let next = n * -FRAC_PI_2_LOW;
     let next_lost = n.mul_add(-FRAC_PI_2_LOW, -next);
@@ -50,7 +50,7 @@ pub(super) fn turn(x: F) -> Turned {
 }
 
 impl Turned {
-    /// The quarter turns and the remainder of `x + rest`, where `rest` is tiny beside 1.
+    /// The quarter turns and the remainder of `x + rest`, where `rest` is tiny compared with 1.
     #[inline(always)]
     pub(super) fn plus(self, rest: F) -> Turned {
         let (high, low) = sum(self.high, self.low + rest);
@@ -82,7 +82,7 @@ impl Turned {
         if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) }
     }
 
-    /// The sine after `more` additional quarter turns.
+    /// The sine of the angle plus `more` quarter turns.
     #[inline(always)]
     pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
@@ -111,14 +111,14 @@ fn turn_any(x: F) -> Turned {
     Turned { quarters: quarters as Bits, high: high as F, low: rest as F }
 }
 
-/// Sine, cosine and tangent, with `$turn` to remove the quarter turns.
+/// Defines sine, cosine and tangent. `$turn` is the function that removes the quarter turns.
 macro_rules! words {
     ($turn:ident: $sin:ident $cos:ident $tan:ident $note:literal) => {
         #[doc = concat!("Sine", $note, ". Within 1 ulp.")]
         #[inline(always)]
         pub fn $sin(x: F) -> F {
             let value = $turn(x).sin_after(0);
-            // -0 stays: its remainder is +0
+            // -0 gives -0, although its remainder is +0
             if x == 0.0 { x } else { value }
         }
 
@@ -149,7 +149,7 @@ pub(super) fn sin_cos(x: F) -> (F, F) {
 /// The quarter turns and the remainder of `pi x`, for any finite `x >= 0`.
 #[inline(always)]
 fn turn_pi(x: F) -> Turned {
-    // removes whole turns, exactly
+    // removes whole turns without rounding
     let x = x - 2.0 * (0.5 * x).floor();
     let rounded = 2.0 * x + ROUNDER;
     let rest = x - 0.5 * (rounded - ROUNDER);
@@ -157,13 +157,13 @@ fn turn_pi(x: F) -> Turned {
     Turned { quarters: rounded.to_bits(), high, low: rest.mul_add(PI_LOW, lost) }
 }
 
-/// `sin(pi x)` for `x >= 0`: exactly 0 at whole numbers. Within 1 ulp.
+/// `sin(pi x)` for `x >= 0`, which is exactly 0 for integers. Within 1 ulp.
 #[inline(always)]
 pub(super) fn sin_pi(x: F) -> F {
     turn_pi(x).sin_after(0)
 }
 
-/// `cos(pi x) / sin(pi x)` for an `x >= 0` that is not whole. Within 2 ulp.
+/// `cos(pi x) / sin(pi x)` for an `x >= 0` that is not an integer. Within 2 ulp.
 #[inline(always)]
 pub(super) fn cot_pi(x: F) -> F {
     let turned = turn_pi(x);

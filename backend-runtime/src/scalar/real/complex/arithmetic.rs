@@ -20,13 +20,14 @@ pub fn div(x: C, y: C) -> C {
     let scale = 1.0 / (large + small * ratio);
     let im = if wide { across - along * ratio } else { along * ratio - across };
     let zero = (y.re == 0.0) & (y.im == 0.0);
-    // the result of a division by 0, by a product: it is computed for every element, and a division would take longer
+    // a division by 0 uses a product, because this result is computed for every element and a division would take
+    // longer
     let by_zero = C::new(x.re * F::INFINITY, x.im * F::INFINITY);
     if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
 }
 
-/// `1 / x`: the conjugate divided by the square of the magnitude, which gives zeros the signs of NumPy. NaN for 0, as
-/// in NumPy; 0 for an infinite number.
+/// `1 / x`, computed as the conjugate divided by the square of the magnitude, which gives zeros the same signs as in
+/// NumPy. The result for 0 is NaN, as in NumPy; for an infinite number it is 0.
 #[inline(always)]
 pub fn reciprocal(x: C) -> C {
     // scaled to avoid overflow and lost bits
@@ -48,11 +49,11 @@ pub fn abs(x: C) -> F {
     hypot(x.re, x.im)
 }
 
-/// `x / |x|`; 0 for 0. If one part is infinite, it becomes 1 with its sign, and the other part 0.
+/// `x / |x|`; 0 for 0. An infinite part is replaced by 1 with its sign, and a finite part of an infinite number by 0.
 #[inline(always)]
 pub fn sign(x: C) -> C {
     let size = abs(x);
-    // an infinite part counts as 1, a finite one beside it as 0
+    // an infinite part counts as 1, and a finite part of the same number as 0
     let infinite = size == F::INFINITY;
     let limit = |x: F| {
         if x.is_infinite() { F::copysign(1.0, x) } else { 0.0 }
@@ -84,7 +85,7 @@ pub fn sqrt(x: C) -> C {
     let short = height / (2.0 * long) * back;
     let long = long * back;
     let (re, im) = if x.re < 0.0 { (short, long) } else { (long, short) };
-    // special values: a later line overrides the earlier ones
+    // special values; each line overrides the ones before it
     let zero = (x.re == 0.0) & (x.im == 0.0);
     let (re, im) = if zero { (0.0, 0.0) } else { (re, im) };
     let left = x.re == F::NEG_INFINITY;

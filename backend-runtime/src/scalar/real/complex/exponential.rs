@@ -9,7 +9,8 @@ use super::super::hyperbolic::{hyperbola, sine_near_0};
 use super::super::{F, cos as cosine, exp as exponential, expm1 as exponential_less_1, sin as sine};
 use super::{C, turn, turn_back};
 
-/// Argument from which exponentials count as infinite: only a subnormal sine would bring the product into range.
+/// Exponentials of arguments above this value count as infinite, because only a subnormal sine would bring the product
+/// into range.
 pub(super) const LIMIT: F = 1.95 * EXP_MAX;
 
 /// `2^n size angle`, without intermediate overflow or lost bits.
@@ -19,7 +20,7 @@ pub(super) fn scaled(size: F, angle: F, n: F) -> F {
     size * first * angle * second
 }
 
-/// `size`, or infinity if `x` is above `LIMIT`.
+/// `size`, or infinity if `x` exceeds `LIMIT`.
 #[inline(always)]
 pub(super) fn limited(size: F, x: F) -> F {
     if x > LIMIT { F::INFINITY } else { size }
@@ -32,7 +33,7 @@ pub fn exp(x: C) -> C {
     let size = limited(1.0 + (parts.high + parts.low), x.re);
     let (re, im) = (scaled(size, cosine(x.im), parts.n), scaled(size, sine(x.im), parts.n));
     let im = if x.im == 0.0 { x.im } else { im };
-    // an infinite or unknown angle
+    // the angle is infinite or NaN
     let lost = !x.im.is_finite();
     let re = if lost & (x.re == F::INFINITY) { F::INFINITY } else { re };
     let zero = lost & (x.re == F::NEG_INFINITY);
@@ -46,7 +47,7 @@ pub fn expm1(x: C) -> C {
     let near = exponential_less_1(x.re) * cosine(x.im) - 2.0 * half * half;
     let value = exp(x);
     let re = if x.re > 0.5 * EXP_MAX { value.re } else { near };
-    // -1 for any angle
+    // for x.re = -infinity, the real part is -1 for any angle
     C::new(if x.re == F::NEG_INFINITY { value.re - 1.0 } else { re }, value.im)
 }
 
@@ -60,7 +61,7 @@ pub fn sinh(x: C) -> C {
     let re = if size < 1.0 { near } else { scaled(limited(parts.sine, size), cos, parts.shift) };
     let re = if x.re.is_sign_negative() { -re } else { re };
     let im = scaled(limited(parts.cosine, size), sin, parts.shift);
-    // if the angle is infinite or NaN, 0 and infinity stay, with an unknown sign
+    // if the angle is infinite or NaN, 0 and infinity remain as real parts, with an unspecified sign
     let re = if !x.im.is_finite() & ((x.re == 0.0) | x.re.is_infinite()) { x.re } else { re };
     C::new(re, if x.im == 0.0 { x.im } else { im })
 }
@@ -77,19 +78,19 @@ pub fn cosh(x: C) -> C {
     let im = if x.re.is_sign_negative() { -im } else { im };
     let re = if x.re.is_infinite() & !x.im.is_finite() { F::INFINITY } else { re };
     let zero = F::copysign(0.0, x.re) * F::copysign(1.0, x.im);
-    // 0 even if the other factor is infinite or NaN
+    // the product is 0 even if the other factor is infinite or NaN
     let stays = ((x.re == 0.0) & !x.im.is_finite()) | (x.im == 0.0);
     C::new(re, if stays { zero } else { im })
 }
 
-/// Argument from which the hyperbolic sine and cosine are equal.
+/// Above this argument, the hyperbolic sine and cosine are equal.
 const FAR: F = 22.0;
 
 /// Hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: C) -> C {
     let (cos, sin) = (cosine(x.im), sine(x.im));
-    // (sinh cosh + i sin cos) / (sinh^2 + cos^2), where nothing cancels
+    // (sinh cosh + i sin cos) / (sinh^2 + cos^2), in which no terms cancel
     let size = x.re.abs();
     let parts = hyperbola(size, FAR);
     let sinh = if size < 1.0 { sine_near_0(size) } else { scale(parts.sine, parts.shift) };

@@ -1,18 +1,19 @@
-//! Inverse circular and hyperbolic functions, by the formulas of Hull, Fairgrieve and Tang, which do not cancel.
+//! Inverse circular and hyperbolic functions, computed by the formulas of Hull, Fairgrieve and Tang, in which no terms
+//! cancel.
 
 use super::super::constants::{FRAC_PI_2, LN_2, PI, PI_LOW};
 use super::super::{F, acos as arc_cosine, asin as arc_sine, atan2, hypot, log, log1p};
 use super::{C, div, turn, turn_back};
 
-/// Magnitude from which `sqrt(x^2 - 1)` is `x`, and below which products of two numbers do not overflow.
+/// Above this magnitude, `sqrt(x^2 - 1)` equals `x`; below it, products of two numbers do not overflow.
 const LARGE: F = 4.0 / F::EPSILON;
 
 /// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
-    /// Real parts of asin and acos of the point in the first quadrant.
+    /// The real parts of asin and acos of the point, reflected into the first quadrant.
     sine: F,
     cosine: F,
-    /// The imaginary part of both, without its sign.
+    /// The imaginary part of both results, without its sign.
     height: F,
 }
 
@@ -24,18 +25,19 @@ fn arc(x: F, y: F) -> Arc {
         let height = log(hypot(0.5 * x, 0.5 * y)) + 2.0 * LN_2;
         return Arc { sine: atan2(x, y), cosine: atan2(y, x), height };
     }
-    // the distances from 1 and -1; their mean, the half axis of an ellipse; the sine of the ellipse's parameter
+    // the distances from 1 and -1, their mean, which is the half axis of an ellipse, and the sine of the ellipse's
+    // parameter
     let (right, left) = (hypot(x - 1.0, y), hypot(x + 1.0, y));
     let axis = 0.5 * (left + right);
     let ratio = x / axis;
-    // left - (x + 1) and right - |x - 1|, without cancelling
+    // left - (x + 1) and right - |x - 1|, computed without cancellation
     let left_over = y * y / (left + (x + 1.0));
     let right_over = if y == 0.0 { 0.0 } else { y * y / (right + (x - 1.0).abs()) };
 
-    // twice axis - 1, which may be subnormal
+    // twice (axis - 1), which may be subnormal
     let beyond = left_over + if x < 1.0 { right_over } else { right + (x - 1.0) };
     let height = if (x < 1.0) & (y < F::EPSILON * (1.0 - x)) {
-        // y^2 may be lost
+        // y^2 may underflow
         y / ((1.0 - x) * (1.0 + x)).sqrt()
     } else if axis > 1.5 {
         log(axis + ((axis - 1.0) * (axis + 1.0)).sqrt())
@@ -91,7 +93,7 @@ pub fn asinh(x: C) -> C {
 #[inline(always)]
 pub fn acosh(x: C) -> C {
     let arc = acos(x);
-    // the one of the two rotations that has a real part >= 0
+    // of the two rotations, the one with a real part >= 0
     C::new(arc.im.abs(), if arc.re.is_nan() { arc.re } else { arc.re.copysign(x.im) })
 }
 
@@ -106,7 +108,7 @@ pub fn atanh(x: C) -> C {
         return C::new(re, im);
     }
     if size.max(height) > LARGE {
-        // 1 / x, and a quarter turn
+        // 1 / x, followed by a quarter turn
         let re = if size.is_infinite() | height.is_infinite() {
             0.0
         } else {
@@ -116,7 +118,7 @@ pub fn atanh(x: C) -> C {
     }
     let below = 1.0 - size;
     let re = if (size == 1.0) & (height < F::EPSILON) {
-        // height^2 may be lost
+        // height^2 may underflow
         0.5 * (LN_2 - log(height))
     } else {
         0.25 * log1p(4.0 * size / below.mul_add(below, height * height))

@@ -15,7 +15,7 @@ fn log_abs(x: C) -> F {
     let (scale, back) = if larger > ANGLE_HUGE { (ANGLE_DOWN, -ANGLE_DOWN.ln()) } else { (1.0, 0.0) };
     let (scale, back) = if larger < ANGLE_TINY { (ANGLE_UP, -ANGLE_UP.ln()) } else { (scale, back) };
     let apart = logarithm(hypot(width * scale, height * scale)) + back;
-    // near the unit circle log(1 + (x^2 + y^2 - 1)) / 2, with the difference as a sum of two floats
+    // near the unit circle: log(1 + (x^2 + y^2 - 1)) / 2, with the difference as a sum of two floats
     let (square, square_low) = product(width, width);
     let (other, other_low) = product(height, height);
     let (first, second) = if width > height { (square, other) } else { (other, square) };
@@ -24,7 +24,7 @@ fn log_abs(x: C) -> F {
     if (first > 0.5) & (over.abs() < 0.5) { near } else { apart }
 }
 
-/// Natural logarithm, imaginary part in [-pi, pi].
+/// Natural logarithm. The imaginary part is in [-pi, pi].
 #[inline(always)]
 pub fn log(x: C) -> C {
     C::new(log_abs(x), atan2(x.im, x.re))

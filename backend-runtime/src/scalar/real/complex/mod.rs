@@ -1,4 +1,4 @@
-//! Scalar functions of complex numbers of one precision. Special values and branch cuts are those of C99 and NumPy.
+//! Scalar functions of complex numbers of one precision. Special values and branch cuts follow C99 and NumPy.
 
 mod arithmetic;
 mod exponential;

@@ -10,9 +10,9 @@ use super::super::trig::{needs_range_reduction, turn};
 use super::exponential::{LIMIT, limited, scaled};
 use super::{C, div, exp, log, times};
 
-/// `x` to the power of `y`. 0 to the power of 0 is 1, and 0 to a power with a positive real part is 0. Whole real
-/// exponents below 100 in magnitude are computed by products, exactly if the result is exact. Within 4 ulp of the
-/// magnitude while `|y log(x)|` is below some hundreds.
+/// `x` to the power of `y`. 0 to the power of 0 is 1, and 0 to a power with a positive real part is 0. Powers with
+/// integer real exponents below 100 in magnitude are computed by products, and are exact if the result is
+/// representable. The error is within 4 ulp of the magnitude if `|y log(x)|` is below some hundreds.
 #[inline(always)]
 pub fn pow(x: C, y: C) -> C {
     if (y.re == 0.0) & (y.im == 0.0) {
@@ -46,7 +46,7 @@ pub fn pow(x: C, y: C) -> C {
     C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
 }
 
-/// Logarithm of the magnitude, and angle, of a finite number other than 0.
+/// Logarithm of the magnitude, and the angle, of a finite number other than 0.
 #[inline(always)]
 fn wide_polar(x: C) -> (Wide, Wide) {
     // scaled to avoid overflow and lost bits
@@ -56,7 +56,7 @@ fn wide_polar(x: C) -> (Wide, Wide) {
         if larger > SQUARE_HUGE { (SQUARE_DOWN, wide_log(1.0 / SQUARE_DOWN)) } else { (1.0, (0.0, 0.0)) };
     let (scale, back) = if larger < SQUARE_TINY { (SQUARE_UP, wide_log(1.0 / SQUARE_UP)) } else { (scale, back) };
     let (width, height) = (width * scale, height * scale);
-    // log(s) / 2 of the sum of squares s = s_high (1 + s_low / s_high)
+    // log(s) / 2, where s = s_high (1 + s_low / s_high) is the sum of squares
     let squares = wide_sum(product(width, width), product(height, height));
     let twice = wide_sum(wide_log(squares.0), (squares.1 / squares.0, 0.0));
     let log = wide_sum((0.5 * twice.0, 0.5 * twice.1), back);
@@ -78,7 +78,8 @@ fn wide_times(x: WideC, y: WideC) -> WideC {
     )
 }
 
-/// The power of a finite number, by squaring; `None` if the result leaves the range of normal numbers.
+/// The power of a finite number with an integer exponent, by repeated squaring; `None` if the result leaves the range
+/// of normal numbers.
 fn whole_power(x: C, n: i32) -> Option<C> {
     if n == 2 {
         return Some(times(x, x));
