@@ -1,12 +1,13 @@
-//! Random numbers by counter: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+//! Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //!
-//! A stream is a key and a counter. Block `i` of it depends on nothing else, so any backend, any number of threads and
-//! any order of blocks give the same numbers from the same seed.
+//! A stream consists of a key and a counter. Block `i` of the stream depends only on the key and `i`, so any backend,
+//! any number of threads and any order of blocks give the same numbers from the same seed.
 //!
 //! # Which words make which element
 //!
-//! A call takes as many whole blocks of four words as it needs. Arrays of complex numbers are filled as twice as many
-//! reals, in memory order; `float16` and `bfloat16` are made in `float32` and rounded once.
+//! A call takes as many whole blocks of four words as it needs. An array of complex numbers is filled like an array of
+//! twice as many reals, in memory order. Numbers of `float16` and `bfloat16` are computed in `float32` and rounded
+//! once.
 //!
 //! | op | dtype | element `i` |
 //! |---|---|---|
@@ -21,8 +22,8 @@
 //!
 //! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
 //! has its own stream: block `i`, and as many further blocks as it needs, which have 1, 2, .. as the third word of the
-//! counter. So a call takes one block for each element, whatever its parameters are, and any thread can make any
-//! element.
+//! counter. A call therefore takes one block for each element, independent of its parameters, and any thread can
+//! compute any element.
 
 pub mod samplers;
 
@@ -35,7 +36,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// A key and the position in its stream. Clones share both.
+/// A key and the position in its stream. Clones share the key and the position.
 #[derive(Clone, Debug)]
 pub struct Stream(Arc<State>);
 
@@ -51,7 +52,8 @@ impl Stream {
         Stream(Arc::new(State { key: AtomicU64::new(seed), next: AtomicU64::new(0) }))
     }
 
-    /// Creates a stream that is seeded by the hasher's randomness, different in every run.
+    /// Creates a stream whose seed comes from the randomness of the standard library's hasher, and differs in every
+    /// run.
     pub fn from_entropy() -> Stream {
         use std::hash::{BuildHasher, Hasher};
         Stream::new(std::collections::hash_map::RandomState::new().build_hasher().finish())
@@ -73,7 +75,7 @@ impl Stream {
         (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
     }
 
-    /// Takes `blocks` blocks of four 32-bit words; returns the key and the number of the first block.
+    /// Takes `blocks` blocks of four 32-bit words. Returns the key and the number of the first block.
     pub fn take(&self, blocks: u64) -> (u64, u64) {
         let first = self.0.next.fetch_add(blocks, Ordering::Relaxed);
         (self.0.key.load(Ordering::Relaxed), first)
@@ -97,7 +99,8 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of the sequence that belongs to block `counter`; block 0 of the sequence is block `counter` itself.
+/// Block `further` of the sequence of blocks that belongs to block `counter`. Block 0 of this sequence is block
+/// `counter` itself.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
@@ -112,10 +115,10 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     x
 }
 
-/// A double in [0, 1) with 53 random bits: the upper 53 of the 64 bits in two words.
+/// A double in [0, 1) with 53 random bits, which are the upper 53 of the 64 bits in two words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
-    // each step is exact: vector instructions convert 32-bit integers, but no 64-bit ones
+    // each step is exact and uses 32-bit integers, because vector instructions convert these but no 64-bit integers
     (high as f64 + (low >> 11) as f64 * (1.0 / (1_u32 << 21) as f64)) * (1.0 / (1_u64 << 32) as f64)
 }
 
@@ -131,7 +134,8 @@ pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
     f64::box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
-/// Four normally distributed floats, by Box and Muller's formula, from words 0 and 1, and words 2 and 3.
+/// Four normally distributed floats, by Box and Muller's formula. The first two come from words 0 and 1, the others
+/// from words 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
     let [a, b] = f32::box_muller(unit_f32(block[0]), unit_f32(block[1]));
@@ -139,7 +143,7 @@ pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
     [a, b, c, d]
 }
 
-/// The steps of Box and Muller's formula. Bulk generation runs each step as its own loop, because one loop over all
+/// The steps of Box and Muller's formula. Bulk generation runs each step in a separate loop, because one loop over all
 /// steps does not vectorise.
 pub trait BoxMuller: Precision {
     /// The radius for a uniform number in `[0, 1)`.
@@ -151,7 +155,7 @@ pub trait BoxMuller: Precision {
     /// The sine of the angle for a uniform number in `[0, 1)`.
     fn sine(v: Self) -> Self;
 
-    /// Two normal numbers from two uniform ones in `[0, 1)`.
+    /// Two normally distributed numbers from two uniformly distributed numbers in `[0, 1)`.
     #[inline(always)]
     fn box_muller(u: Self, v: Self) -> [Self; 2] {
         let radius = Self::radius(u);
@@ -164,7 +168,7 @@ macro_rules! box_muller {
         impl BoxMuller for $r {
             #[inline(always)]
             fn radius(u: $r) -> $r {
-                // 1 - u is in (0, 1]: its logarithm is finite
+                // 1 - u is in (0, 1], so its logarithm is finite
                 (-2.0 * $words::log(1.0 - u)).sqrt()
             }
 
@@ -185,7 +189,7 @@ box_muller! {
     f64 float64;
 }
 
-/// A number in `0..n` from 64 random bits: the high half of `n * bits`, biased by less than `n / 2^64`.
+/// A number in `0..n` from 64 random bits, computed as the high half of `n * bits`. The bias is less than `n / 2^64`.
 #[inline(always)]
 pub fn below(n: u64, bits: u64) -> u64 {
     ((n as u128 * bits as u128) >> 64) as u64
@@ -201,7 +205,7 @@ pub fn bits(block: [u32; 4], i: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// The known answers published with the generator (Random123, kat_vectors).
+    /// Compares with the known answers published with the generator (Random123, kat_vectors).
     #[test]
     fn known_answers() {
         assert_eq!(philox(0, 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);

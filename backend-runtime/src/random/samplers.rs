@@ -1,8 +1,9 @@
-//! Samplers of distributions that need a varying number of draws for each number: one element at a time, in `f64`.
+//! Samplers of distributions that need a varying number of draws for each number. They compute one element at a time,
+//! in `f64`.
 //!
-//! The code matches `cuda/kernels/samplers.cuh`, operation by operation, with the same roundings, so both give the same
-//! bits. It uses only IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which
-//! are themselves IEEE arithmetic.
+//! The code matches `cuda/kernels/samplers.cuh` operation by operation, with the same roundings, so both give the same
+//! bits. It uses only IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which in
+//! turn use only IEEE arithmetic.
 
 use super::{philox, philox_further, unit_f64};
 use crate::scalar::float64::{exp, expm1, log, log1p};
@@ -21,13 +22,13 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Draws of the element with number `block`, whose first block of words is given.
+    /// Draws for the element with number `block`. The caller passes the first block of words.
     #[inline(always)]
     pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
         Draws { key, block, made: 1, words: first, used: 0 }
     }
 
-    /// Draws of the element with number `block`; makes the first block of words.
+    /// Draws for the element with number `block`. Computes the first block of words.
     #[inline(always)]
     pub fn of_block(key: u64, block: u64) -> Draws {
         Draws::new(key, block, philox(key, block))
@@ -65,20 +66,20 @@ impl Draws {
         }
     }
 
-    /// Maps two numbers in `[0, 1)` to a point in `[-1, 1)`, for the polar method, which takes it if `is_in_circle`
-    /// does.
+    /// Maps two numbers in `[0, 1)` to a point with coordinates in `[-1, 1)`. The polar method accepts the point if
+    /// `is_in_circle` is true.
     #[inline(always)]
     pub fn around_0(x: f64, y: f64) -> (f64, f64) {
         (2.0 * x - 1.0, 2.0 * y - 1.0)
     }
 
-    /// Returns whether the polar method takes a point at this squared distance from 0.
+    /// Returns whether the polar method accepts a point at this squared distance from 0.
     #[inline(always)]
     pub fn is_in_circle(square: f64) -> bool {
         (square < 1.0) & (square > 0.0)
     }
 
-    /// Factor of both coordinates in the polar method.
+    /// Factor by which the polar method multiplies both coordinates.
     #[inline(always)]
     pub fn polar_scale(square: f64) -> f64 {
         (-2.0 * log(square) / square).sqrt()
@@ -87,14 +88,14 @@ impl Draws {
 
 /// A distribution with its parameters, prepared for many draws.
 pub trait Sampler: Copy {
-    /// Creates a distribution from the element's own parameters and from those that all elements share.
+    /// Creates a distribution from the parameters of one element and the parameters that all elements share.
     fn new(own: [f64; 2], shared: [f64; 2]) -> Self;
 
     /// Draws one number; NaN if a parameter is out of range.
     fn draw(&self, draws: &mut Draws) -> f64;
 }
 
-/// Names of the distributions, for loops that are chosen at run time.
+/// The distributions as values, for loops that are chosen at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// [`Exponential`]
@@ -111,7 +112,7 @@ pub enum Distribution {
     TruncatedNormal,
 }
 
-/// Exponentially distributed with the mean `shared[0]`.
+/// Exponential distribution with the mean `shared[0]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Exponential {
     scale: f64,
@@ -130,21 +131,22 @@ impl Sampler for Exponential {
 }
 
 impl Exponential {
-    /// Converts a uniform number in `[0, 1)` to an exponentially distributed one.
+    /// Converts a uniform number in `[0, 1)` to an exponentially distributed number.
     #[inline(always)]
     pub fn of_unit(&self, unit: f64) -> f64 {
-        // gives 0 for the logarithm of 1, and not -0
+        // gives 0, and not -0, if the logarithm is that of 1
         (0.0 - log(1.0 - unit)) * self.scale
     }
 }
 
-/// Returns whether `alpha` can be the shape of a gamma distribution: finite and not negative.
+/// Returns whether `alpha` can be the shape of a gamma distribution, which must be finite and non-negative.
 pub fn is_shape(alpha: f64) -> bool {
     (0.0..f64::INFINITY).contains(&alpha)
 }
 
 /// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000). If the shape is less
-/// than 1, the method runs for the shape plus 1; its number times `u^(1 / shape)` has the smaller shape.
+/// than 1, the method draws a number for the shape plus 1, called the larger shape. This number times `u^(1 / shape)`
+/// has the given shape.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     alpha: f64,
@@ -159,7 +161,7 @@ impl Shape {
         Shape { alpha, d, c: 1.0 / (9.0 * d).sqrt() }
     }
 
-    /// Draws a number of the larger shape: `alpha`, or `alpha + 1` if `alpha` is less than 1.
+    /// Draws a number of the larger shape, which is `alpha`, or `alpha + 1` if `alpha` is less than 1.
     #[inline(always)]
     fn large(&self, draws: &mut Draws) -> f64 {
         loop {
@@ -178,8 +180,8 @@ impl Shape {
         }
     }
 
-    /// `x^2 / 2 + d (1 - v + log v)`, which is `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`; by its series if the terms
-    /// cancel.
+    /// `x^2 / 2 + d (1 - v + log v)`, which equals `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. Computed by its series
+    /// if the terms cancel.
     #[inline(always)]
     fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
         if t.abs() >= 0.0625 {
@@ -192,13 +194,13 @@ impl Shape {
         3.0 * self.d * (t * t) * (t * t) * sum
     }
 
-    /// Returns whether a number of the larger shape needs no further factor.
+    /// Returns whether a number of the larger shape is the result without a further factor.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.alpha >= 1.0 && self.alpha < f64::INFINITY
     }
 
-    /// Result of [`Shape::large`] for these first draws, if the quick test accepts them; else NaN.
+    /// Result of [`Shape::large`] for these first draws, if the quick test accepts them; NaN otherwise.
     #[inline(always)]
     fn first_try(&self, x: f64, u: f64) -> f64 {
         let t = self.c * x;
@@ -207,14 +209,14 @@ impl Shape {
         if (t > -1.0) & (u < 1.0 - 0.0331 * (square * square)) { self.d * v } else { f64::NAN }
     }
 
-    /// Logarithm of the factor of a number of the larger shape.
+    /// Logarithm of the factor that converts a number of the larger shape to the given shape.
     #[inline(always)]
     fn boost(&self, draws: &mut Draws) -> f64 {
         if self.alpha < 1.0 { log(draws.positive()) / self.alpha } else { 0.0 }
     }
 }
 
-/// Gamma distributed with the shape `own[0]` and the scale `shared[0]`.
+/// Gamma distribution with the shape `own[0]` and the scale `shared[0]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Gamma {
     shape: Shape,
@@ -243,7 +245,7 @@ impl Sampler for Gamma {
 }
 
 impl Gamma {
-    /// Returns whether each number is one of the larger shape times the scale, without a further factor.
+    /// Returns whether each result is a number of the larger shape times the scale, without a further factor.
     pub fn is_plain(&self) -> bool {
         self.shape.is_plain()
     }
@@ -256,7 +258,7 @@ impl Gamma {
     }
 }
 
-/// Smallest parameter of a beta distribution: below it, logarithms of the numbers overflow.
+/// Smallest parameter of a beta distribution. Below it, logarithms of the numbers overflow.
 pub const LEAST_BETA: f64 = 1e-300;
 
 /// Returns whether a beta distribution can have this parameter.
@@ -264,8 +266,9 @@ pub fn is_beta(parameter: f64) -> bool {
     (LEAST_BETA..f64::INFINITY).contains(&parameter)
 }
 
-/// Beta distributed with the parameters `own`: the share of the first of two gamma distributed numbers in their sum.
-/// Both are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes give no 0 / 0.
+/// Beta distribution with the parameters `own`. A result is the share of the first of two gamma distributed numbers in
+/// their sum. Both numbers are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes do not give
+/// 0 / 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Beta {
     shapes: [Shape; 2],
@@ -290,12 +293,12 @@ impl Sampler for Beta {
 }
 
 impl Beta {
-    /// Returns whether both gamma distributed numbers need no further factor.
+    /// Returns whether neither of the gamma distributed numbers needs a further factor.
     pub fn is_plain(&self) -> bool {
         self.shapes[0].is_plain() && self.shapes[1].is_plain()
     }
 
-    /// Result for the first draws of shape `which`, 0 or 1; NaN if more draws are needed.
+    /// Result for the first draws of shape number `which`, 0 or 1; NaN if more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
         self.shapes[which].first_try(x, u)
@@ -328,7 +331,7 @@ const STIRLING: [f64; 16] = [
     0.005554733551962801,
 ];
 
-/// `log(k!)` minus Stirling's formula, for any whole `k` from 1 on.
+/// `log(k!)` minus Stirling's formula, for any integer `k` of at least 1.
 #[inline(always)]
 fn stirling(k: f64) -> f64 {
     if k < 16.0 {
@@ -355,16 +358,17 @@ fn deviance(x: f64, mean: f64) -> f64 {
     difference * v + 2.0 * x * v * square * sum
 }
 
-/// Mean from which counts are drawn by rejection; below it, by a search upward from 0.
+/// Counts are drawn by rejection if the mean is at least this value, and otherwise by a search upward from 0.
 const SEARCHED: f64 = 10.0;
 
 /// log(2 pi) / 2
 const HALF_LOG_TAU: f64 = 0.9189385332046728;
 
-/// Probability at which a search ends at the latest: a draw of 53 bits cannot tell smaller ones apart.
+/// A search ends once the probability is below this value, because a draw of 53 bits cannot distinguish smaller
+/// probabilities.
 const LEAST_PROBABILITY: f64 = 1e-17;
 
-/// Largest mean of a Poisson distribution, as in NumPy: the counts fit `i64`.
+/// Largest mean of a Poisson distribution, as in NumPy, so that counts fit `i64`.
 pub const LARGEST_RATE: f64 = 9.223372006484771e18;
 
 /// Returns whether a Poisson distribution can have this mean.
@@ -372,8 +376,8 @@ pub fn is_rate(rate: f64) -> bool {
     (0.0..=LARGEST_RATE).contains(&rate)
 }
 
-/// Poisson distributed with the mean `own[0]`: Hörmann's method PTRS ("The transformed rejection method for generating
-/// Poisson random variables", 1993).
+/// Poisson distribution with the mean `own[0]`, drawn by Hörmann's method PTRS ("The transformed rejection method for
+/// generating Poisson random variables", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
     rate: f64,
@@ -437,7 +441,7 @@ impl Sampler for Poisson {
     }
 }
 
-/// Largest number of trials: above it, `f64` cannot represent every count.
+/// Largest number of trials. Above it, `f64` cannot represent every count.
 pub const MOST_TRIALS: i64 = 1 << 53;
 
 /// Returns whether `p` is between 0 and 1.
@@ -445,8 +449,8 @@ pub fn is_probability(p: f64) -> bool {
     (0.0..=1.0).contains(&p)
 }
 
-/// Binomially distributed with `shared[0]` trials, a whole number up to [`MOST_TRIALS`], that succeed with the
-/// probability `own[0]`: Hörmann's method BTRS ("The generation of binomial random variates", 1993).
+/// Binomial distribution of the number of successes in `shared[0]` trials, an integer up to [`MOST_TRIALS`], with the
+/// success probability `own[0]`. Drawn by Hörmann's method BTRS ("The generation of binomial random variates", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Binomial {
     n: f64,
@@ -461,7 +465,7 @@ pub struct Binomial {
     b: f64,
     squeeze: f64,
     alpha: f64,
-    /// The logarithm of the probability of the most probable count, by [`Binomial::density`].
+    /// The logarithm of the probability of the most probable count, as computed by [`Binomial::density`].
     top: f64,
 }
 
@@ -523,7 +527,7 @@ impl Binomial {
             let v = draws.unit();
             let from_end = 0.5 - u.abs();
             let k = ((2.0 * self.a / from_end + self.b) * u + self.mean + 0.5).floor();
-            // also true for an infinite `k`, which `from_end` 0 gives
+            // the condition is also true for an infinite `k`, which results if `from_end` is 0
             if !(k >= 0.0 && k <= self.n) {
                 continue;
             }
@@ -551,8 +555,8 @@ impl Binomial {
     }
 }
 
-/// Replaces the weight of each category by its share of the sum of this and all later weights. All shares are NaN if a
-/// weight is negative or not finite, or if the sum is 0 or infinite.
+/// Replaces the weight of each category by its share of the sum of this weight and all later ones. All shares are NaN
+/// if a weight is negative or not finite, or if the sum is 0 or infinite.
 pub fn to_shares(weights: &mut [f64]) {
     let (mut rest, mut valid) = (0.0, true);
     for weight in weights.iter_mut().rev() {
@@ -565,8 +569,8 @@ pub fn to_shares(weights: &mut [f64]) {
     }
 }
 
-/// Distributes `n` trials among categories with these shares, one binomial number after the other. `out` gets the count
-/// of each category; -1 if its share is NaN.
+/// Distributes `n` trials among categories with these shares, by drawing one binomial number after the other. Writes
+/// the count of each category to `out`, or -1 if its share is NaN.
 #[inline(always)]
 pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
     let mut rest = n;
@@ -581,29 +585,29 @@ pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
     }
 }
 
-/// Returns whether a normal distribution can be cut off at these bounds.
+/// Returns whether a normal distribution can be truncated at these bounds.
 pub fn are_bounds(lower: f64, upper: f64) -> bool {
     lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY
 }
 
 /// Method for a truncated normal distribution. In a tail, the distance from the bound is first drawn from an
-/// exponential distribution (Robert, "Simulation of truncated normal variables", 1995), cut off at the other bound, so
-/// that a narrow range causes no rejections.
+/// exponential distribution (Robert, "Simulation of truncated normal variables", 1995). This exponential distribution
+/// is truncated at the other bound, so that a narrow range causes no rejections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     Invalid,
     Fixed,
-    /// `lower` is not below the mean.
+    /// For ranges in which `lower` is not below the mean.
     Above,
-    /// `upper` is not above the mean.
+    /// For ranges in which `upper` is not above the mean.
     Below,
-    /// Uniform numbers in a range around the mean, some of which are rejected.
+    /// Draws uniform numbers in a range around the mean, and rejects some of them.
     Uniform,
-    /// Normal numbers; those outside the range are rejected.
+    /// Draws normal numbers, and rejects those outside the range.
     Normal,
 }
 
-/// Normally distributed with mean and standard deviation `shared`, between the bounds `own`.
+/// Normal distribution with the mean and standard deviation `shared`, truncated at the bounds `own`.
 #[derive(Clone, Copy, Debug)]
 pub struct TruncatedNormal {
     method: Method,
@@ -611,8 +615,8 @@ pub struct TruncatedNormal {
     upper: f64,
     mean: f64,
     std: f64,
-    /// Rate of the exponential distribution; `shift` is the nearest bound minus this rate. Both are in standard
-    /// deviations.
+    /// Rate of the exponential distribution. `shift` is the bound nearest to the mean, minus this rate. Both are in
+    /// units of the standard deviation.
     rate: f64,
     shift: f64,
     /// `exp(-rate * length) - 1`
@@ -642,7 +646,7 @@ impl Sampler for TruncatedNormal {
         let nearest = if method == Method::Below { -to } else { from };
         let root = nearest + (nearest * nearest + 4.0).sqrt();
         let rate = 0.5 * root;
-        // a length that is rounded to 0 would give NaN when multiplied by an infinite rate
+        // a length that was rounded to 0 would give NaN when multiplied by an infinite rate
         let length = if length < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { length };
         TruncatedNormal { method, lower, upper, mean, std, rate, shift: -2.0 / root, cut: expm1(-rate * length) }
     }
@@ -663,7 +667,7 @@ impl Sampler for TruncatedNormal {
 }
 
 impl TruncatedNormal {
-    /// Draws the distance of a number from the bound nearest to the mean, in standard deviations.
+    /// Draws the distance of a number from the bound nearest to the mean, in units of the standard deviation.
     #[inline(always)]
     fn beyond(&self, draws: &mut Draws) -> f64 {
         loop {
@@ -696,12 +700,12 @@ impl TruncatedNormal {
         }
     }
 
-    /// Returns whether numbers are drawn from the normal distribution until one is in the range.
+    /// Returns whether the method draws from the normal distribution until a number is in the range.
     pub fn is_normal(&self) -> bool {
         self.method == Method::Normal
     }
 
-    /// Scales two standard normal numbers, and returns the first that is in the range, or NaN.
+    /// Scales two standard normal numbers, and returns the first of them that is in the range; NaN if neither is.
     #[inline(always)]
     pub fn of_normals(&self, pair: [f64; 2]) -> f64 {
         let (x, y) = (self.mean + self.std * pair[0], self.mean + self.std * pair[1]);

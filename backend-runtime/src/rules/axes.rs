@@ -1,4 +1,4 @@
-//! Axes: resolves named axes, and the order of axes.
+//! Rules for axes: converts the axes that a call names to indices, and determines the order of axes.
 
 use crate::{Axes, Error, Result};
 
@@ -8,8 +8,8 @@ pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     index.filter(|&index| index < ndim).ok_or(Error::Axis { op, axis: axis as i128, ndim })
 }
 
-/// Order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes` names all axes
-/// once; `..` is the reverse order.
+/// Order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes` names each
+/// axis once, or is `..` for the reverse order.
 pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).rev().collect());
@@ -21,8 +21,8 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     Err(Error::shape(op, shape, format!("has {} axes, but `axes` names {}", shape.len(), order.len())))
 }
 
-/// Lengths of the last two axes, rows and columns, of a matrix or a stack of matrices; an error if there are fewer
-/// axes.
+/// Lengths of the last two axes of a matrix or a stack of matrices, which are the numbers of rows and columns; an error
+/// if there are fewer than two axes.
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
@@ -35,7 +35,7 @@ pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
 
-/// The order of axes after moving some of them: axis k of the result is axis `order[k]`.
+/// The order of axes after some of them are moved: axis k of the result is axis `order[k]` of the array.
 pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
     let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
     if from.len() != to.len() {
@@ -53,7 +53,7 @@ pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> 
     Ok((0..ndim).filter_map(|k| place(k).or_else(|| rest.next())).collect())
 }
 
-/// Places of new axes in the result, in increasing order.
+/// Positions of new axes in the result, in increasing order.
 pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     let Some(list) = axes.as_list() else {
         return Err(Error::argument(op, "`axis` is `..`, but must name the places of the new axes"));

@@ -3,7 +3,7 @@
 use super::{count, list};
 use crate::{Error, PadMode, Result};
 
-/// Widths of borders in pairs, before and after each axis. As in NumPy, `widths` is one number for all borders, one
+/// Widths of borders as pairs, before and after each axis. As in NumPy, `widths` is one number for all borders, one
 /// pair for all axes, or one pair for each axis.
 fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
     match widths {
@@ -18,7 +18,7 @@ fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<
     }
 }
 
-/// Widths of borders in pairs, before and after each axis, and the padded shape. `size` is the size of an element in
+/// Widths of borders as pairs, before and after each axis, and the padded shape. `size` is the size of an element in
 /// bytes.
 pub fn padded(
     op: &'static str,
@@ -36,7 +36,8 @@ pub fn padded(
     Ok((widths, lengths))
 }
 
-/// Returns an error for borders of an axis without elements: except in mode `Constant`, there is nothing to repeat.
+/// Returns an error for borders along an axis of length 0, where nothing can be repeated, unless the mode is
+/// `Constant`.
 pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode) -> Result<()> {
     let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
     match mode {
@@ -49,7 +50,8 @@ pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: 
     }
 }
 
-/// Source on an axis of length `len` for each index of the padded axis. Borders may be longer than the axis.
+/// For each index of the padded axis, the index of its source on the axis of length `len`. Borders may be longer than
+/// the axis.
 pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
     check_borders(op, &[len], &[before, after], mode)?;
     let total = len.saturating_add(before).saturating_add(after);

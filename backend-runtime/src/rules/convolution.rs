@@ -6,17 +6,17 @@ use crate::{ConvolutionMode, Error, Lengths, Result};
 /// Maximum number of axes over which a window slides.
 pub const MOST_SPATIAL: usize = 3;
 
-/// Maximum padding, stride, dilation and extent of a window: libraries keep them in 32 bits.
+/// Maximum padding, stride, dilation and extent of a window, because libraries store these numbers in 32 bits.
 const MOST: usize = i32::MAX as usize;
 
-/// Optional steps of a sliding window: each is one number for all axes, or one for each axis.
+/// Optional parameters of a sliding window. Each is one number for all axes, or one number for each axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Elements from one window to the next; by default 1, or the length of the window in a pool.
+    /// Distance from one window to the next, in elements. The default is 1, or the length of the window for a pool.
     pub stride: Option<Lengths>,
-    /// Zeros before and after the elements; by default 0.
+    /// Number of zeros before and after the elements. The default is 0.
     pub padding: Option<Lengths>,
-    /// Elements from one tap of the window to the next; by default 1.
+    /// Distance from one tap of the window to the next, in elements. The default is 1.
     pub dilation: Option<Lengths>,
 }
 
@@ -29,11 +29,11 @@ pub struct Sliding {
     pub windows: usize,
     /// Number of taps of the window.
     pub taps: usize,
-    /// Elements from one window to the next.
+    /// Distance from one window to the next, in elements.
     pub stride: usize,
     /// Number of zeros before the elements.
     pub padding: usize,
-    /// Elements from one tap to the next.
+    /// Distance from one tap to the next, in elements.
     pub dilation: usize,
 }
 
@@ -41,12 +41,13 @@ impl Sliding {
     /// An axis that the arrays do not have.
     const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
 
-    /// Index of the first tap of a window on the axis; tap `k` is at `start + k * dilation`. Negative in the padding.
+    /// Index of the first tap of a window on the axis, which is negative in the padding. Tap `k` is at `start + k *
+    /// dilation`.
     pub fn start(&self, window: usize) -> isize {
         (window * self.stride) as isize - self.padding as isize
     }
 
-    /// The windows in the given range whose tap `tap` lies on an element, not in the padding.
+    /// The windows in the given range whose tap `tap` is on an element and not in the padding.
     pub fn inside(&self, tap: usize, windows: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let shift = self.padding as isize - (tap * self.dilation) as isize;
         let from = |first: isize| if first <= 0 { 0 } else { (first as usize).div_ceil(self.stride) };
@@ -56,7 +57,7 @@ impl Sliding {
     }
 }
 
-/// A convolution of a batch of arrays with channels: `(batch, channels, lengths..)`.
+/// A convolution of a batch of arrays with channels, which have the shape `(batch, channels, lengths..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// Number of arrays.
@@ -67,10 +68,10 @@ pub struct Convolution {
     pub inputs: usize,
     /// Channels of the result in each group.
     pub outputs: usize,
-    /// The axes; axes that the arrays lack come first and have length 1. In a transposed convolution, the window slides
-    /// over the result.
+    /// The axes. Axes that the arrays do not have come first, with length 1. In a transposed convolution, the window
+    /// slides over the result.
     pub axes: [Sliding; MOST_SPATIAL],
-    /// Number of axes of the arrays behind batch and channels.
+    /// Number of axes of the arrays after batch and channels.
     pub rank: usize,
     /// Shape of the result.
     pub shape: Vec<usize>,
@@ -88,7 +89,8 @@ impl Convolution {
     }
 }
 
-/// Checks a parameter and expands it to one number for each axis; `given` is one number for all axes, or one for each.
+/// Checks a parameter and expands it to one number for each axis. `given` has one number for all axes, or one number
+/// for each axis.
 fn numbers(
     op: &'static str,
     name: &str,
@@ -114,7 +116,7 @@ fn numbers(
     }
 }
 
-/// Elements from the first tap of a window to the last, both included.
+/// Number of elements from the first to the last tap of a window, including both.
 fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     match (taps - 1).checked_mul(dilation) {
         Some(reach) if reach < MOST => Ok(reach + 1),
@@ -125,7 +127,7 @@ fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     }
 }
 
-/// Checks the shape, and returns the number of axes behind batch and channels.
+/// Checks the shape, and returns the number of axes after batch and channels.
 fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     let rank = x.len().wrapping_sub(2);
     if !(1..=MOST_SPATIAL).contains(&rank) {
@@ -138,7 +140,8 @@ fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     Ok(rank)
 }
 
-/// Plans windows over the elements of an array, for each axis. `too_long` makes the error if a window does not fit.
+/// Plans windows over the elements of an array, along each axis. `too_long` makes the error for a window that does not
+/// fit.
 fn sliding(
     op: &'static str,
     lengths: &[usize],
@@ -154,8 +157,8 @@ fn sliding(
         let padded = lengths[k].checked_add(2 * padding[k]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
         let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
         let windows = room / stride[k] + 1;
-        // a stride or dilation that has no effect is made small. With a single window, the stride is the smallest that
-        // leaves no room for a second window, because libraries count the windows again
+        // strides and dilations without effect are replaced by small numbers. With a single window, the stride is the
+        // smallest that leaves no room for a second window, because libraries count the windows again
         let stride = if windows == 1 { room + 1 } else { stride[k] };
         let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
         *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
@@ -193,7 +196,7 @@ fn kernel<'a>(
     Ok((inputs, outputs, &weight[2..]))
 }
 
-/// Checks the bias, and returns the shape of the result.
+/// Checks the shape of the bias, and returns the shape of the result.
 fn resulting(
     op: &'static str,
     batch: usize,
@@ -234,9 +237,9 @@ pub fn convolution(
     Ok(plan)
 }
 
-/// Plans a transposed convolution, which maps the shape of a convolution's result to that of its input. `x` has the
-/// shape `(batch, channels, lengths..)`, the kernel `(channels, results / groups, lengths..)`. Each element of `x` is a
-/// window, and the windows slide over the result.
+/// Plans a transposed convolution, which maps the shape of a convolution's result to the shape of its input. `x` has
+/// the shape `(batch, channels, lengths..)`, and the kernel has the shape `(channels, results / groups, lengths..)`.
+/// Each element of `x` is a window, and the windows slide over the result.
 #[allow(clippy::too_many_arguments)] // the parameters of the op
 pub fn transposed_convolution(
     op: &'static str,
@@ -277,8 +280,8 @@ pub fn transposed_convolution(
     Ok(plan)
 }
 
-/// Plans a pool over windows of `x`, of shape `(batch, channels, lengths..)`, for each channel separately. Without a
-/// stride, windows lie side by side.
+/// Plans a pool over windows of `x`, whose shape is `(batch, channels, lengths..)`, for each channel separately.
+/// Without a given stride, the windows are adjacent.
 pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: usize) -> Result<Convolution> {
     let rank = spatial(op, x)?;
     let taps = numbers(op, "kernel", Some(Lengths::from(taps)), rank, 1, 1)?;
@@ -302,7 +305,7 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     Ok(plan)
 }
 
-/// The part of the full convolution of two arrays that is the result.
+/// The part of the full convolution of two arrays that a mode returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// Lengths of the full convolution.
@@ -313,18 +316,18 @@ pub struct Overlap {
     pub shape: Vec<usize>,
 }
 
-/// Meaning of the mode `same`.
+/// The result's shape in the mode `same`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Same {
     /// The shape of the first array, as in SciPy.
     First,
-    /// For 1-D arrays the shape of the longer one, as in NumPy's convolutions.
+    /// For 1-D arrays the shape of the longer array, as in NumPy's convolutions.
     Longer,
-    /// Like `Longer`, as in NumPy's correlations, which swap the arrays if the second is longer.
+    /// Like `Longer`, as in NumPy's correlations, which swap the arrays if the second array is longer.
     LongerSwapped,
 }
 
-/// Plans the part of the full convolution along `axes`.
+/// Plans the convolution along `axes`, and the part of the full result that the mode returns.
 pub fn overlap(
     op: &'static str,
     x1: &[usize],
@@ -361,7 +364,8 @@ pub fn overlap(
         let part = match mode {
             ConvolutionMode::Full => (0, full),
             ConvolutionMode::Valid => (short - 1, long - short + 1),
-            // the middle of the full result; of two middles the earlier one, or the later one if the arrays are swapped
+            // the middle of the full result. If there are two possible middles, this is the earlier one, or the later
+            // one if the arrays are swapped
             ConvolutionMode::Same if x1.len() == 1 && n < m && same == Same::LongerSwapped => (short / 2, long),
             ConvolutionMode::Same if x1.len() == 1 && same != Same::First => ((short - 1) / 2, long),
             ConvolutionMode::Same => ((m - 1) / 2, n),
@@ -377,8 +381,8 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// The smallest number of points from `n` on for which Fourier transforms are fast: a product of powers of 2, 3, 5 and
-/// 7.
+/// The smallest number of points, at least `n`, for which Fourier transforms are fast, which is a product of powers of
+/// 2, 3, 5 and 7.
 pub fn fast_points(n: usize) -> usize {
     let smooth = |mut n: usize| {
         for p in [2, 3, 5, 7] {

@@ -1,20 +1,20 @@
-//! Number of elements of new arrays.
+//! Rules for the number of elements of new arrays.
 
 use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
 
-/// Elements of `arange`: element `i` is `from + i * by` in a real dtype, and `start + i * step`, wrapping, in an
-/// integer dtype.
+/// The elements of `arange`. Element `i` is `from + i * by` in a real dtype, and `start + i * step`, with wrapping, in
+/// an integer dtype.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
     /// Number of elements.
     pub n: usize,
-    /// First element, in the precision of the computation: `f64` for `f64`, else `f32`.
+    /// First element, in the precision of the computation, which is `f64` for `f64` and `f32` otherwise.
     pub from: f64,
     /// Distance between the first two elements, in the same precision.
     pub by: f64,
 }
 
-/// The values in [start, stop), `step` apart.
+/// Plans the values in [start, stop) that are `step` apart.
 pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
     if step == T::ZERO {
         return Err(Error::argument(op, "`step` is 0, but must not be 0"));
@@ -31,7 +31,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     }
     let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
     let steps = (to - from) / by;
-    // a distance that underflows when divided by the step still holds the first element
+    // if the distance underflows when divided by the step, the range still contains the first element
     let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
     if n.is_nan() {
         return Err(Error::argument(
@@ -42,7 +42,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     if n >= isize::MAX as f64 {
         return Err(Error::Memory { op, bytes: usize::MAX });
     }
-    // a negative length is an empty array; as in NumPy, `by` is the difference of the first two elements
+    // a negative length gives an empty array. As in NumPy, `by` is the difference of the first two elements
     let n = n.max(0.0) as usize;
     let second = from + by;
     if T::DTYPE == DType::Float64 {
@@ -53,19 +53,20 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
 
-/// 2 if the distance of two finite ends overflows, so that the points between are computed from halves; else 1.
+/// 2 if the distance of two finite ends overflows, so that points between them must be computed from halves of the
+/// ends; otherwise 1.
 pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
 }
 
-/// Row and column of the first element of diagonal `k` of a matrix, and the number of elements on it.
+/// Row and column of the first element of diagonal `k` of a matrix, and the number of elements on the diagonal.
 pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) {
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
 }
 
-/// Number of elements of a dtype to read from `bytes` bytes, beginning at an offset: as many as wanted, else all that
+/// Number of elements of a dtype to read from `bytes` bytes after an offset: `wanted` if given, and otherwise all that
 /// remain.
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();

@@ -1,28 +1,28 @@
-//! Parses the subscripts of an Einstein sum for operands of given shapes, and chooses the order of products.
+//! Parses the subscripts of an Einstein sum for operands of given shapes, and determines the order of products.
 
 use super::count;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-/// An Einstein sum. Labels are numbered from 0 on.
+/// An Einstein sum. Labels are numbered from 0.
 #[derive(Debug, PartialEq)]
 pub struct Einsum {
     /// The label of each axis of each operand.
     pub operands: Vec<Vec<usize>>,
     /// The label of each axis of the result.
     pub output: Vec<usize>,
-    /// The length of the axes of each label. An axis of length 1 may have the label of a longer one.
+    /// The length of the axes with each label. An axis of length 1 may have the same label as a longer axis.
     pub lengths: Vec<usize>,
 }
 
-/// A label in the subscripts: a letter, or an axis of the ellipsis, counted from the last one.
+/// A label in the subscripts: a letter, or an axis of the ellipsis, counted from the ellipsis's last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Letter(char),
     Rest(usize),
 }
 
-/// A part of a term.
+/// A part of a term: a letter or the ellipsis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Letter(char),
@@ -51,7 +51,7 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Labels of an operand with this many axes; `None` if the parts name another number of axes.
+/// Labels of an operand with this number of axes; `None` if the parts describe another number of axes.
 fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
     let has_rest = parts.contains(&Part::Rest);
     let letters = parts.len() - usize::from(has_rest);
@@ -64,7 +64,7 @@ fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
 }
 
 impl Einsum {
-    /// Parses subscripts such as `"ij,jk->ik"` for operands of these shapes, and elements of this size in bytes.
+    /// Parses subscripts such as `"ij,jk->ik"` for operands of these shapes. `size` is the size of an element in bytes.
     pub fn of(op: &'static str, subscripts: &str, shapes: &[&[usize]], size: usize) -> Result<Einsum> {
         let text: String = subscripts.chars().filter(|c| !c.is_whitespace()).collect();
         let (inputs, output) = match text.split_once("->") {
@@ -102,8 +102,9 @@ impl Einsum {
         Ok(sum)
     }
 
-    /// Order of the products of operands with these labels, as pairs of places in the list of operands left. Each
-    /// product is appended to that list. The next pair is the one with the fewest products of elements.
+    /// Order of the products of operands with these labels, as pairs of positions in the list of remaining operands.
+    /// Each product is appended to this list. The next pair is always the pair that needs the fewest products of
+    /// elements.
     pub fn order(&self, operands: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut left, mut order) = (operands.to_vec(), Vec::new());
         while left.len() > 1 {
@@ -124,7 +125,7 @@ impl Einsum {
         order
     }
 
-    /// Labels of a product: the labels that the result or another operand has.
+    /// Labels of the product of two operands: those of their labels that the result or another operand has.
     pub fn kept(&self, first: &[usize], second: &[usize], others: &[Vec<usize>]) -> Vec<usize> {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.copied().filter(|label| self.is_wanted(*label, others)).collect()
@@ -135,7 +136,7 @@ impl Einsum {
         self.output.contains(&label) || others.iter().any(|labels| labels.contains(&label))
     }
 
-    /// Number of products of elements in a product of operands with these labels.
+    /// Number of products of elements that the product of operands with these labels needs.
     fn products(&self, first: &[usize], second: &[usize]) -> f64 {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.map(|&label| self.lengths[label] as f64).product()
@@ -167,7 +168,7 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
     Ok(lengths.into_iter().map(|(label, (length, _))| (label, length)).collect())
 }
 
-/// Labels of a result that is written in the subscripts.
+/// Labels of a result that the subscripts specify.
 fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
     if rest > 0 && !parts.contains(&Part::Rest) {
@@ -195,8 +196,8 @@ fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) 
     Ok(labels)
 }
 
-/// Labels of the result if the subscripts have no `->`: the ellipsis, then in alphabetical order the letters that occur
-/// once.
+/// Labels of the result if the subscripts have no `->`: the ellipsis, followed by the letters that occur only once, in
+/// alphabetical order.
 fn implicit(operands: &[Vec<Label>]) -> Vec<Label> {
     let mut times: BTreeMap<Label, usize> = BTreeMap::new();
     operands.iter().flatten().for_each(|label| *times.entry(*label).or_insert(0) += 1);

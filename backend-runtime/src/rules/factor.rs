@@ -1,5 +1,5 @@
-//! Factorizations and systems of equations: shapes of their operands and results, and the errors for matrices without
-//! factors.
+//! Rules for factorizations and systems of equations: the shapes of operands and results, and the errors for matrices
+//! without factors.
 
 use super::{broadcast, count, matrix};
 use crate::{Error, Result};
@@ -17,8 +17,8 @@ const NOT_DEFINITE: &str = "a matrix is not positive definite";
 const NOT_FINITE: &str = "an element is infinite or NaN, but all must be finite";
 const NO_END: &str = "the iteration did not converge";
 
-/// Returns whether an error says that a matrix with these numbers has no factorization. Other numbers may have one, so
-/// a search can go on elsewhere.
+/// Returns whether an error means that the numbers of the matrix permit no factorization. A matrix with other numbers
+/// may have one, so a search can go on elsewhere.
 pub fn has_no_factors(error: &Error) -> bool {
     matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
 }
@@ -33,7 +33,7 @@ pub fn not_positive_definite(op: &'static str) -> Error {
     Error::argument(op, NOT_DEFINITE)
 }
 
-/// Error for infinite elements or NaN, with which no iteration would converge.
+/// Error for infinite or NaN elements, for which no iteration would converge.
 pub fn not_finite(op: &'static str) -> Error {
     Error::argument(op, NOT_FINITE)
 }
@@ -46,20 +46,21 @@ pub fn failed(op: &'static str) -> Error {
 /// A system of equations `a x = b`.
 #[derive(Debug, PartialEq)]
 pub struct System {
-    /// The leading axes, broadcast.
+    /// The leading axes of both operands, broadcast together.
     pub batches: Vec<usize>,
-    /// Number of equations: rows of `a` and of `b`.
+    /// Number of equations, which is the number of rows of `a` and of `b`.
     pub rows: usize,
-    /// Number of unknowns: columns of `a` and rows of the solution.
+    /// Number of unknowns, which is the number of columns of `a` and of rows of the solution.
     pub unknowns: usize,
-    /// Number of right-hand sides: columns of `b`.
+    /// Number of right-hand sides, which is the number of columns of `b`.
     pub columns: usize,
-    /// Whether `b` is one vector. Then neither `b` nor the solution has an axis of columns.
+    /// Whether `b` is a single vector. If so, neither `b` nor the solution has an axis of columns.
     pub is_vector: bool,
 }
 
 impl System {
-    /// Checks matrices of shape `a`, and `b`, which is a vector if it has one axis, else matrices.
+    /// Checks shapes: `a` has the shape of matrices, and `b` that of a vector if it has one axis, and of matrices
+    /// otherwise.
     pub fn of(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
         let (rows, unknowns) = matrix(op, a)?;
         let refuse = || Error::shapes(op, a, b);
@@ -73,7 +74,7 @@ impl System {
         }
         let batches = broadcast(op, &a[..a.len() - 2], leading).map_err(|_| refuse())?;
         let system = System { batches, rows, unknowns, columns, is_vector: b.len() == 1 };
-        // sizes of both operands after broadcasting, and of the solution
+        // the sizes of both operands after broadcasting and of the solution are checked
         for shape in [[rows, unknowns], [rows, columns], [unknowns, columns]] {
             count(op, &[&system.batches[..], &shape].concat(), size)?;
         }
@@ -95,8 +96,8 @@ impl System {
     }
 }
 
-/// Shapes of the factors of matrices of this shape. The first factor has orthonormal columns: as many as there are rows
-/// if `complete`, else the smaller of the numbers of rows and columns.
+/// Shapes of the factors of matrices of this shape. The first factor has orthonormal columns. Their number is the
+/// number of rows if `complete`, and otherwise the smaller of the numbers of rows and columns.
 pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
     let (rows, columns) = matrix(op, shape)?;
     let leading = &shape[..shape.len() - 2];
@@ -118,7 +119,7 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// Shapes for an array of this shape. If `full`, the matrices of vectors are square.
+    /// Shapes for an array of this shape. If `full` is true, the matrices of singular vectors are square.
     pub fn of(op: &'static str, shape: &[usize], full: bool, size: usize) -> Result<Svd> {
         let (rows, columns) = matrix(op, shape)?;
         let leading = &shape[..shape.len() - 2];
@@ -131,8 +132,8 @@ impl Svd {
     }
 }
 
-/// Shape of the eigenvalues of square matrices; the eigenvectors have the shape of the matrices. `size` is the size of
-/// an element of either in bytes.
+/// Shape of the eigenvalues of square matrices. The eigenvectors have the shape of the matrices. `size` is the size of
+/// an eigenvalue or a vector's element in bytes.
 pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
     square(op, shape)?;
     count(op, shape, size)?;

@@ -3,8 +3,8 @@
 use super::{axis, count};
 use crate::{Axes, Error, Lengths, Norm, Result};
 
-/// Size in bytes of an element in the widest dtype of a transform. Every step has to fit in that dtype, whatever the
-/// actual dtype is.
+/// Size in bytes of an element in the widest dtype of a transform. Every intermediate result must fit in memory in this
+/// dtype, whatever the actual dtype is.
 const SIZE: usize = 16;
 
 /// Direction of a transform: the sign of its exponent, and the norms that scale it.
@@ -17,7 +17,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Factor of the results.
+    /// Factor by which the results are multiplied.
     pub fn scale(self, norm: Norm, n: usize) -> f64 {
         match (norm, self) {
             (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
@@ -27,14 +27,14 @@ impl Direction {
     }
 }
 
-/// The side of a transform that has only the non-negative frequencies.
+/// The side of a transform that has only non-negative frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// Neither side: complex numbers to complex numbers.
+    /// Neither side, because complex numbers are transformed to complex numbers.
     Neither,
-    /// The result, of real numbers.
+    /// The result, because real numbers are transformed.
     Result,
-    /// The input, with a real result.
+    /// The input, and the result is real.
     Input,
 }
 
@@ -44,7 +44,7 @@ impl Half {
         if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
     }
 
-    /// Number of resulting elements for `n` points.
+    /// Number of elements of the result for `n` points.
     fn results(self, n: usize) -> usize {
         if self == Half::Result { n / 2 + 1 } else { n }
     }
@@ -60,8 +60,8 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// The axes in the order of transformation, each with its number of points and of resulting elements. The last axis
-    /// comes first, unless the input is a half spectrum, which becomes real in the last step.
+    /// The axes in the order of transformation, each with its number of points and its number of resulting elements.
+    /// The last axis comes first, unless the input is a half spectrum, which becomes real in the last step.
     pub fn steps(&self, half: Half) -> Vec<(usize, usize, usize)> {
         let last = self.axes.len().wrapping_sub(1);
         let step = |(i, &(axis, n)): (usize, &(usize, usize))| (axis, n, if i == last { half.results(n) } else { n });
@@ -85,8 +85,8 @@ pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isi
     planned(op, shape, vec![(along, n)], half)
 }
 
-/// Plans the transform over several axes. Lengths that are given without axes apply to the last axes. A half spectrum
-/// is along the last axis.
+/// Plans the transform over several axes. If lengths are given without axes, they apply to the last axes. A half
+/// spectrum is along the last axis.
 pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
     let ndim = shape.len();
     let given = s.as_ref().map(|s| (s.as_slice(), s.count()));
@@ -135,7 +135,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     }
     let mut transform = Transform { axes, shape: shape.to_vec() };
     for (axis, n, elements) in transform.steps(half) {
-        // the intermediate result has to fit as well
+        // the intermediate result must fit in memory as well
         transform.shape[axis] = n;
         count(op, &transform.shape, SIZE)?;
         transform.shape[axis] = elements;
@@ -144,7 +144,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     Ok(transform)
 }
 
-/// Distance of neighbouring frequencies of a transform of `n` points that are `d` apart.
+/// Distance between neighbouring frequencies of a transform of `n` points with the spacing `d`.
 pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
     if n == 0 || d == 0.0 {
         return Err(Error::argument(op, format!("n is {n} and d is {d}, but both must be other than 0")));
@@ -185,7 +185,7 @@ mod tests {
         assert!(several(&[2, 2], Some(vec![1; 15].into()), Axes::All, Half::Neither).is_err());
     }
 
-    /// As in NumPy, which goes through the axes from the last to the first.
+    /// The order of the axes is that of NumPy, which transforms the last axis first.
     #[test]
     fn an_axis_may_come_twice() {
         let of = |s: Option<Lengths>, half| several(&[4], s, [0, 0].into(), half).map(|t| (t.axes, t.shape));

@@ -1,4 +1,4 @@
-//! Images: shapes for interpolation and filters, and the handling of coordinates beyond an edge.
+//! Rules for images: the shapes of interpolations and filters, and the handling of coordinates beyond an edge.
 
 use super::count;
 use crate::{Boundary, Error, Lengths, PadMode, Result};
@@ -6,21 +6,21 @@ use crate::{Boundary, Error, Lengths, PadMode, Result};
 /// Maximum number of axes along which an array is interpolated.
 pub const MOST_SAMPLED: usize = 8;
 
-/// Maximum width of the border for a spline through an array with a border of constants: elements further away have no
-/// significant effect.
+/// Maximum width of the border that is added before a spline is computed with a border of constants. Elements farther
+/// away have no significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
 /// An interpolation of a stack of arrays with channels, of shape `stack` x `lengths` x `channels`, at `points` places
-/// each.
+/// in each array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// Number of arrays in the result that are interpolated alike.
+    /// Number of arrays in the result that are interpolated in the same way.
     pub stack: usize,
     /// First axis along which there are coordinates.
     pub first: usize,
     /// Lengths of the axes along which there are coordinates.
     pub lengths: Vec<usize>,
-    /// Number of elements at each place of the array.
+    /// Number of channels, which are the elements at each place of the array.
     pub channels: usize,
     /// Number of places in each array of the stack.
     pub points: usize,
@@ -87,12 +87,12 @@ pub struct AffineMap {
     pub sampling: Sampling,
     /// Lengths of the result's last axes.
     pub grid: Vec<usize>,
-    /// Whether the matrix has the offset as its last column.
+    /// Whether the last column of the matrix is the offset.
     pub homogeneous: bool,
 }
 
-/// Plans the affine map of a square matrix, or of one with the offset as an additional column and perhaps an additional
-/// row.
+/// Plans the affine map that a square matrix describes. The matrix may also have the offset as an additional column,
+/// and then perhaps an additional row.
 pub fn affine(
     op: &'static str,
     x: &[usize],
@@ -135,7 +135,7 @@ fn resized(op: &'static str, lengths: &[usize], given: Option<Lengths>) -> Resul
     }
 }
 
-/// Plans an interpolation at the places of another shape that is laid over the whole array.
+/// Plans an interpolation at the places of a grid of another shape that covers the whole array.
 pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Result<Sampling> {
     if shape.len() != x.len() {
         return Err(Error::shapes(op, x, shape));
@@ -143,8 +143,9 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
     Sampling::new(op, x, [0, 1, 1], x, shape.to_vec(), size)
 }
 
-/// Coordinate of index `i` of an axis of length `to` on an axis of length `from` with the same extent. The extent is
-/// from the first to the last element, or from edge to edge if elements are cells. Both ends are exact.
+/// Coordinate of an index on a resized axis: index `i` of an axis of length `to` is mapped to an axis of length `from`
+/// with the same extent. The extent ranges from the first to the last element, or from edge to edge if elements are
+/// cells. Both ends are exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -156,8 +157,7 @@ pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     }
 }
 
-/// Border to add to an array before the spline filter; `None` if a border condition of the filter itself implements the
-/// mode.
+/// Border to add to an array before the spline filter. `None` if a border condition of the filter implements the mode.
 pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<PadMode> {
     match mode {
         Boundary::Nearest if prefilter && order > 1 => Some(PadMode::Edge),
@@ -166,8 +166,8 @@ pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<Pa
     }
 }
 
-/// Poles of the filter that turns samples into coefficients of a spline: the roots of its polynomial inside the unit
-/// circle.
+/// Poles of the filter that converts samples to coefficients of a spline, which are the roots of its polynomial inside
+/// the unit circle.
 pub fn spline_poles(order: usize) -> &'static [f64] {
     const QUADRATIC: [f64; 1] = [-0.171_572_875_253_809_9];
     const CUBIC: [f64; 1] = [-0.267_949_192_431_122_7];
@@ -187,13 +187,13 @@ pub fn spline_poles(order: usize) -> &'static [f64] {
 pub enum SplineEnds {
     /// Mirrored about the end element, which is not repeated.
     Mirror,
-    /// Mirrored about the edge.
+    /// Mirrored about the edge, so that the end element is repeated.
     Reflect,
     /// Periodic.
     Wrap,
 }
 
-/// Continuation at the ends of the filter for a mode.
+/// Continuation at the ends of the filter that belongs to a mode.
 pub fn spline_ends(mode: Boundary) -> SplineEnds {
     match mode {
         Boundary::Reflect | Boundary::Nearest => SplineEnds::Reflect,
@@ -202,14 +202,14 @@ pub fn spline_ends(mode: Boundary) -> SplineEnds {
     }
 }
 
-/// Index of the element that stands for `index` on an axis when a filter reads it; `None` for the value beyond the
-/// edge. `wrap` has the period `len`, without a place that two elements share, as in SciPy's filters.
+/// Index of the element that a filter reads for `index` on an axis; `None` for the value beyond the edge. The mode
+/// `wrap` has the period `len`, so no two elements share a place, as in SciPy's filters.
 pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     let len = isize::try_from(len).unwrap_or(isize::MAX);
     if (0..len).contains(&index) {
         return Some(index as usize);
     }
-    // no array has a length whose double overflows
+    // twice the length of an array never overflows
     let mirrored = |period: isize| {
         let at = index.rem_euclid(period.max(1));
         if at < len { at } else { period - 1 - at }
@@ -230,18 +230,18 @@ pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     Some(index as usize)
 }
 
-/// A window along an axis, described by the number of elements before its middle one, and of all elements but the
-/// middle one.
+/// A window along an axis, described by the number of elements before its middle element, and the number of all
+/// elements except the middle one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Number of elements before the middle one.
     pub before: usize,
-    /// Number of all elements but the middle one.
+    /// Number of all elements except the middle one.
     pub border: usize,
 }
 
-/// The window of this size, moved by `origin` to the left. If the size is even, the middle element is the second of the
-/// middle two.
+/// The window of this size, shifted by `origin` to the left. If the size is even, the middle element is the second of
+/// the two middle elements.
 pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Result<Window> {
     let before = (size / 2).checked_add_signed(origin).filter(|&before| before < size);
     let Some(before) = before else {
@@ -251,13 +251,13 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
         };
         return Err(Error::argument(op, why));
     };
-    // the sum of length and window has to fit
+    // the sum of the lengths of axis and window must not overflow
     count(op, &[len.saturating_add(size)], 1)?;
     Ok(Window { before, border: size - 1 })
 }
 
-/// The window of this size for a minimum or maximum. It is shortened to what covers every element and the border beyond
-/// both edges from every place; elements further away only repeat.
+/// The window of this size for a minimum or maximum. The window is shortened so that, from every place, it only just
+/// covers every element and the border beyond both edges. Elements farther away would only repeat.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);
@@ -273,7 +273,7 @@ pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// Size of a window along each axis; `sizes` has one number for all axes, or one for each.
+/// Size of a window along each axis. `sizes` has one number for all axes, or one number for each axis.
 pub fn window_sizes(op: &'static str, shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
     match sizes {
         all if all.len() == shape.len() => Ok(all.to_vec()),
@@ -344,7 +344,8 @@ mod tests {
         assert_eq!(covering_window("op", 5, 1 << 50), Ok(Window { before: 10, border: 20 }));
     }
 
-    /// A pole is a root of the polynomial whose coefficients are proportional to a B-spline's values at whole numbers.
+    /// Checks that each pole is a root of the polynomial whose coefficients are proportional to the values of a
+    /// B-spline at integers.
     #[test]
     fn poles_are_roots() {
         let polynomials: [&[f64]; 4] =

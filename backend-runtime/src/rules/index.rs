@@ -1,13 +1,13 @@
-//! Selection by a list of indices, by NumPy's rules: the axes that are viewed, the axes that are gathered, and the
-//! place of the index arrays' axes in the result.
+//! Selection by a list of indices, by NumPy's rules. A selection determines the axes that are viewed, the axes that are
+//! gathered, and the position of the index arrays' axes in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
 
-/// An item of a list of indices, with shapes in place of arrays.
+/// An item of a list of indices, in which shapes represent arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// A part of an axis, or a single index.
+    /// A range of an axis, or a single index.
     Slice(Slice),
     /// A new axis.
     New,
@@ -22,7 +22,7 @@ pub enum Item<'a> {
 /// An axis of the result that does not come from an index array or a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// A part of this axis.
+    /// A range of this axis of the array.
     Axis(usize),
     /// A new axis.
     New,
@@ -31,21 +31,21 @@ pub enum Kept {
 /// The axes from which an array of indices or a mask selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pick {
-    /// Place of the item in the list.
+    /// Position of the item in the list.
     pub item: usize,
-    /// First of the axes.
+    /// The first of these axes.
     pub axis: usize,
-    /// Number of axes: 1 for an array, and all axes of a mask.
+    /// Number of these axes, which is 1 for an array of indices, and the number of axes of a mask.
     pub axes: usize,
     /// Whether the item is a mask.
     pub is_mask: bool,
 }
 
-/// Selection by a list of indices. A mask counts as one index array for each of its axes. The length of these arrays,
-/// the mask's number of true elements, is passed to [`Selection::shape`].
+/// Selection by a list of indices. A mask counts as one index array for each of its axes. The length of these arrays is
+/// the mask's number of true elements, which the caller passes to [`Selection::shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Span of each axis of the array; the whole axis if an array or a mask selects from it.
+    /// Span of each axis of the array, which is the whole axis if an array or a mask selects from it.
     pub spans: Vec<Span>,
     /// Axes of the result that do not come from index arrays, in order.
     pub kept: Vec<Kept>,
@@ -64,8 +64,8 @@ pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
 impl Selection {
     /// Resolves the items for an array of this shape.
     ///
-    /// The axes of the index arrays stand where the arrays were in the list if these are neighbours, else first. If the
-    /// list has an array or a mask, a single index counts as an array in this rule.
+    /// If the index arrays are adjacent in the list, their axes take the arrays' position; otherwise they come first.
+    /// If the list has an array or a mask, a single index counts as an array in this rule.
     pub fn new<'a>(
         op: &'static str,
         shape: &[usize],
@@ -162,8 +162,8 @@ impl Selection {
         self.kept.iter().map(length).collect()
     }
 
-    /// Shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of the index array of
-    /// each pick; for a mask it is `[n]`, with `n` true elements. `size` is the size of an element in bytes.
+    /// Shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of each pick's index
+    /// array, which is `[n]` for a mask with `n` true elements. `size` is the size of an element in bytes.
     pub fn shape<'a>(
         &self,
         op: &'static str,
@@ -178,8 +178,8 @@ impl Selection {
         Ok((shape, arrays))
     }
 
-    /// Offset of the first element, and the stride of each kept axis, in an array of these strides. The offset is 0 if
-    /// a length is 0.
+    /// Offset of the first element, and the stride of each kept axis, in an array with these strides. The offset is 0
+    /// if a length is 0.
     pub fn begin(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let empty = self.spans.iter().any(|span| span.len == 0);
         let start = self.spans.iter().zip(strides).map(|(span, &stride)| span.start as isize * stride);
@@ -192,19 +192,19 @@ impl Selection {
     }
 }
 
-/// Place of the index arrays' axes in the result.
+/// Position of the index arrays' axes in the result.
 #[derive(Default)]
 struct Place {
     /// Number of kept axes before the axes of the arrays.
     before: usize,
     seen: bool,
-    /// Whether another item followed the arrays.
+    /// Whether another item came after the arrays.
     ended: bool,
 }
 
 impl Place {
-    /// Takes the next item; `is_array` tells whether it counts as an array, and `kept` is the number of axes kept so
-    /// far.
+    /// Processes the next item. `is_array` is true if the item counts as an array, and `kept` is the number of axes
+    /// kept so far.
     fn next(&mut self, is_array: bool, kept: usize) {
         match (is_array, self.seen) {
             (true, false) => (self.before, self.seen) = (kept, true),
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(shape(&x, &[ALL, Item::Mask(&[])], &[0]).unwrap(), [2, 0, 3, 4]);
         assert_eq!(shape(&x, &[ALL, Item::Mask(&[]), ALL, I], &[1]).unwrap(), [5, 2, 3]);
         assert_eq!(shape(&[], &[Item::Mask(&[])], &[1]).unwrap(), [1]);
-        // a mask without elements chooses nothing from axes of any length
+        // a mask without elements selects nothing, whatever the lengths of the axes are
         assert_eq!(shape(&[1, 3], &[Item::Mask(&[0, 0])], &[0]).unwrap(), [0]);
         assert_eq!(shape(&[2, 3, 4], &[ALL, Item::Mask(&[3, 0])], &[0]).unwrap(), [2, 0]);
         assert_eq!(shape(&[2, 3], &[Item::Mask(&[0])], &[0]).unwrap(), [0, 3]);

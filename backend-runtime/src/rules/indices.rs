@@ -1,10 +1,10 @@
-//! Shapes of gathers, scatters and masks.
+//! Rules for the shapes of gathers, scatters and masks.
 
 use super::{axis, broadcast, count, index::fits};
 use crate::{DType, Error, Result};
 
-/// Axis along which elements are taken, and the shape of the result, in which the shape of the indices replaces the
-/// axis.
+/// Axis along which elements are taken, and the shape of the result, in which the axis is replaced by the axes of the
+/// indices.
 pub fn taken(
     op: &'static str,
     x: &[usize],
@@ -29,7 +29,7 @@ pub struct Along {
     pub shape: Vec<usize>,
 }
 
-/// Plans a gather along an axis with one index for each position; the other axes broadcast. `size` is the size of an
+/// Plans a gather along an axis with one index for each position. The other axes broadcast. `size` is the size of an
 /// element in bytes.
 pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, size: usize) -> Result<Along> {
     let axis = axis(op, along, x.len())?;
@@ -45,7 +45,7 @@ pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, siz
     Ok(Along { axis, x, shape })
 }
 
-/// Axis of a scatter. The values have the array's shape, but along the axis one entry for each index.
+/// Axis of a scatter. The values must have the shape of the array, except that the axis has one entry for each index.
 pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
@@ -56,7 +56,7 @@ pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usi
     if values == wanted { Ok(along) } else { Err(Error::shapes(op, &wanted, values)) }
 }
 
-/// Returns an error if an index into an array of this shape exceeds `largest`, the largest number of `dtype`.
+/// Returns an error if an index into an array of this shape may exceed `largest`, the largest number of `dtype`.
 pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u64) -> Result<()> {
     match shape.iter().find(|&&len| len as u64 > largest.saturating_add(1)) {
         Some(len) => {
@@ -66,8 +66,8 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
     }
 }
 
-/// Shape of an array of segments: the shape of `x`, with length `segments` along the axis. `named` is the shape of the
-/// segments' numbers, one for each index of `x` along the axis.
+/// Shape of an array of segments, which is the shape of `x` with length `segments` along the axis. `named` is the shape
+/// of the segment numbers, one for each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -83,8 +83,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Axis that 1-D indices cut into segments, its length, and the number of segments. The size of a result with one more
-/// segment is checked.
+/// Axis that 1-D indices divide into segments, its length, and the number of segments. The check of the size includes
+/// one more segment.
 pub fn cut(
     op: &'static str,
     x: &[usize],
@@ -102,7 +102,7 @@ pub fn cut(
     Ok((along, x[along], many))
 }
 
-/// Axis along which `k` elements are chosen; an error if it has fewer.
+/// Axis along which `k` elements are selected; an error if it has fewer elements.
 pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<usize> {
     let axis = axis(op, along, x.len())?;
     match x[axis] {
@@ -111,7 +111,8 @@ pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<u
     }
 }
 
-/// Axis along which elements are partitioned around the one at `kth`, and the place of that element from the start.
+/// Axis along which elements are partitioned around the element at `kth`, and the index of that element, counted from
+/// the start.
 pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> Result<(usize, usize)> {
     let axis = axis(op, along, x.len())?;
     let len = x[axis];
@@ -122,18 +123,18 @@ pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> R
     }
 }
 
-/// An array as cells from which a mask selects.
+/// An array as a list of cells, from which a mask selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
     /// Number of cells, which is the number of elements of the mask. If the mask has no elements, the array may have
     /// more cells.
     pub cells: usize,
-    /// Shape of each cell: the axes that the mask does not have. A mask of 0 dimensions selects the whole array or
-    /// nothing.
+    /// Shape of each cell, which consists of the axes that the mask does not have. A mask of 0 dimensions selects the
+    /// whole array or nothing.
     pub cell: Vec<usize>,
 }
 
-/// Cells from which a mask selects. The axes of the mask are the first ones of the array.
+/// The cells from which a mask selects. The axes of the mask are the first axes of the array.
 pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
     match x.split_at_checked(mask.len()) {
         Some((axes, cell)) if fits(axes, mask) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),

@@ -1,10 +1,10 @@
-//! Arrays joined along an axis.
+//! Rules for arrays that are joined along an axis.
 
 use super::{axis, count};
 use crate::{Error, Result};
 
-/// Axis and shape of arrays joined along that axis; all other axes must have equal lengths. `size` is the size of an
-/// element in bytes.
+/// Axis along which arrays are joined, and the shape of the result. All other axes must have equal lengths. `size` is
+/// the size of an element in bytes.
 pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     let along = axis(op, along, first.len())?;
@@ -20,7 +20,7 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
     Ok((along, shape))
 }
 
-/// Length of arrays that are joined as rows, one after the other. `size` is the size of an element in bytes.
+/// Length of the result if arrays are flattened and joined. `size` is the size of an element in bytes.
 pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<usize> {
     first(op, shapes)?;
     let lengths: Vec<[usize; 1]> = shapes.iter().map(|shape| [shape.iter().product()]).collect();
@@ -28,7 +28,7 @@ pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result
     joined(op, &rows, 0, size).map(|(_, shape)| shape[0])
 }
 
-/// New axis and shape of arrays of equal shape, stacked along that axis.
+/// The new axis along which arrays of equal shape are stacked, and the shape of the result.
 pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     if let Some(other) = shapes[1..].iter().find(|s| **s != first) {
@@ -43,8 +43,8 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize)
     Ok((along, shape))
 }
 
-/// Shape of arrays stacked along a new first axis, each padded to the longest along every axis. All have the same
-/// number of axes.
+/// Shape of arrays stacked along a new first axis, where each array is padded to the longest length along every axis.
+/// All arrays must have the same number of axes.
 pub fn pad_stacked(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<Vec<usize>> {
     let first = first(op, shapes)?;
     let mut shape = [&[shapes.len()], first].concat();

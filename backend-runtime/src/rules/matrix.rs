@@ -1,9 +1,9 @@
-//! Shapes of linear algebra: vectors along axes, diagonals.
+//! Rules for linear algebra: the shapes of vectors along axes, and of diagonals.
 
 use super::{axis, broadcast, count, diagonal};
 use crate::{Error, Result};
 
-/// Axis of the vectors in each of two arrays: `along` is counted in each array separately. The vectors have equal
+/// Axis of the vectors in each of two arrays. `along` is resolved in each array separately. The vectors must have equal
 /// lengths.
 pub fn vectors(op: &'static str, x1: &[usize], x2: &[usize], along: isize) -> Result<[usize; 2]> {
     let axes = [axis(op, along, x1.len())?, axis(op, along, x2.len())?];
@@ -22,14 +22,14 @@ pub fn broadcast_around(
     broadcast(op, &without(x1, axis1), &without(x2, axis2)).map_err(|_| Error::shapes(op, x1, x2))
 }
 
-/// The diagonals of the matrices that two axes of an array make.
+/// The diagonals of the matrices that are formed by two axes of an array.
 #[derive(Debug, PartialEq)]
 pub struct Diagonal {
     /// The axes of rows and of columns.
     pub axes: [usize; 2],
     /// Row and column of the first element of each diagonal.
     pub start: [usize; 2],
-    /// Shape of the result: the other axes, then the axis of the diagonal.
+    /// Shape of the result: the other axes, followed by the axis of the diagonal.
     pub shape: Vec<usize>,
 }
 
@@ -56,13 +56,13 @@ impl Diagonal {
         Ok(Diagonal { axes, start: [row, column], shape: kept })
     }
 
-    /// Offset of the first diagonal, and the strides of the result, in an array of these strides. The offset is 0 if
+    /// Offset of the first diagonal, and the strides of the result, in an array with these strides. The offset is 0 if
     /// the result has no elements.
     pub fn strides(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let [rows, columns] = self.axes;
         let mut kept: Vec<isize> = (0..strides.len()).filter(|k| !self.axes.contains(k)).map(|k| strides[k]).collect();
         kept.push(strides[rows].wrapping_add(strides[columns]));
-        // without elements there is no first diagonal
+        // a result without elements has no first diagonal
         let empty = self.shape.contains(&0);
         let start =
             if empty { 0 } else { self.start[0] as isize * strides[rows] + self.start[1] as isize * strides[columns] };

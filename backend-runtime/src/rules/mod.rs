@@ -6,10 +6,10 @@
 //!
 //! # All axes
 //!
-//! `..` as a list of axes means the same on every backend, and the same as `None` in those NumPy functions that accept
-//! it. It means all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the reverse
-//! order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the elements
-//! as one row for `roll`. `expand_dims` needs the places of the new axes, so `..` is an error that says so.
+//! As a list of axes, `..` means the same on every backend, and the same as `None` in the NumPy functions that accept
+//! `None`. It means all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the
+//! reverse order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the
+//! elements as one row for `roll`. `expand_dims` needs the positions of the new axes, so `..` is an error there.
 //!
 //! # Arrays without axes
 //!

@@ -8,11 +8,11 @@ use crate::{Error, Result};
 pub struct Product {
     /// Shape of the result.
     pub shape: Vec<usize>,
-    /// The leading axes, broadcast.
+    /// The leading axes of both operands, broadcast together.
     pub batches: Vec<usize>,
     /// Rows of the left matrices and of the result.
     pub rows: usize,
-    /// Columns of the left matrices, rows of the right ones.
+    /// Columns of the left matrices, and rows of the right matrices.
     pub inner: usize,
     /// Columns of the right matrices and of the result.
     pub columns: usize,
@@ -20,7 +20,7 @@ pub struct Product {
 
 impl Product {
     /// Plans the product of operands of these shapes. An operand with a single axis is a row on the left or a column on
-    /// the right; the result has no axis for it. `size` is the size of an element in bytes.
+    /// the right, and the result has no axis for it. `size` is the size of an element in bytes.
     pub fn of(op: &'static str, x1: &[usize], x2: &[usize], size: usize) -> Result<Product> {
         let refuse = || Error::shapes(op, x1, x2);
         let (leading1, rows, inner) = match x1 {

@@ -1,4 +1,4 @@
-//! Checks of the parameters of random numbers.
+//! Rules for the parameters of random numbers.
 
 use super::count;
 use crate::{
@@ -6,8 +6,8 @@ use crate::{
     random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
 };
 
-/// Returns an error unless the ends and the length of the range are finite: in the dtype, and in the precision in which
-/// its numbers are made.
+/// Returns an error unless the ends and the length of the range are finite, both in the dtype and in the precision in
+/// which the numbers are computed.
 pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Result<()> {
     let finite = |x: f64| match dtype.to_real() {
         DType::Float16 => f16::of(x).is_finite(),
@@ -52,7 +52,7 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
     Err(Error::argument(op, format!("n is {n}, but the numbers below n must fit {dtype}")))
 }
 
-/// Value of a parameter that is a number; `None` for an array, whose elements are known only when numbers are drawn.
+/// Value of a parameter that is a number. `None` for an array, whose elements are known only when numbers are drawn.
 fn number<B: Arrays, T: Real>(x: &Operand<'_, B, T>) -> Option<f64> {
     match x {
         Operand::Array(_) => None,
@@ -119,8 +119,8 @@ pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<
     }
 }
 
-/// Shape of multinomial counts: `shape` and an axis for the categories. `weights` is the shape of the categories'
-/// weights.
+/// Shape of multinomial counts, which is `shape` followed by an axis for the categories. `weights` is the shape of the
+/// categories' weights.
 pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {
     check_trials(op, n)?;
     match weights {
@@ -133,7 +133,7 @@ pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[u
     }
 }
 
-/// Returns an error for a choice from nothing, or of more than `n` without repetition.
+/// Returns an error for a choice from no elements, or of more than `n` elements without replacement.
 pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> Result<()> {
     if size == 0 || (n > 0 && (replace || size <= n)) {
         return Ok(());
@@ -160,7 +160,7 @@ pub fn check_truncated<B: Arrays, T: Real>(
         ));
     }
     let (low, high) = (number(lower), number(upper));
-    // a bound that is an array is compared element by element
+    // bounds that are arrays are compared later, element by element
     if are_bounds(low.unwrap_or(f64::MIN), high.unwrap_or(f64::MAX)) {
         return Ok(());
     }

@@ -1,9 +1,9 @@
-//! Reductions, scans and differences.
+//! Rules for reductions, scans and differences.
 
 use super::{axis, count};
 use crate::{Axes, Error, Result};
 
-/// Axes of a reduction. An array of 0 dimensions accepts axis 0 and -1, and the result has no axes then.
+/// Axes of a reduction. An array of 0 dimensions accepts axis 0 and -1, and the list is then empty.
 pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     match (ndim, axes.as_list()) {
         (0, Some([0 | -1])) => axes.resolve(op, 1).map(|_| Vec::new()),
@@ -25,7 +25,7 @@ pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
         .collect()
 }
 
-/// Returns an error if there is no element to choose from: one of `axes` has length 0. This holds even if the result is
+/// Returns an error if there is no element to select from because one of `axes` has length 0, even if the result is
 /// empty.
 pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Result<()> {
     match axes.iter().find(|&&axis| shape[axis] == 0) {
@@ -36,7 +36,7 @@ pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Re
     }
 }
 
-/// Like [`require_elements`], for an array as one row.
+/// Like [`require_elements`], for an array that is treated as one row.
 pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.contains(&0) {
         Err(Error::shape(op, shape, "must have at least one element to choose from"))
@@ -45,12 +45,12 @@ pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// Shape of the result if an array is reduced as one row: the same as for a reduction of all axes.
+/// Shape of the result if an array is reduced as one row, which is the shape for a reduction of all axes.
 pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// Shape to which the elements joined to one end of an array along an axis are broadcast. A number becomes length 1
+/// Shape to which elements are broadcast that are joined to one end of an array along an axis. A number gets length 1
 /// along the axis.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
@@ -63,8 +63,8 @@ pub fn quantile_range(op: &'static str) -> Error {
     Error::argument(op, "an element of q is out of range, but all must be between 0 and 1")
 }
 
-/// Axis of a scan, the shape of its operand, and the shape of the result. An array of 0 dimensions counts as one with a
-/// single element. `size` is the size of an element of the result in bytes.
+/// Axis of a scan, the shape of its operand, and the shape of the result. An array of 0 dimensions counts as an array
+/// with one axis and one element. `size` is the size of an element of the result in bytes.
 pub fn scan(
     op: &'static str,
     shape: &[usize],
@@ -80,8 +80,8 @@ pub fn scan(
     Ok((along, shape, result))
 }
 
-/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed:
-/// 0 if the result has no elements, else `n`.
+/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed,
+/// which is 0 if the result has no elements, and `n` otherwise.
 pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
     let mut left = shape.to_vec();
     left[axis] = left[axis].saturating_sub(n);

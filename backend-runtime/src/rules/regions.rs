@@ -1,21 +1,22 @@
-//! Regions of images: neighbours of elements, and distances between neighbours.
+//! Rules for regions of images: the neighbours of elements, and the distances between neighbours.
 
 use crate::{Error, Result};
 
-/// Maximum number of axes along which elements are neighbours; axes of length 1 do not count.
+/// Maximum number of axes along which elements can be neighbours. Axes of length 1 do not count.
 pub const MOST_NEIGHBOURING: usize = 8;
 
 /// Neighbours of an element that come before it in C order. The relation is symmetric, so later neighbours follow from
 /// these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
-    /// Lengths of the axes that do not have length 1; a single 1 if there is no such axis.
+    /// Lengths of the axes that do not have length 1; a single 1 if all axes have length 1.
     pub lengths: Vec<usize>,
-    /// Step to each neighbour along these axes: -1, 0 or 1. Sorted, so the step along the last axis alone is the last.
+    /// Step to each neighbour along these axes: -1, 0 or 1. The list is sorted, so the neighbour that differs only
+    /// along the last axis comes last.
     pub before: Vec<Vec<isize>>,
 }
 
-/// Neighbours at a distance of at most `connectivity` axes, or those that a structure names.
+/// Neighbours that differ along at most `connectivity` axes, or the neighbours that a structure specifies.
 pub fn neighbours(
     op: &'static str,
     shape: &[usize],
@@ -60,17 +61,17 @@ pub fn neighbours(
     Ok(Neighbours { lengths: long.iter().map(|&axis| shape[axis]).collect(), before })
 }
 
-/// An array in which distances are measured: the axes of length 1 are left out, except the first, and neighbours along
-/// each axis have a distance.
+/// An array in which distances are measured. Axes of length 1 are left out, except the first, and each axis has a
+/// distance between neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Lengths of the axes; at least one.
+    /// Lengths of the axes. There is at least one axis.
     pub lengths: Vec<usize>,
-    /// Distances of neighbours along each axis.
+    /// Distance between neighbours along each axis.
     pub steps: Vec<f64>,
 }
 
-/// Lengths and distances for an array; `sampling` has one distance for all axes, or one for each.
+/// Lengths and distances for an array. `sampling` has one distance for all axes, or one for each axis.
 pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &[f64])>) -> Result<Measured> {
     let given = match sampling {
         None => &[1.0][..],

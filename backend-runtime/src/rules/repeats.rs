@@ -1,4 +1,4 @@
-//! Arrays and elements repeated along axes.
+//! Rules for arrays and elements that are repeated along axes.
 
 use super::{axis, count};
 use crate::{Error, Result};
@@ -10,13 +10,13 @@ pub struct Repeats {
     pub shape: Vec<usize>,
     /// Shape of the array with an additional axis of length 1 for each axis that repeats.
     pub apart: Vec<usize>,
-    /// Like `apart`, with the number of repetitions as the length of the additional axes. Read in C order, this is the
-    /// result.
+    /// Like `apart`, with the number of repetitions as the length of each additional axis. In C order, the elements of
+    /// this shape are those of the result.
     pub target: Vec<usize>,
 }
 
-/// Plans the repetition of a whole array along each axis. Missing axes are added in front. `size` is the size of an
-/// element in bytes.
+/// Plans the repetition of a whole array along each axis. If `times` has more numbers than the array has axes, axes are
+/// added in front. `size` is the size of an element in bytes.
 pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) -> Result<Repeats> {
     let ndim = shape.len().max(times.len());
     let aligned = |list: &[usize]| [vec![1; ndim - list.len()], list.to_vec()].concat();
@@ -45,7 +45,7 @@ pub fn repeated(
     Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
 }
 
-/// Axis along which every element is repeated, each by its own count. `counts` is the shape of the counts: one for each
+/// Axis along which every element is repeated by its own count. `counts` is the shape of the counts: one count for each
 /// index of the axis, or one for all.
 pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, shape.len())?;
@@ -56,7 +56,7 @@ pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize
     }
 }
 
-/// Products of lengths and times, axis by axis.
+/// Products of lengths and repetitions, axis by axis.
 fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
     let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
     let shape = lengths.iter().zip(times).map(product).collect::<Result<Vec<_>>>()?;

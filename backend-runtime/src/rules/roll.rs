@@ -1,18 +1,18 @@
-//! Rolls: elements move along axes, and those that leave at the end come back at the beginning.
+//! Rules for rolls, which move elements along axes; elements that leave at the end return at the beginning.
 
 use crate::{Axes, Error, Result};
 
-/// Axes to roll, and the number of places.
+/// The axes to roll, and the number of positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Roll {
-    /// Moves the elements as one row, in C order, by this number of places.
+    /// Moves the elements as one row, in C order, by this number of positions.
     Row(usize),
-    /// Moves the elements along each axis by this number of places, which is less than its length.
+    /// Moves the elements along each axis by this number of positions, which is less than the length of the axis.
     Axes(Vec<usize>),
 }
 
-/// Plans a roll. As in NumPy, shifts and axes come in pairs, or a single shift or axis is paired with each member of
-/// the other list. Shifts of the same axis add up. `..` moves all elements as one row.
+/// Plans a roll. As in NumPy, shifts and axes come in pairs, or a single shift or axis is paired with each entry of the
+/// other list. Shifts of the same axis add up. `..` moves all elements as one row.
 pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> Result<Roll> {
     let within = |shift: i128, len: usize| shift.rem_euclid(len.max(1) as i128) as usize;
     let Axes::List(list) = axes else {
@@ -53,7 +53,7 @@ pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> 
 mod tests {
     use super::*;
 
-    /// As in NumPy.
+    /// Shifts of one axis add up, as in NumPy.
     #[test]
     fn shifts_of_one_axis_add_up() {
         let by = |shifts: &[isize], axes: Axes| roll("roll", shifts, axes, &[5, 3]);

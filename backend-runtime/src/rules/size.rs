@@ -1,13 +1,13 @@
-//! Sizes: numbers of elements, strides, and shapes with an inferred length.
+//! Rules for sizes: numbers of elements, strides, and shapes with an inferred length.
 
 use crate::{Error, Result};
 
-/// Size of the largest elements, in bytes.
+/// Size in bytes of an element of the widest dtype.
 const WIDEST: usize = 16;
 
-/// Number of elements; an error if their bytes would exceed `isize::MAX`. If a length is 0, the product of the other
-/// lengths has to fit, since strides are computed from it: in bytes of the widest dtype, so that such an array is
-/// possible in every dtype.
+/// Number of elements; an error if their size in bytes would exceed `isize::MAX`. If a length is 0, the product of the
+/// other lengths must still fit, because strides are computed from it. It is checked for the widest dtype, so that an
+/// array of this shape is possible in every dtype.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
     let empty = shape.contains(&0);
     let unit = if empty { WIDEST } else { element_size.max(1) };
@@ -19,7 +19,8 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
 }
 
 /// An empty list with room for `n` entries that are not elements, such as indices or arrays. If memory is refused, the
-/// error names the bytes of the list: even a list longer than any memory does not mean that the result is too large.
+/// error gives the size of the list. Even a list that is longer than any memory does not mean that the result is too
+/// large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
@@ -37,8 +38,8 @@ pub fn c_strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// Resolves the shape `to`, in which one length may be -1, for an array of shape `from`. That length follows from the
-/// number of elements.
+/// Resolves the shape `to`, in which one length may be -1, for an array of shape `from`. The length -1 is replaced by
+/// the length that gives the same number of elements.
 pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
     let size: usize = from.iter().product();
     let refuse = || Error::Shape {
@@ -57,7 +58,7 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
-/// Returns whether two indices may lead to one element, as after broadcasting.
+/// Returns whether two indices may refer to the same element, as after broadcasting.
 pub fn overlaps(shape: &[usize], strides: &[isize]) -> bool {
     let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
     let mut axes: Vec<(usize, usize)> = axes.map(|(&len, &stride)| (stride.unsigned_abs(), len)).collect();

@@ -3,23 +3,23 @@
 use super::check_broadcast_to;
 use crate::{Error, Result, Slice};
 
-/// A [`Slice`] of an axis of known length: first index, number of elements, step.
+/// A [`Slice`] of an axis of known length, as first index, number of elements and step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First index.
     pub start: usize,
     /// Number of elements.
     pub len: usize,
-    /// Distance from one element to the next.
+    /// Distance from one selected index to the next.
     pub step: isize,
     /// Whether the axis is dropped.
     pub drop: bool,
 }
 
-/// Resolves a slice of `axis`, of length `len`, by Python's rule: bounds beyond the ends are clamped, but a single
-/// index must be in range.
+/// Resolves a slice of `axis`, which has length `len`, by Python's rule: bounds beyond the ends are clamped, but a
+/// single index must be in range.
 pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<Span> {
-    // in `i128`, the sum of a length and any negative bound fits
+    // in `i128`, the sum of a length and any negative bound does not overflow
     let n = len as i128;
     let from_start = |x: i128| if x < 0 { x.saturating_add(n) } else { x };
     if slice.drop {
@@ -38,7 +38,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    // the distance is at most `len`, so it fits `usize`; a division of 128 bits would take most of the time
+    // the distance is at most `len`, so it fits `usize`; a 128-bit division would take most of the time
     let count = match slice.step {
         _ if distance <= 0 => 0,
         1 | -1 => distance as usize,
@@ -61,7 +61,7 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
     lengths.zip(slices.iter().chain(rest)).map(|((axis, &len), &slice)| span(op, slice, axis, len)).collect()
 }
 
-/// Shape of values that replace a part of this shape, without additional leading axes of length 1.
+/// Shape of values that replace a part of this shape, with additional leading axes of length 1 removed.
 pub fn assigned<'a>(op: &'static str, values: &'a [usize], part: &[usize]) -> Result<&'a [usize]> {
     let extra = values.len().saturating_sub(part.len());
     let kept = if values[..extra].iter().all(|&d| d == 1) { &values[extra..] } else { values };
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::reversed_empty_ranges)] // empty parts, as in Python
+    #[allow(clippy::reversed_empty_ranges)] // empty ranges are allowed, as in Python
     fn slices_follow_python() {
         let s = |slice: Slice| span("getitem", slice, 1, 5).map(|s| (s.start, s.len, s.step));
         assert_eq!(s((1..-1).into()), Ok((1, 3, 1)));
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(s(Slice::from(usize::MAX)), Err(Error::index("getitem", beyond, 1, 5)));
     }
 
-    /// All combinations of extreme bounds and extreme lengths.
+    /// Tests all combinations of extreme bounds and extreme lengths.
     #[test]
     fn slices_at_the_ends_of_numbers() {
         let lengths = [0, 1, 5, isize::MAX as usize - 1, isize::MAX as usize, usize::MAX];

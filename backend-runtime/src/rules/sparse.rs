@@ -1,7 +1,7 @@
-//! Shapes of products with sparse matrices, and the error for bad pointers.
+//! Rules for products with sparse matrices: their shapes, and the error for invalid pointers.
 //!
 //! A matrix of compressed rows (CSR) has three arrays: the values of its elements, row after row; the column of each
-//! element; and the pointers, which are the place of the first element of each row, followed by the number of all
+//! element; and the pointers, which are the index of the first element of each row, followed by the number of all
 //! elements. Compressed columns (CSC) are the compressed rows of the transpose.
 
 use super::count;
@@ -10,9 +10,9 @@ use crate::{Error, Result};
 /// A product of a matrix of compressed rows with a dense array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// Number of compressed rows: one less than the number of pointers.
+    /// Number of compressed rows, which is one less than the number of pointers.
     pub rows: usize,
-    /// Number of columns; all indices have to be below.
+    /// Number of columns. All column indices must be less than this number.
     pub columns: usize,
     /// Number of stored elements.
     pub stored: usize,
@@ -22,7 +22,7 @@ pub struct Compressed {
     pub shape: Vec<usize>,
 }
 
-/// Number of stored elements, and number of rows, from the shapes of indices and pointers.
+/// Number of stored elements and number of rows, from the shapes of the indices and the pointers.
 fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(usize, usize)> {
     let &[stored] = indices else {
         return Err(Error::shape(op, indices, "of the indices must have one axis"));
@@ -37,7 +37,7 @@ fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(u
     }
 }
 
-/// Length of a vector or number of rows of a matrix, and the number of columns.
+/// Number of rows of a matrix, or length of a vector, followed by the number of columns.
 fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
@@ -65,7 +65,7 @@ pub fn csr_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// Plans the product of the transpose, which has `columns` rows, with `x`, which has as many rows as the matrix.
+/// Plans the product of the transpose, which has `columns` rows, with `x`, which must have as many rows as the matrix.
 pub fn csc_product(
     op: &'static str,
     values: &[usize],
@@ -88,7 +88,8 @@ pub fn csc_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// Plans the product of `x1` with the transpose of `x2`, only for the elements that a matrix of compressed rows stores.
+/// Plans the product of `x1` with the transpose of `x2`, which is computed only for the elements that a matrix of
+/// compressed rows stores.
 pub fn sampled_product(
     op: &'static str,
     indices: &[usize],

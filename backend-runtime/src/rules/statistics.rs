@@ -1,10 +1,10 @@
-//! Shapes of samples, and of their weights.
+//! Rules for the shapes of samples and of their weights.
 
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape in which weights broadcast to the elements: the shape of the elements, or one weight for each index along the
-/// only axis.
+/// Shape in which weights broadcast to the elements. Weights have the shape of the elements, or there is only one axis,
+/// and one weight for each of its indices.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -17,8 +17,8 @@ pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]
     }
 }
 
-/// Number of variables, and the number of observations of each. The variables are the rows if `rowvar`, else the
-/// columns.
+/// Number of variables, and the number of observations of each variable. The variables are the rows if `rowvar` is
+/// true, and the columns otherwise.
 pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, usize)> {
     match *x {
         [n] => Ok((1, n)),
@@ -28,8 +28,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of one width, and the first and last edge: those given, else the `ends` of the
-/// elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of the elements.
+/// Number of edges of `bins` bins of equal width, and the first and last edge. These are the given edges, or otherwise
+/// the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of the
+/// elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
@@ -48,7 +49,7 @@ pub fn bin_range<T: Real>(
             (low.unwrap_or(least), high.unwrap_or(most))
         }
     };
-    // the dtype may not have numbers as large as those given
+    // the given numbers may be too large for the dtype
     let is_number = |x: f64| T::of(x).is_finite();
     if !is_number(low) || !is_number(high) || low > high {
         return Err(Error::argument(
@@ -68,13 +69,13 @@ pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     }
 }
 
-/// Error for edges that are not in order.
+/// Error for bin edges that do not ascend.
 pub fn not_ascending(op: &'static str) -> Error {
     Error::argument(op, "the bin edges must ascend")
 }
 
-/// Length of the result if numbers are counted: at least `minlength`, and enough for the largest number. `ends` are the
-/// smallest and the largest number.
+/// Length of the result if numbers are counted, which is at least `minlength` and large enough for the largest number.
+/// `ends` are the smallest and the largest number.
 pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usize, size: usize) -> Result<usize> {
     let mut len = minlength;
     if let Some((least, most)) = ends {
@@ -91,7 +92,7 @@ fn negative(op: &'static str, least: i64) -> Error {
     Error::argument(op, format!("an element is {least}, but none must be negative"))
 }
 
-/// Number of elements to count; an error unless there is one weight for each.
+/// Number of elements to count; an error unless there is one weight for each element.
 pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
     let &[n] = x else { return Err(Error::shape(op, x, "must have one axis")) };
     match weights {
