@@ -9,12 +9,12 @@ use crate::{
 use ndarray::{ArrayD, IxDyn};
 use std::ops::Deref;
 
-/// The arguments of one call, by parameter.
+/// The arguments of one call, stored by parameter.
 pub struct Args<'a, B: Arrays> {
     /// The backend.
     pub b: &'a B,
     op: &'static OpInfo,
-    /// The value of each parameter of the row; `None` if not given.
+    /// The value of each parameter of the row; `None` if the call does not give it.
     values: Vec<Option<&'a Value<B>>>,
     /// The option `dtype`, which every call has.
     dtype: Option<DType>,
@@ -41,14 +41,14 @@ impl<'a, B: Arrays> Args<'a, B> {
                 Some(i) if args.values[i].is_some() => return fail(format!("`{name}` is given twice")),
                 Some(i) => args.values[i] = Some(value),
                 None if *name == "dtype" && args.dtype.is_some() => return fail("`dtype` is given twice".into()),
-                // like every option, `dtype` may be given as none
+                // like every option, `dtype` may be given as `none`
                 None if *name == "dtype" && matches!(value, Value::None) => {}
                 None if *name == "dtype" => args.dtype = Some(args.read("dtype", value)?),
                 None => return fail(format!("it has no parameter `{name}`; it takes {}", args.names())),
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // missing axes are all axes, as in NumPy, and missing bounds are no bounds
+            // as in NumPy, axes that are not given mean all axes, and bounds that are not given mean no bounds
             let may_lack = matches!(param.kind, ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_));
             if value.is_none() && param.default.is_none() && !may_lack {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
@@ -62,8 +62,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         if names.is_empty() { "no arguments".into() } else { names.join(", ") }
     }
 
-    /// The dtype `T` of the call: that of its arrays, else the option `dtype`, else that of its numbers, else the
-    /// [`precision`].
+    /// The dtype `T` of the call. The dtype of the arrays takes precedence, then the option `dtype`, then the dtype of
+    /// the numbers, and then the [`precision`].
     pub fn dtype(&self) -> Result<DType> {
         let mut found: Option<(&str, DType)> = None;
         for (param, value) in self.given() {
@@ -93,8 +93,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         if whole { Ok(precision()) } else { Err(Error::DType { op: self.op.name, dtype }) }
     }
 
-    /// Refuses the option `dtype` if it has no effect: the array parameter `name` has another dtype, and so does the
-    /// result.
+    /// Refuses the option `dtype` if it has no effect, because neither the array parameter `name` nor the result has
+    /// this dtype.
     fn check_dtype(&self, name: &str, of_arrays: DType, dtype: DType) -> Result<()> {
         let of_result = match self.op.result {
             ResultInfo::One(e) | ResultInfo::List(e) => e.dtype(of_arrays),
@@ -116,12 +116,13 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::argument(self.op.name, why))
     }
 
-    /// Whether the option `dtype` asks for sums of `T` elements in `T` itself, instead of the default wider dtype `S`.
+    /// Returns whether the option `dtype` requests sums of `T` elements in `T` itself, instead of in the default wider
+    /// dtype `S`.
     pub fn narrows<T: Element, S: Element>(&self) -> bool {
         T::DTYPE != S::DTYPE && self.dtype == Some(T::DTYPE)
     }
 
-    /// The dtype of the result of an op that converts: the option `dtype`.
+    /// The dtype of the result of an op that converts, which is the option `dtype`.
     pub fn to_dtype(&self) -> Result<DType> {
         let Some(dtype) = self.dtype else {
             return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
@@ -134,7 +135,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::DType { op: self.op.name, dtype })
     }
 
-    /// The option `dtype` if it determines `T`; `None` for an op that converts, where it is the dtype of the result.
+    /// The option `dtype` if it determines `T`. `None` for an op that converts, because there the option is the dtype
+    /// of the result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -156,18 +158,18 @@ impl<'a, B: Arrays> Args<'a, B> {
         A::from_value(value).ok_or_else(|| self.wrong(name, value, &A::wanted()))
     }
 
-    /// The parameter with this index, which has no default.
+    /// The value of the parameter with this index, which must have no default.
     pub fn get<A: FromValue>(&self, param: usize) -> Result<A> {
         let name = self.op.params[param].name;
         self.read(name, self.values[param].unwrap_or(&Value::All))
     }
 
-    /// The parameter with this index, if given.
+    /// The value of the parameter with this index, if the call gives it.
     pub fn option<A: FromValue>(&self, param: usize) -> Result<Option<A>> {
         self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
     }
 
-    /// The parameter as an array: given as one, or made from a number or nested lists of numbers.
+    /// The parameter as an array. The value may be an array, a number, or nested lists of numbers.
     pub fn array<T: Element>(&self, param: usize) -> Result<ArrayArg<'a, B, T>> {
         self.array_of(param, self.values[param].unwrap_or(&Value::None))
     }
@@ -185,7 +187,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as an array, if given.
+    /// The parameter as an array, if the call gives it.
     pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<ArrayArg<'a, B, T>>> {
         self.find(param).map(|_| self.array(param)).transpose()
     }
@@ -208,12 +210,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as a lower bound; the lowest value if none is given.
+    /// The parameter as a lower bound; the lowest value of `T` if the call gives none.
     pub fn lower_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::LOWEST)
     }
 
-    /// The parameter as an upper bound; the highest value if none is given.
+    /// The parameter as an upper bound; the highest value of `T` if the call gives none.
     pub fn upper_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::HIGHEST)
     }
@@ -232,7 +234,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::DTYPE)))
     }
 
-    /// The parameter as a host array: given as an array, a number, or nested lists of numbers.
+    /// The parameter as a host array. The value may be an array, a number, or nested lists of numbers.
     pub fn host<T: Element>(&self, param: usize) -> Result<HostArray<T>> {
         match self.values[param].unwrap_or(&Value::None) {
             Value::Array(_) => self.b.to_ndarray(&*self.array::<T>(param)?),
@@ -267,7 +269,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(one).collect::<Result<_>>().map(|items| IndexArg { items })
     }
 
-    /// The array made from a number or nested lists of numbers.
+    /// The array made from the elements of a number or of nested lists of numbers.
     fn elements<T: Element>(
         &self,
         param: usize,
@@ -299,11 +301,11 @@ impl<'a, B: Arrays> Args<'a, B> {
     }
 }
 
-/// An array argument: given as one, or made from numbers.
+/// An array argument, which was given as an array or made from numbers.
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
-    /// The argument itself.
+    /// An array of the call.
     Given(&'a B::Array<T>),
-    /// An array made of the numbers of the argument.
+    /// An array made from the numbers of the argument.
     Made(B::Array<T>),
 }
 
@@ -340,7 +342,7 @@ impl<B: Arrays> IndexItem<'_, B> {
 }
 
 impl<B: Arrays> IndexArg<'_, B> {
-    /// The list to pass to the op's method.
+    /// The indices, in the form that the op's method takes.
     pub fn indices(&self) -> Vec<Index<'_, B>> {
         self.items.iter().map(IndexItem::index).collect()
     }
@@ -366,7 +368,7 @@ pub enum OperandArg<'a, B: Arrays, T: Element> {
 }
 
 impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
-    /// The operand to pass to the op's method.
+    /// The operand, in the form that the op's method takes.
     pub fn operand(&self) -> Operand<'_, B, T> {
         match self {
             OperandArg::Array(x) => Operand::array(&**x),
@@ -402,7 +404,7 @@ fn lists<B: Arrays, T: Element>(
     match shape.get(depth) {
         Some(&length) if length != items.len() => return None,
         Some(_) => {}
-        // nested lists set the deeper lengths at the first element
+        // the first innermost list sets the deeper lengths
         None if elements.is_empty() => shape.push(items.len()),
         None => return None,
     }

@@ -26,12 +26,12 @@ macro_rules! dyn_array {
                 match self { $(DynArray::$variant(_) => DType::$variant,)* }
             }
 
-            /// Lengths of the axes; `b` is the backend of the array.
+            /// Lengths of the axes. `b` is the backend that the array belongs to.
             pub fn shape<'a>(&'a self, b: &'a B) -> &'a [usize] {
                 match self { $(DynArray::$variant(x) => b.shape(x),)* }
             }
 
-            /// Wraps a typed array; its dtype is kept at run time.
+            /// Wraps a typed array, and keeps its dtype as a run-time value.
             pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
                 let slot: &mut dyn Any = &mut Some(x);
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
@@ -61,7 +61,7 @@ fn take<A: 'static>(slot: &mut dyn Any) -> A {
 }
 
 impl<B: Arrays> DynArray<B> {
-    /// The array, if its dtype is that of `T`.
+    /// The array, if `T` is its dtype.
     pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
         self.as_any().downcast_ref()
     }
@@ -74,17 +74,17 @@ impl<B: Arrays> DynArray<B> {
         })
     }
 
-    /// An array of this dtype and shape from the bytes of its elements in C order, the result of
-    /// [`DynArray::to_bytes`].
+    /// An array of this dtype and shape from the bytes of its elements in C order, as [`DynArray::to_bytes`] returns
+    /// them.
     ///
     /// # Errors
     /// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1. Both
-    /// are found before memory is allocated.
+    /// checks precede the allocation of memory.
     pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
         dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
     }
 
-    /// An array over the memory of a DLPack tensor, in its dtype: see [`Arrays::from_dlpack_with`].
+    /// An array over the memory of a DLPack tensor, with the tensor's dtype; see [`Arrays::from_dlpack_with`].
     pub fn from_dlpack(b: &B, tensor: ManagedTensor, copy: CopyMode) -> Result<DynArray<B>> {
         dispatch!(tensor.dtype(), T => b.from_dlpack_with::<T>(tensor, copy).map(DynArray::of::<T>))
     }

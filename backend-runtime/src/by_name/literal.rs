@@ -1,11 +1,11 @@
-//! Text of arguments other than arrays, in the language in which calls by name are written.
+//! Writes arguments other than arrays as text, in the language of calls by name.
 
 use crate::{
     Axes, Complex, DType, DefaultInfo, Lengths, Number, Slice, Widths,
     info::{ParamInfo, ParamKind},
 };
 
-/// An argument that can be written as text, from which a reader gets the same argument back.
+/// An argument that can be written as text and read back without change.
 ///
 /// | argument | text |
 /// |---|---|
@@ -16,7 +16,7 @@ use crate::{
 /// | choices, texts, dtypes | `"ortho"` |
 /// | bytes | `bytes("00ff")` |
 pub trait ToLiteral {
-    /// The text.
+    /// Writes the argument as text.
     fn text(&self) -> String;
 }
 
@@ -70,7 +70,7 @@ impl<L: ToLiteral> ToLiteral for Option<L> {
     }
 }
 
-/// `[1, 2]`
+/// Joins items to a list such as `[1, 2]`.
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
@@ -136,7 +136,7 @@ impl ToLiteral for &[u8] {
 }
 
 impl ParamInfo {
-    /// The text of the default, written like the text of a given value.
+    /// The text of the parameter's default, written like the text of a given value.
     pub fn default_text(&self) -> Option<String> {
         Some(match self.default? {
             DefaultInfo::None => "none".into(),

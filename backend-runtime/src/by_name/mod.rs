@@ -1,5 +1,5 @@
-//! Calls of ops by name, with values whose dtypes are known at run time: for bindings of other languages, command
-//! lines, tests.
+//! Calls of ops by name, with values whose dtypes are known at run time. Bindings of other languages, command lines and
+//! tests use them.
 //!
 //! The generated function `call` of a table finds the row, makes [`Args`] from the arguments, and calls the row's
 //! method in the dtype of its arrays. A program that never uses `call` does not instantiate it.
@@ -18,11 +18,11 @@ pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
 
-/// The error for a name that is no op; it suggests the op with the nearest name, if one is near.
+/// The error for a name that is no op. It suggests the op with the most similar name, if one is similar enough.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
     let most = 1 + name.len() / 3;
-    // a name of a very different length is no typing error, and comparing a very long one is slow
+    // a name of a very different length is no typing error, and comparing with a very long name is slow
     let alike = names().filter(|known| known.len().abs_diff(name.len()) <= most);
     let hint = match alike.map(|known| (distance(name, known), known)).min() {
         Some((edits, known)) if edits <= most => format!("; did you mean `{known}`?"),
@@ -31,7 +31,7 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     Error::argument("call", format!("there is no op `{name}`{hint}"))
 }
 
-/// Edit distance of two names: letters inserted, removed, replaced, or swapped with their neighbour.
+/// Edit distance of two names: the number of letters to insert, remove, replace, or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     // rows of distances for prefixes of `a`: two letters shorter, one letter shorter, and the current one

@@ -1,10 +1,10 @@
-//! Programs as text.
+//! Programs that can be written as text.
 
 use super::DynArray;
 use crate::numpyish::Numpyish;
 use std::collections::BTreeMap;
 
-/// A program as stored in a file: calls as text, and the arrays that they start from.
+/// A program in the form stored in a file: calls as text, and the arrays that they start from.
 pub trait Program {
     /// The calls, one per line.
     fn text(&self) -> String;

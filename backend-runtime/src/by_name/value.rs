@@ -14,7 +14,7 @@ pub enum Value<B: Arrays> {
     Array(DynArray<B>),
     /// `true` or `false`.
     Bool(bool),
-    /// An integer: a length, an axis, a scalar of any dtype but bool that can hold it.
+    /// An integer: a length, an axis, or a scalar of any dtype except bool that can represent it.
     Integer(i128),
     /// A real number.
     Float(f64),
@@ -22,13 +22,13 @@ pub enum Value<B: Arrays> {
     Complex(Complex<f64>),
     /// The name of a choice or of a dtype: `"ortho"`, `"float32"`.
     Text(String),
-    /// A list: of axes, lengths, arrays, or numbers that become an array.
+    /// A list of axes, of lengths, of arrays, or of numbers that become an array.
     List(Vec<Value<B>>),
-    /// A part of an axis.
+    /// A range of indices along an axis.
     Slice(Slice),
     /// Bytes, for ops that read an array from them.
     Bytes(Vec<u8>),
-    /// Every axis, or a whole axis.
+    /// `..`, which means all axes or a whole axis.
     All,
     /// A new axis, in a list of indices.
     New,
@@ -44,7 +44,7 @@ impl<B: Arrays> Value<B> {
         Value::Array(DynArray::of::<T>(x))
     }
 
-    /// A list of an op's results, each made a value; an error if there is no memory for it.
+    /// A list of an op's results, each converted to a value; an error if the memory for the list is refused.
     pub fn list<X>(op: &'static str, results: Vec<X>, value: impl Fn(X) -> Value<B>) -> Result<Value<B>> {
         let mut list = rules::list(op, results.len())?;
         list.extend(results.into_iter().map(value));
@@ -75,7 +75,8 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The number as an element, if the dtype can hold it: no fraction is lost and no integer wraps.
+    /// The number as an element; `None` if the dtype cannot represent it because a fraction would be lost or an integer
+    /// would wrap.
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
@@ -160,10 +161,10 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
 
 /// Conversion of a [`Value`] to a parameter other than an array.
 pub trait FromValue: Sized {
-    /// The legal values, for error messages: "an integer".
+    /// Describes the accepted values, for error messages: "an integer".
     fn wanted() -> String;
 
-    /// The parameter, if the value has a legal form.
+    /// Converts the value; `None` if it has no accepted form.
     fn from_value<B: Arrays>(value: &Value<B>) -> Option<Self>;
 }
 
@@ -257,7 +258,7 @@ macro_rules! lists {
                 $wanted.into()
             }
 
-            /// A single number counts as a list of one.
+            /// A single number counts as a list of length 1.
             fn from_value<B: Arrays>(value: &Value<B>) -> Option<Vec<$t>> {
                 match value {
                     Value::List(items) => items.iter().map(FromValue::from_value).collect(),
@@ -333,7 +334,7 @@ impl FromValue for DType {
     }
 }
 
-/// Written by hand, as a derived one would require `B: Debug`.
+/// implemented manually, because a derived implementation would require `B: Debug`
 impl<B: Arrays> fmt::Debug for Value<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

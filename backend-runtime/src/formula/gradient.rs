@@ -1,5 +1,6 @@
-//! The gradients of a formula: one more formula for each array, which computes the formula's value again at every place
-//! and goes back from it at once. So a tape keeps the arrays of a formula, and no intermediate values.
+//! The gradients of a formula. Each array has one more formula as its gradient. At every place it computes the value of
+//! the formula again and immediately runs the backward pass. A tape therefore keeps the arrays of a formula, and no
+//! intermediate values.
 
 use super::{
     leaf::{Layout, MOST, OfArray, OfPair},
@@ -23,7 +24,8 @@ pub trait Sink {
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
-/// A value as one of another type, if the types are equal, which generic code cannot know. The test is compiled away.
+/// Converts a value to another type if the types are equal, which generic code cannot know. The comparison is resolved
+/// at compile time.
 #[inline(always)]
 pub(super) fn same<V: Copy + 'static, U: Copy + 'static>(x: V) -> Option<U> {
     (&x as &dyn Any).downcast_ref().copied()
@@ -38,13 +40,14 @@ pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
 }
 
-/// True if operand number `k` of a row adds to the gradient of an array, and this can be written as text.
+/// True if operand number `k` of a row contributes to the gradient of an array, and if this contribution can be written
+/// as text.
 pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// The text of the part that operand number `k` of a row adds to the gradient of an array. `parts` are the texts of the
-/// operands, the result and the result's gradient.
+/// The text of the contribution of operand number `k` of a row to the gradient of an array. `parts` are the texts of
+/// the operands, the result and the result's gradient.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
@@ -59,7 +62,7 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     X::write_pull(writer, g, array)
 }
 
-/// The numbers in the text of [`pulled`].
+/// Passes on the numbers in the text of [`pulled`].
 pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     op: &F,
     k: usize,
@@ -74,7 +77,7 @@ pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     }
 }
 
-/// The text of the sum of those parts that exist.
+/// The text of the sum of `a` and `b`; if only one of them exists, its text.
 pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Part>) -> Option<W::Part> {
     match (a, b) {
         (Some(a), Some(b)) => Some(writer.sum(a, b)),
@@ -82,8 +85,8 @@ pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Pa
     }
 }
 
-/// The gradient of array number `K` of a formula `E`, both of dtype `T`: a formula over the gradient of the value of
-/// `E`, and all leaves of `E`.
+/// The gradient of array number `K` of a formula `E`, where both have the dtype `T`. It is a formula over the gradient
+/// of the value of `E`, followed by all leaves of `E`.
 #[derive(Debug)]
 pub struct Gradient<E, T, const K: usize>(E, PhantomData<fn() -> T>);
 
@@ -152,7 +155,7 @@ trait Input<B>: Send + Sync {
     /// The elements, if they are in host memory.
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>>;
 
-    /// The array as an input of the backend's kernels, if it can be one.
+    /// The array as an input of the backend's kernels; `None` if it cannot be an input.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 
     /// The array, for backends that watch calls.
@@ -187,8 +190,8 @@ impl<B: Arrays> Kept<B> {
     }
 }
 
-/// Runs a formula over kept arrays, in order: in one pass over host memory, or in a kernel of the backend. `None` if
-/// these are not the formula's arrays, or it has to run op by op.
+/// Runs a formula over kept arrays, which are in order. It runs in one pass over host memory, or in a kernel of the
+/// backend. `None` if the arrays are not the formula's arrays, or if the formula must run op by op.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
     e: &E,
@@ -217,11 +220,11 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
     if count != L::ARRAYS {
         return None;
     }
-    // SAFETY: the views are as many as the formula has arrays, each of its dtype.
+    // SAFETY: there are as many views as the formula has arrays, and each view has the dtype of its array.
     Some(unsafe { over::<L, E, T>(e, scalars, &views) }.and_then(|result| b.of_loop(result)))
 }
 
-/// The gradient of array number `k` of a formula, from the gradient `g` of the formula's value and in its shape.
+/// The gradient of array number `k` of a formula. `g` is the gradient of the formula's value and has its shape.
 pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real>(
     b: &B,
     e: &E,
@@ -234,7 +237,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // numbers beyond the arrays are not compiled
+                // array numbers that the formula does not have are not compiled
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

@@ -1,18 +1,19 @@
-//! Dtypes of the operands of one op in a formula: the same dtype twice, or that of an array beside a number.
+//! Common dtypes of the operands of one op in a formula: either both operands have the same dtype, or one is an array
+//! and the other is a number.
 
 use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
 
-/// A scalar among the elements of a formula. Beside arrays it acts as in a call: an `f64` takes any float dtype.
+/// A scalar among the elements of a formula. Combined with arrays it acts as in a call: an `f64` takes any float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 
-/// A number written in a formula, which takes the float dtype of the operand beside it.
+/// A number written in a formula, which takes the float dtype of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal(pub f64);
 
-/// A whole number written in a formula, which takes the dtype of the operand beside it.
+/// A whole number written in a formula, which takes the dtype of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole(pub i64);
 
@@ -24,13 +25,13 @@ pub struct Whole(pub i64);
 pub trait Single: Copy + Send + Sync + Valued {
     /// The dtype of the part.
     type DType: Element;
-    /// The type of a result of the same kind: of an array, or a scalar.
+    /// The type of a result of the same kind, which is an array or a scalar.
     type With<U: Element>: Single<DType = U>;
 
     /// The element or scalar.
     fn value(self) -> Self::DType;
 
-    /// A result of the same kind.
+    /// Wraps a result as the same kind, array or scalar.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
     /// The part as an operand of the backend.
@@ -106,7 +107,7 @@ impl<T: Element> Single for Scalar<T> {
 pub trait Join<O: Valued>: Copy + Valued {
     /// The common dtype.
     type DType: Element;
-    /// The type of a result: of arrays if one operand is an array, else a scalar.
+    /// The type of a result: an array if one operand is an array, and a scalar otherwise.
     type With<U: Element>: Single<DType = U>;
 
     /// This operand in the common dtype.
@@ -115,13 +116,13 @@ pub trait Join<O: Valued>: Copy + Valued {
     /// The other operand in the common dtype.
     fn right(other: O) -> Self::DType;
 
-    /// A result of this type.
+    /// Wraps a result in this type.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// Both as operands of the backend.
+    /// Both operands, as operands of the backend.
     fn operands<'v, B: Arrays>(x: Self::Val<'v, B>, y: O::Val<'v, B>) -> [Operand<'v, B, Self::DType>; 2];
 
-    /// Calls the op of the backend if one operand is an array, else applies the op itself.
+    /// Calls the op of the backend if one operand is an array; otherwise applies the op itself to the scalars.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
         b: &B,
         op: &F,
@@ -139,7 +140,7 @@ pub trait Fits<T: Element>: Copy + Valued {
     /// The operand in the dtype `T`.
     fn of(self) -> T;
 
-    /// The operand as one of the backend.
+    /// The value as an operand of the backend.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 

@@ -4,12 +4,13 @@ use super::join::Scalar;
 use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 
-/// Largest number of arrays of a formula; `expr!` computes parts of a longer one first.
+/// Largest number of arrays in a formula. `expr!` computes parts of a formula with more arrays in earlier steps.
 pub const MOST: usize = 8;
 
 /// The leaves of a formula: `()`, or a leaf and the leaves after it.
 pub trait Leaves<'a, B: Arrays>: Sync {
-    /// The leaves without arrays and their lifetime: dtypes, and the places of scalars.
+    /// The leaves without the arrays themselves and their lifetime, which leaves the dtypes and the positions of
+    /// scalars.
     type Layout: Layout;
 
     /// Shows every array to a visitor, in order.
@@ -31,18 +32,20 @@ pub trait Layout: 'static {
     type Elements: Copy + Loaded;
     /// The values of the scalars.
     type Scalars: Copy + std::fmt::Debug + Send + Sync + 'static;
-    /// The addresses and scalars that elements are loaded from.
+    /// The addresses and scalars that `load` reads from.
     type Bound: Copy;
     /// Number of arrays.
     const ARRAYS: usize;
 
-    /// The dtypes of the arrays; those after the first `ARRAYS` mean nothing.
+    /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
     const DTYPES: [DType; MOST];
 
-    /// The scalars among the elements, with zeros for arrays: parts without an array are computed from these.
+    /// The scalars among the elements, with zeros for arrays. Parts of a formula without an array are computed from
+    /// these.
     fn numbers(scalars: &Self::Scalars) -> Self::Elements;
 
-    /// Binds what elements are loaded from: the addresses of arrays, from number `at` of `x` on, and the scalars.
+    /// Combines the addresses of the arrays, which begin at index `at` of `x`, and the scalars, so that elements can be
+    /// loaded.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
     /// Loads element number `i` of every leaf.
@@ -54,7 +57,7 @@ pub trait Layout: 'static {
 
 /// One element of each leaf.
 pub trait Loaded {
-    /// Number of these that are elements of arrays.
+    /// Number of the leaves that are arrays.
     const ARRAYS: usize;
 }
 
@@ -175,7 +178,7 @@ impl<T: Element> Layout for OfArray<T> {
 
     #[inline(always)]
     unsafe fn load(bound: &*const T, i: usize) -> T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the array has an element number `i`.
         unsafe { *bound.add(i) }
     }
 }
@@ -230,12 +233,13 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
 
     #[inline(always)]
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that every array has an element number `i`.
         unsafe { (X::load(&bound.0, i), R::load(&bound.1, i)) }
     }
 }
 
-/// The type of a name in a formula: an array, a reference to one, or a scalar. `K` says which; it is inferred.
+/// The type of a name in a formula: an array, a reference to an array, or a scalar. The inferred marker `K`
+/// distinguishes these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
@@ -249,7 +253,7 @@ pub trait IntoLeaf<'a, B: Arrays, K> {
     fn leaf(&'a self) -> Self::Leaf;
 }
 
-/// Markers that keep the implementations of [`IntoLeaf`] apart. They are inferred, so that no code names them.
+/// Markers that distinguish the implementations of [`IntoLeaf`]. The compiler infers them, so no code names them.
 pub mod leaf_kind {
     use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! Ops of a formula whose operands have several dtypes, such as a condition and the values it chooses from.
+//! Ops of a formula whose operands have several dtypes, such as a condition and the two values that it selects from.
 
 use super::{
     gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
@@ -11,11 +11,11 @@ use super::{
 use crate::{Arrays, DType, EachOf, Element, Elements, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// Marks an operand that determines its dtype itself.
+/// Marks an operand that determines its own dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands of the same dtype, which at least one of them determines.
+/// Marks one of two operands that have the same dtype. At least one of the two determines it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
@@ -45,7 +45,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// Like [`Node::pull`], with the gradients of all operands.
+    /// Like [`Node::pull`], with a gradient for each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
     /// Texts of the operands, like those of [`Node::write`].
@@ -57,7 +57,8 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// As in [`Node`], through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
-    /// The text of the gradient of an array. `parts` are the texts of the operands, the result, and its gradient.
+    /// The text of the gradient with respect to an array. `parts` are the texts of the operands, the result, and the
+    /// result's gradient.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
     /// The numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
@@ -76,9 +77,10 @@ pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout
     fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
 }
 
-/// An op over operands `X` of dtypes `D`, with a result `V`. It counts as an array, even if all operands are scalars.
+/// An op over operands `X` of dtypes `D`, with a result `V`. The result counts as an array, even if all operands are
+/// scalars.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::type_complexity)] // the type has all information
+#[allow(clippy::type_complexity)] // the type carries all information
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
 
 /// The node of an op over a tuple of operands.
@@ -181,7 +183,7 @@ where
     }
 }
 
-/// Implements the traits for operands each of which determines its own dtype.
+/// Implements the traits for operands that each determine their own dtype.
 macro_rules! own {
     ($($at:tt $x:ident $own:ident),*) => {
         impl<$($x: Typed<Out: Single>),*> Operands<($($own,)*)> for ($($x,)*) {
@@ -257,8 +259,8 @@ own!(0 X Own);
 own!(0 X Own, 1 Y Own);
 own!(0 X Own, 1 Y Own, 2 Z Own);
 
-/// Implements the traits for three operands, two of which share a dtype: index and name of these two, then of the
-/// third, then the kind of each, in order.
+/// Implements the traits for three operands, two of which share a dtype. The arguments are index and name of these two,
+/// then index and name of the third, and then the kind of each operand, in order.
 macro_rules! shared {
     ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident $at:tt $name:ident $as:ident),*) => {
         impl<X: Typed, Y: Typed, Z: Typed> Operands<($($mark,)*)> for (X, Y, Z)

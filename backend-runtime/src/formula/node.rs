@@ -31,13 +31,14 @@ pub trait Typed: Copy + Send + Sync + 'static {
         None
     }
 
-    /// The whole number, if the part is one that was written.
+    /// The number, if the part is a whole number written in the formula.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {
         None
     }
 
-    /// Returns an error if a dtype does not hold a whole number that was written beside it: 300 is not a uint8.
+    /// Returns an error if a whole number in the formula does not fit the dtype of its op; for example, 300 is not a
+    /// uint8.
     ///
     /// # Errors
     /// [`Argument`](crate::Error::Argument) that names the op and the number.
@@ -47,7 +48,8 @@ pub trait Typed: Copy + Send + Sync + 'static {
     }
 }
 
-/// Returns an error if a dtype does not hold a whole number beside an operand of an op. Floats round it.
+/// Returns an error if the dtype `T` of an op cannot represent the whole number that is its other operand. Floats round
+/// the number.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
@@ -58,13 +60,13 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
 
 /// A part of a formula, computed from one element `L` of each leaf.
 pub trait Node<L>: Typed {
-    /// Whether one of the ops is a sine or the like, whose argument is inspected beforehand.
+    /// Whether one of the ops, such as a sine, has an argument that must be inspected before the loop.
     const NEEDS_RANGE_REDUCTION: bool = false;
 
     /// Computes the value.
     fn at(&self, leaves: &L) -> Self::Out;
 
-    /// True if the argument of a sine is so large that the loop must be the slow one (see
+    /// True if the argument of an op such as the sine is so large that the slow loop must run (see
     /// `scalar::needs_range_reduction`).
     #[inline(always)]
     fn needs_range_reduction(&self, _: &L) -> bool {
@@ -74,17 +76,17 @@ pub trait Node<L>: Typed {
     /// Whether `pull` computes the gradients of all leaves.
     const PULLS: bool = false;
 
-    /// Computes the gradients of the leaves at one place, from the gradient of the value. Only real dtypes have
-    /// gradients: other leaves are constants here.
+    /// Computes the gradients of the leaves at one place, from the gradient of the value. Only leaves of real dtypes
+    /// have gradients; other leaves count as constants.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
-    /// The text of the value; `None` for a number, which the op around it writes.
+    /// Writes the text of the value. `None` for a number, which the enclosing op writes.
     fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
         None
     }
 
-    /// Passes on the numbers that the text has names for. `leaves` has the scalars among the leaves.
+    /// Passes on the numbers that the text refers to by name. `leaves` holds the scalars among the leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
 
     /// True if array number `array` has a gradient.
@@ -92,8 +94,8 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// The text of the gradient that `pull` computes for an array, from the text of the value's gradient. `None` if the
-    /// array has no gradient.
+    /// Writes the text of the gradient that `pull` computes for an array, given the text of the value's gradient.
+    /// `None` if the array has no gradient.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }
@@ -102,12 +104,12 @@ pub trait Node<L>: Typed {
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
-/// The text of an operand: an element, or a number as the dtype `T` of the op.
+/// The text of an operand, which is the text of its value, or a number in the dtype `T` of the op.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// Passes on the numbers of [`operand`]: those in its text, or the operand itself, converted by `of`.
+/// Passes on the numbers of [`operand`]: the numbers in the operand's text, or the operand itself, converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
@@ -117,31 +119,31 @@ pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 
-/// Place of the first leaf.
+/// The position of the first leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// Place of a leaf after the first.
+/// The position of a leaf after the first: one after position `N`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
 impl<N> Tail<N> {
-    /// The place after `N`.
+    /// The position after `N`.
     #[inline(always)]
     pub fn new(_: N) -> Tail<N> {
         Tail(PhantomData)
     }
 }
 
-/// Elements of leaves, one of them at place `N`.
+/// A list of elements, one for each leaf, with an element at position `N`.
 pub trait Get<N> {
     /// Type of the element.
     type Item: Copy;
 
-    /// Number of arrays before this place.
+    /// Number of arrays before this position.
     const ARRAYS_BEFORE: usize;
 
-    /// The element at this place.
+    /// The element at this position.
     fn get(&self) -> Self::Item;
 }
 
@@ -165,7 +167,7 @@ impl<X: Valued, N, R: Get<N>> Get<Tail<N>> for (X, R) {
     }
 }
 
-/// The leaf at place `N`, whose elements are of type `V`.
+/// The leaf at position `N`, whose elements have type `V`.
 #[derive(Debug)]
 pub struct Leaf<N, V>(PhantomData<fn() -> (N, V)>);
 
@@ -255,7 +257,7 @@ pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
-/// True if the row inspects its first operand for large arguments, in this dtype.
+/// True if the row inspects its first operand for large values in this dtype.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -275,7 +277,7 @@ pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V
 
 /// The node of an op with one operand.
 #[inline(always)]
-#[allow(clippy::type_complexity)] // the type has all information
+#[allow(clippy::type_complexity)] // the type carries all information
 pub fn op1<F, X>(op: F, x: X) -> Op1<F, X, <X::Out as Single>::DType, <X::Out as Single>::With<F::Out>>
 where
     X: Typed<Out: Single>,

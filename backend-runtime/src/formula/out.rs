@@ -1,4 +1,4 @@
-//! Results in existing memory: `b.out(&mut y).exp(&x)?`.
+//! Results written to existing memory: `b.out(&mut y).exp(&x)?`.
 
 use super::{mixed::CallOf, run::Call, text::OfOp};
 use crate::{
@@ -34,14 +34,15 @@ pub struct Given<'a> {
 pub enum Input<'a> {
     /// An array, converted by [`Arrays::fused_input`].
     Array(&'a dyn Any),
-    /// One value for all elements: its dtype, and its bytes followed by zeros.
+    /// One value for all elements: its dtype, and its bytes padded with zeros.
     Scalar(DType, [u8; 16]),
 }
 
-/// The bytes of an element, followed by zeros.
+/// The bytes of an element, padded with zeros.
 fn bytes_of<T: Element>(x: T) -> [u8; 16] {
     let mut bytes = [0; 16];
-    // SAFETY: an element is at most 16 bytes and has no padding.
+    // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads initialised
+    // memory.
     unsafe { ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
     bytes
 }
@@ -84,13 +85,14 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Computes a row over operands of one dtype.
     ///
     /// # Errors
-    /// If the result has another shape than the array, or the op refuses its operands; the array is then unchanged.
+    /// If the shape of the result differs from that of the array, or the op refuses its operands. On errors the array
+    /// is unchanged.
     pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
     where
         F: Call<N, B, T, Out = U> + EachSource,
     {
         let given = x.each_ref().map(|x| Given::of(self.b, x));
-        // SAFETY: the kernel is that of the op over `N` operands of this dtype.
+        // SAFETY: the kernel belongs to the op with `N` operands of this dtype.
         if !unsafe { self.is_done(op, kernel::<N, T, F>(), T::DTYPE, &given)? } {
             *self.y = op.call(self.b, x)?;
         }
@@ -106,7 +108,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Replaces the array with the result of another row.
     ///
     /// # Errors
-    /// If the result has another shape than the array, which then stays.
+    /// If the shape of the result differs from that of the array, which is then unchanged.
     pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
         self.check(op, ArrayAttributes::shape(&value))?;
         *self.y = value;
@@ -123,10 +125,10 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Err(Error::shape(op, shape, why))
     }
 
-    /// Writes the result to the array and returns true, or returns false and does nothing.
+    /// Writes the result to the array and returns true. Returns false, and does nothing, if this is impossible.
     ///
     /// # Safety
-    /// The kernel is that of the op, over operands of the dtypes of `given`.
+    /// The kernel belongs to the op, with operands of the dtypes of `given`.
     unsafe fn is_done<F: EachSource>(
         &mut self,
         op: &F,
@@ -141,7 +143,8 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         if let (Some(views), Some(out)) = (views, b.host_view(&**y)) {
             let begun = begin(*b, F::NAME, of, given)?;
             let op = ptr::from_ref(op).cast();
-            // SAFETY: the caller's promise. If the array is the only handle of its memory, no operand uses that memory.
+            // SAFETY: the caller guarantees that the kernel fits the op and the operands. If `alone` is true, the array
+            // is the only handle of its memory, so no operand uses that memory.
             unsafe {
                 if !alone || !run::run_over(kernel, op, &views, out.view()) {
                     **y = b.of_loop(U::numpyish_run(kernel, op, &views)?)?;
@@ -179,7 +182,7 @@ macro_rules! of_several {
             {
                 let given = [$(Given::of(self.b, &x.$at)),*];
                 let of = <($($t,)*)>::DTYPES[F::INPUT_OF_T];
-                // SAFETY: the kernel is that of the op over operands of these dtypes.
+                // SAFETY: the kernel belongs to the op with operands of these dtypes.
                 if !unsafe { self.is_done(op, kernel_of::<($($t,)*), F>(), of, &given)? } {
                     *self.y = op.call_of(self.b, x)?;
                 }

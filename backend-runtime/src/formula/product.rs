@@ -1,4 +1,4 @@
-//! Finds formulas that are a product of two arrays: the loops of sums read the factors themselves.
+//! Detects formulas that are a product of two arrays. The loops of sums read the two factors directly.
 
 use super::{node::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
@@ -6,14 +6,14 @@ use crate::{DType, EachSource, each::is_identity};
 /// The kind of a part of a formula.
 #[derive(Clone, Copy)]
 enum Part {
-    /// The elements of the array of this number.
+    /// An element of the array with this number.
     Array(usize),
-    /// The product of the elements of the arrays of these numbers, which may be equal.
+    /// The product of elements of the arrays with these numbers, which may be equal.
     Product([usize; 2]),
     Other,
 }
 
-/// A writer that finds out the kind of a part, without writing it.
+/// A writer that determines the kind of a part without writing text.
 struct Parts;
 
 impl Writer for Parts {
@@ -50,7 +50,8 @@ impl Writer for Parts {
     }
 }
 
-/// Numbers of the two arrays whose product a formula is, equal for a square; `None` for other formulas.
+/// If a formula is a product of two arrays, the numbers of the two arrays, which are equal for a square; `None` for
+/// other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
     match E::write(&mut Parts) {

@@ -1,5 +1,5 @@
-//! Reductions of formulas. On the host, and in kernels of backends that fuse, they need no array of the formula's
-//! values; elsewhere they reduce such an array.
+//! Reductions of formulas. Loops on the host and kernels of backends that fuse need no array of the formula's values.
+//! Other backends compute this array, and then reduce it.
 
 use super::{
     leaf::{Layout, Leaves, MOST},
@@ -22,23 +22,23 @@ pub trait Reduce<B: Arrays, T: Element> {
     /// Name of the row.
     const NAME: &'static str;
 
-    /// Whether a reduction over all axes takes the array as one row, because the op goes along one axis.
+    /// Whether a reduction over all axes treats the array as one row, because the op works along one axis.
     const ROW: bool = false;
 
     /// The row's reduction as data.
     fn kind(&self) -> ReductionKind;
 
-    /// Reduces elements of `T` on the host, each of which is read once.
+    /// Reduces elements of `T` on the host. Each element is read once.
     fn fused(&self, source: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray>;
 
     /// Calls the backend's method.
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
 }
 
-/// The axis of an op along one axis, from the axes that a formula is given.
+/// The axis of an op along one axis, taken from the axes that a formula is given.
 ///
 /// # Errors
-/// If more or less than one axis is given.
+/// If the list does not have exactly one axis.
 pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     match axes {
         Axes::List(list) => list.one(op),
@@ -46,10 +46,10 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// The axis of an op along one axis. `None` for all axes: the op then takes the array as one row.
+/// The axis of an op along one axis. `None` for all axes, which makes the op treat the array as one row.
 ///
 /// # Errors
-/// If a list has more or less than one axis.
+/// If a list does not have exactly one axis.
 pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     match axes {
         Axes::List(list) => list.one(op).map(Some),
@@ -57,7 +57,7 @@ pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     }
 }
 
-/// Reduces a formula: to the last bit, the result of the op on an array of the formula's values.
+/// Reduces a formula. The result is bit for bit the result of the op on an array of the formula's values.
 #[inline]
 pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
@@ -80,7 +80,7 @@ where
     op.call(b, b.formula(e, leaves)?, axis, keepdims)
 }
 
-/// Reduces a formula without an array of its values: in kernels of the backend, or by loops over host memory. `None` if
+/// Reduces a formula without an array of its values, in kernels of the backend or by loops over host memory. `None` if
 /// neither is possible.
 fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
@@ -93,7 +93,7 @@ fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    // the loops go along an axis; all axes as one row need the values in an array
+    // the loops work along an axis; a reduction of all axes as one row needs an array of the values
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return None;
     }
@@ -118,7 +118,7 @@ where
         Err(why) => return Some(Err(why)),
     };
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
-    // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
+    // SAFETY: the views show the formula's arrays, in the order of the formula.
     let result = unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, &of) };
     Some(typed(result).and_then(|result| b.of_loop(result)).and_then(|result| ended(b, begun, result)))
 }

@@ -1,4 +1,4 @@
-//! A reduction as data, for libraries that reduce a formula in a kernel.
+//! A description of a reduction as data, for libraries that reduce a formula in a kernel.
 
 use crate::{Axes, FoldKernel};
 
@@ -11,14 +11,14 @@ pub struct Reduction {
     pub kind: ReductionKind,
     /// The axes to reduce.
     pub axis: Axes,
-    /// Whether the reduced axes stay with length 1.
+    /// Whether reduced axes are kept with length 1.
     pub keepdims: bool,
 }
 
 /// The function that a reduction computes.
 #[derive(Clone, Debug)]
 pub enum ReductionKind {
-    /// A function of the host's loops, such as `"reduction::var_of"`, and the row's numbers.
+    /// The name of a function of the host's loops, such as `"reduction::var_of"`, and the row's numbers.
     Function(&'static str, Vec<f64>),
     /// The kernel of a `fold` row, and its parameters.
     Fold(FoldKernel, Vec<f64>),

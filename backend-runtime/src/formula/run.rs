@@ -1,4 +1,4 @@
-//! Formulas that run op by op, as on backends that do not fuse.
+//! Runs formulas op by op, as on backends that do not fuse.
 
 use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
@@ -18,16 +18,17 @@ pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
 }
 
-/// The value of a part of a formula as a whole, not at one place: an array, or a number.
+/// The type of a part's value in a formula that runs op by op: an array or a number, instead of the elements at one
+/// place.
 pub trait Valued {
     /// Type of the value.
     type Val<'a, B: Arrays>;
 
-    /// Whether the value is an array, with another element at every place, and not a number.
+    /// Whether the value is an array, whose elements differ from place to place, and not a number.
     const IS_ARRAY: bool;
 
-    /// Computes a part with its own leaves, of a formula that runs op by op: in one pass if the part is an op whose
-    /// result is an array.
+    /// Computes a part of a formula that runs op by op, with the part's own leaves. If the part is an op whose result
+    /// is an array, it runs in one pass.
     fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
         e: &E,
         b: &B,
@@ -88,12 +89,12 @@ pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elem
     fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
 }
 
-/// The leaf at place `N`, as a whole.
+/// A list of leaves with a leaf at position `N`, which is used as a whole array or number.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
     /// Type of the leaf's element.
     type Element: Valued;
 
-    /// The array or number.
+    /// The array or number of the leaf.
     fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
 }
 
@@ -191,7 +192,8 @@ where
     }
 }
 
-/// Runs a formula: in one pass if all arrays are in host memory, in one kernel if the backend has one, else op by op.
+/// Runs a formula in one pass if all arrays are in host memory, in one kernel if the backend has a kernel for it, and
+/// otherwise op by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
@@ -211,14 +213,14 @@ where
     if !arrays.all {
         return Ok(e.run(b, leaves)?.into_owned());
     }
-    // SAFETY: the views are those of the formula's arrays, in the order in which they were shown.
+    // SAFETY: the views show the formula's arrays, in the order of the formula.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
     b.of_loop(result)
 }
 
-/// A part of a formula that is computed before the rest, to an array or a number.
+/// A part of a formula that is computed to an array or a number in an earlier step.
 pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
-    /// Type of the result, as the rest of the formula names it.
+    /// Type of the result, by which the rest of the formula refers to it.
     type Made;
 
     /// Computes the part.
@@ -258,8 +260,8 @@ where
     E::Out::compute(b, e, leaves)
 }
 
-/// Runs a formula, writes its result over the memory of `target`, and returns `None`. Returns a new array, like
-/// [`run`], if `target` has another shape, or is neither in host memory nor writable by a kernel of the backend.
+/// Runs a formula, writes its result over the memory of `target`, and returns `None`. If `target` has another shape, or
+/// is neither in host memory nor writable by a kernel of the backend, returns a new array like [`run`].
 ///
 /// # Safety
 /// As for [`Arrays::formula_over`].
@@ -278,14 +280,14 @@ where
         return b.formula(e, leaves).map(Some);
     }
     let begun = begin_on(b, T::DTYPE, e, leaves)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the conditions of `Arrays::formula_over`.
     let result = unsafe { written_over(b, e, leaves, target)? };
     begun.map_or(Ok(()), |begun| b.end_fused(begun, result.as_ref().unwrap_or(target)))?;
     Ok(result)
 }
 
-/// The part of [`run_over`] that computes: the call was reported to a backend that watches calls, and `target` is in
-/// host memory or is an input of the backend's kernels.
+/// The computing part of [`run_over`], after the call has been reported to a backend that watches calls. `target` must
+/// be in host memory, or be an input of the backend's kernels.
 ///
 /// # Safety
 /// As for [`Arrays::formula_over`].
@@ -304,7 +306,8 @@ where
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
         if let Some(views) = arrays.views()
-            // SAFETY: as in `run`; for the memory, the caller's promise.
+            // SAFETY: the views show the formula's arrays, in order, and the caller guarantees that the result may
+            // overwrite the memory.
             && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &views, memory) }
         {
             return Ok(None);
@@ -364,13 +367,13 @@ pub struct OnHost<'b, 'a, B> {
 }
 
 impl<'b, 'a, B> OnHost<'b, 'a, B> {
-    /// A visitor before its first array.
+    /// A visitor that has seen no array yet.
     #[inline(always)]
     pub fn new(b: &'b B) -> Self {
         OnHost { b, views: Views::default(), all: true }
     }
 
-    /// The memory of the arrays that were shown, if all are on the host.
+    /// The memory of the visited arrays; `None` if one of them is not on the host.
     #[inline(always)]
     pub fn views(self) -> Option<Views<'a>> {
         self.all.then_some(self.views)
@@ -387,7 +390,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for OnHost<'_, 'a, B> {
     }
 }
 
-/// An operand as an array: a scalar becomes one without axes.
+/// Converts an operand to an array; a scalar becomes an array without axes.
 pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<Cow<'a, B::Array<T>>> {
     match x {
         Operand::Array(x) => Ok(x),

@@ -1,5 +1,6 @@
-//! Formulas put together by operators: each part keeps its leaves, and an op has those of its left operand and those of
-//! its right operand. Nothing is numbered, so that parts need not know of each other.
+//! Formulas that are combined by operators. Each part keeps its leaves, and the leaves of an op are those of its left
+//! operand followed by those of its right operand. Leaves have no global numbers, so parts need no knowledge of each
+//! other.
 
 use super::{
     gradient::Sink,
@@ -12,7 +13,7 @@ use super::{
 use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// An array as a leaf, before its backend is known.
+/// An array used as a leaf before its backend is known.
 #[derive(Debug)]
 pub struct Lent<'a, A>(pub &'a A);
 
@@ -41,7 +42,7 @@ impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B
 pub struct It<V>(PhantomData<fn() -> V>);
 
 impl<V> It<V> {
-    /// Makes the node.
+    /// Makes the node of the only leaf.
     #[inline(always)]
     pub const fn new() -> It<V> {
         It(PhantomData)
@@ -95,7 +96,7 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
     }
 }
 
-/// A leaf that is the only one, as a whole.
+/// A list that consists of one leaf, which is used as a whole array or number.
 pub trait Alone<'a, B: Arrays>: Leaves<'a, B, Layout: Layout<Elements = Self::Element>> {
     /// Type of the leaf's element.
     type Element: Copy + Valued + 'static;
@@ -134,7 +135,8 @@ pub struct Left<X>(pub X);
 #[derive(Clone, Copy, Debug)]
 pub struct Right<X>(pub X);
 
-/// Implements a part over one of two groups of leaves: the group's index, and the number of arrays before it.
+/// Implements a part over one of two groups of leaves. The arguments include the group's index and the number of arrays
+/// before it.
 macro_rules! side {
     ($side:ident, $leaves:ident, $at:tt, $before:expr) => {
         impl<X: Typed> Typed for $side<X> {
@@ -208,7 +210,7 @@ macro_rules! side {
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
 
-/// Receives the gradients of a part whose arrays come after `before` others.
+/// Receives the gradients of a part whose arrays follow `before` other arrays.
 struct SinkAfter<'s, S> {
     to: &'s mut S,
     before: usize,
@@ -221,7 +223,7 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
     }
 }
 
-/// Writes a part whose arrays come after `before` others.
+/// Writes a part whose arrays follow `before` other arrays.
 pub(super) struct After<'w, W> {
     pub(super) writer: &'w mut W,
     pub(super) before: usize,

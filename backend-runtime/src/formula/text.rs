@@ -1,5 +1,5 @@
-//! Reports of formulas to backends that watch calls: the text of a formula, and its arrays. Nothing of this is made for
-//! other backends.
+//! Reports of formulas to backends that watch calls, with the text and the arrays of a formula. For other backends no
+//! reports are made.
 
 use super::{
     gradient::{Kept, Sink},
@@ -12,15 +12,15 @@ use crate::{Arrays, Axes, DType, Element, Result, wrap::AnyTyped};
 use ndarray::{Dimension, IxDyn};
 use std::{any::Any, borrow::Cow, marker::PhantomData};
 
-/// The op of a formula in reports.
+/// Name of the op that reports give to a formula.
 pub const FORMULA: &str = "expr!";
 
 /// The report of several ops that run as one.
 pub trait Told {
-    /// The text of the formula; `None` if there is only an op.
+    /// The text of the formula; `None` if the report is about a single op.
     fn text(&self) -> Option<Cow<'static, str>>;
 
-    /// The arrays that the ops are over.
+    /// The arrays that the ops use.
     fn arrays(&self) -> Vec<&dyn AnyTyped>;
 }
 
@@ -116,7 +116,8 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<
     }
 }
 
-/// The text of a formula: the user's, or one made from its ops over `x0`, `x1` and so on.
+/// The text of a formula: the user's text if it is known, and otherwise a text made from the ops over `x0`, `x1` and so
+/// on.
 pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
     e.text().map_or_else(|| words(&steps::<_, E>(), &numbers::<L, E>(e, scalars)), Cow::Borrowed)
 }
@@ -146,13 +147,13 @@ const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
 impl Part {
-    /// The text, in parentheses if its operator has a lower precedence.
+    /// The text, in parentheses if its operator has a lower precedence than `power`.
     fn within(&self, power: u8) -> String {
         if self.power < power { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
-/// The ops that are written between their operands, as in `expr!`, with their precedences.
+/// The ops that are written as infix operators, as in `expr!`, with their precedences.
 const OPERATORS: &[(&str, &str, u8)] = &[
     ("add", " + ", 7),
     ("subtract", " - ", 7),
@@ -173,7 +174,7 @@ const OPERATORS: &[(&str, &str, u8)] = &[
     ("not_equal", " != ", 2),
 ];
 
-/// The text of a formula's ops; [`FORMULA`] for a number or a gradient.
+/// The text of a formula, made from its ops; [`FORMULA`] for a number or a gradient.
 fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     let mut numbers = numbers.texts().into_iter();
     let mut next = || numbers.next().unwrap_or_else(|| "..".into());
@@ -208,7 +209,7 @@ fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
     match (operands, sign, OPERATORS.iter().find(|(known, ..)| *known == name)) {
         ([x], Some(sign), _) => Part { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
         ([x, y], _, Some((_, operator, power))) => {
-            // `**` binds to the right, comparisons do not chain, all others bind to the left
+            // `**` is right-associative, comparisons do not chain, and all other operators are left-associative
             let is_power = *operator == "**";
             let left = power + u8::from(is_power || *power == 2);
             let right = power + u8::from(!is_power);
@@ -236,7 +237,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> 
     }
 }
 
-/// The arrays of a formula, of which only dtype and shape are used.
+/// The arrays of a formula, whose dtypes and shapes are shown.
 struct Shown<'a>(Vec<&'a dyn AnyTyped>);
 
 impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
@@ -245,7 +246,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
     }
 }
 
-/// Reports the beginning of a formula to a backend that watches calls. The leaves may be of another backend.
+/// Reports the beginning of a formula to a backend that watches calls. The leaves may belong to another backend.
 ///
 /// # Errors
 /// If the backend refuses the call.
@@ -296,7 +297,7 @@ fn reduction_text(op: &str, formula: &str, axis: &Axes, keepdims: bool) -> Strin
     format!("{op}({formula}, {axis}{})", if keepdims { ", keepdims = true" } else { "" })
 }
 
-/// Reports the end of a call, with its result `x`, if its beginning was reported; returns the result.
+/// Reports the end of a call, with its result `x`, if its beginning was reported. Returns the result.
 ///
 /// # Errors
 /// The errors of [`Arrays::end_fused`].
@@ -372,7 +373,7 @@ pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     Ok(None)
 }
 
-/// The report of a formula's gradient that is several ops, kept until the gradient is computed.
+/// The report of a formula's gradient that runs as several ops. It is kept until the gradient is computed.
 #[derive(Debug)]
 pub struct KeptTold {
     text: String,
@@ -428,7 +429,7 @@ impl KeptTold {
     }
 }
 
-/// A report whose text has words before it.
+/// A report whose text is preceded by other text.
 #[allow(missing_debug_implementations)] // a report needs no `Debug`
 pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
 
@@ -442,7 +443,7 @@ impl Told for Prefixed<'_> {
     }
 }
 
-/// An op over these arrays, which is no formula.
+/// The report of an op over these arrays, which is not a formula.
 pub(super) struct OfOp<'p>(pub(super) Vec<&'p dyn AnyTyped>);
 
 impl Told for OfOp<'_> {

@@ -1,24 +1,25 @@
-//! A formula as steps, which depend on its type alone, and the numbers that the steps take. From these, code that is
-//! compiled once writes the formula in the language of a device, or as text for users.
+//! A formula as steps, which depend only on its type, and the numbers that the steps take. Code that is compiled once
+//! turns them into the language of a device, or into text for users.
 
 use crate::{DType, EachSource, Element};
 
-/// Visits the nodes of a formula, operands before their op.
+/// Visits the nodes of a formula, the operands of an op before the op.
 pub trait Writer {
     /// A part of the formula that was visited.
     type Part: Clone;
 
-    /// The element of an array; `before` is the number of arrays before it.
+    /// Visits an element of an array; `before` is the number of arrays before this array.
     fn element(&mut self, before: usize) -> Self::Part;
 
-    /// The next number, of this dtype.
+    /// Visits the next number, which has this dtype.
     fn number(&mut self, dtype: DType) -> Self::Part;
 
-    /// The row's expression of these operands. `of` is the dtype of the first operand, `out` that of the result.
+    /// Visits the row's expression of these operands. `of` is the dtype of the first operand, `out` the dtype of the
+    /// result.
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
 
-    /// The gradient of operand number `k` of the row, whose dtype is `of`. `parts` are the operands, the result and the
-    /// result's gradient. `None` if the row has no such expression.
+    /// Visits the gradient of operand number `k` of the row. `of` is the row's dtype. `parts` are the operands, the
+    /// result and the result's gradient. `None` if the row has no expression for this gradient.
     fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
 
     /// The sum of two parts.
@@ -27,7 +28,7 @@ pub trait Writer {
 
 /// The sources of a row's expression, as data: the constants of [`EachSource`].
 #[derive(Debug)]
-#[allow(missing_docs)] // the constants of the same names have the documentation
+#[allow(missing_docs)] // the constants of the same names are documented
 pub struct RowSource {
     pub name: &'static str,
     pub cuda: &'static str,
@@ -56,9 +57,9 @@ impl RowSource {
 /// A node of a formula. Parts are indices of earlier steps.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The element of an array, with the number of arrays before it.
+    /// An element of an array, given by the number of arrays before it.
     Element(usize),
-    /// The next number, of this dtype.
+    /// The next number, which has this dtype.
     Number(DType),
     /// An expression of operands. Its parameters are the next numbers.
     Call {
@@ -70,7 +71,7 @@ pub enum Step {
         of: DType,
         /// Dtype of the result.
         out: DType,
-        /// The operands; of a gradient also the result and the result's gradient.
+        /// The operands. For a gradient, the result and the result's gradient follow.
         operands: Vec<usize>,
     },
     /// The sum of two parts.
@@ -80,9 +81,9 @@ pub enum Step {
 /// A formula as steps.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// The steps, operands before their op.
+    /// The steps, with the operands of an op before the op.
     pub steps: Vec<Step>,
-    /// The step whose value is the formula's; `None` if the formula is a number.
+    /// The step that computes the formula's value; `None` if the formula is a number.
     pub value: Option<usize>,
 }
 
@@ -132,7 +133,7 @@ impl Writer for Steps {
 /// The numbers of a formula, in the order in which its steps take them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// The bytes of each number, followed by zeros.
+    /// The bytes of each number, padded with zeros.
     bytes: Vec<[u8; 16]>,
     dtypes: Vec<DType>,
 }
@@ -141,7 +142,8 @@ impl Numbers {
     /// Adds a number.
     pub fn number<T: Element>(&mut self, x: T) {
         let mut bytes = [0; 16];
-        // SAFETY: an element is at most 16 bytes and has no padding.
+        // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads
+        // initialised memory.
         unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
         self.push(T::DTYPE, bytes);
     }
@@ -158,7 +160,7 @@ impl Numbers {
         }
     }
 
-    /// The bytes of each number, followed by zeros.
+    /// The bytes of each number, padded with zeros.
     pub fn bytes(&self) -> &[[u8; 16]] {
         &self.bytes
     }
@@ -166,7 +168,7 @@ impl Numbers {
     /// The numbers as text.
     pub(super) fn texts(&self) -> Vec<String> {
         let text = |(dtype, bytes): (&DType, &[u8; 16])| {
-            // SAFETY: the first bytes are an element of this dtype.
+            // SAFETY: the first bytes are those of an element of this dtype, and the read needs no alignment.
             let text = crate::dispatch!(*dtype, T => Ok::<_, crate::Error>(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }.to_string()));
             text.unwrap_or_default()
         };
