@@ -1,6 +1,6 @@
-//! Limits of this process's control groups: the memory that a container, a batch job or a service may use.
+//! Memory limits of this process's control groups, which apply to containers, batch jobs and services.
 //!
-//! A group is a folder of a file system of the kernel, and the groups above it limit it, too. There are two versions of
+//! A group is a folder in a file system of the kernel, and the groups above it limit it, too. There are two versions of
 //! these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's documentation); a
 //! system may have both.
 
@@ -12,18 +12,18 @@ use std::{
 /// A control group's limit and use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Maximum number of bytes for all its processes together.
+    /// Maximum number of bytes for all processes of the group together.
     pub limit: u64,
-    /// Bytes in use, without file caches that the kernel drops when it needs room.
+    /// Bytes in use, without file caches that the kernel can drop when it needs memory.
     pub used: u64,
 }
 
-/// The file names of one version.
+/// The file names in one version of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key in `memory.stat` for bytes of file caches not used lately.
+    /// The key in `memory.stat` for the bytes of file caches that were not used recently.
     droppable: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn of_this_process() -> Vec<Group> {
 fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     let mut folders = Vec::new();
     for line in mounts.lines() {
-        // "31 23 0:28 ROOT PLACE rw,relatime - KIND SOURCE OPTIONS"
+        // a line has the form "31 23 0:28 ROOT PLACE rw,relatime - KIND SOURCE OPTIONS"
         let Some((before, after)) = line.split_once(" - ") else { continue };
         let before: Vec<&str> = before.split(' ').collect();
         let (Some(&root), Some(&place)) = (before.get(3), before.get(4)) else { continue };
@@ -53,7 +53,7 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             (Some("cgroup"), Some(options)) if options.split(',').any(|option| option == "memory") => FIRST,
             _ => continue,
         };
-        // "4:memory:/GROUP", and for the second version "0::/GROUP"
+        // a line has the form "4:memory:/GROUP", and in the second version "0::/GROUP"
         let of = |line: &'_ str| {
             let mut parts = line.splitn(3, ':').skip(1);
             let (names, path) = (parts.next()?, parts.next()?);
@@ -70,10 +70,10 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     folders
 }
 
-/// The group of a folder, if it has a limit.
+/// Reads the group of a folder; `None` if it has no limit.
 fn group(files: Files, folder: &Path) -> Option<Group> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    // without a limit the file says "max", or in the first version a number larger than any memory
+    // without a limit, the file contains "max", or in the first version a number larger than any memory
     let limit = read(files.limit)?.trim().parse().ok()?;
     let used: u64 = read(files.used)?.trim().parse().ok()?;
     let stat = read("memory.stat").unwrap_or_default();
@@ -103,7 +103,7 @@ mod tests {
         assert!(folders(FIRST_MOUNT, groups).iter().all(|(files, _)| *files == FIRST));
         let second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(paths(second, groups), ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/"]);
-        // a container that sees only its own group, and one that was moved outside the part it sees
+        // tests a container that sees only its own group, and a container that was moved out of the part that it sees
         let shown = "30 23 0:26 /pods/a /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(paths(shown, "0::/pods/a/b"), ["/sys/fs/cgroup/b", "/sys/fs/cgroup/"]);
         assert_eq!(paths(second, "0::/../x"), ["/sys/fs/cgroup/"]);

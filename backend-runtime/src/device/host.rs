@@ -7,7 +7,7 @@ use std::{env::consts::ARCH, fs, thread};
 /// The backends' name for the host.
 pub(crate) const DEVICE: &str = "cpu";
 
-/// Name and version of this crate, whose loops do the computing.
+/// Name and version of the library that computes: this crate, with its own loops.
 pub(crate) const LIBRARY: (&str, &str) = ("backends", env!("CARGO_PKG_VERSION"));
 
 const STATUS: &str = "/proc/self/status";
@@ -23,10 +23,10 @@ pub(crate) fn info(backend: &'static str) -> DeviceInfo {
     info
 }
 
-/// This process's memory use and the memory available to it.
+/// This process's memory use, and the memory available to it.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if the system does not report it.
+/// [`Error::Unavailable`] if the system does not report these figures.
 pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
     let read = |path: &str| {
         fs::read_to_string(path).map_err(|why| Error::unavailable(backend, format!("{path}: {why}")).caused_by(why))
@@ -49,24 +49,24 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
 /// # Errors
 /// [`Error::Unavailable`] if the system refuses.
 pub(crate) fn reset_peak(backend: &'static str) -> Result<()> {
-    // 5 resets only the high-water mark: proc_pid_clear_refs(5)
+    // the value 5 resets only the peak: proc_pid_clear_refs(5)
     fs::write(RESET, "5").map_err(|why| {
         let text = format!("the system does not let this process reset its most memory: {RESET}: {why}");
         Error::unavailable(backend, text).caused_by(why)
     })
 }
 
-/// Returns free memory in the C library's heap to the system if that library is glibc; others do so themselves, or
-/// cannot.
+/// Returns free memory in the C library's heap to the system if that library is glibc. Other C libraries do so
+/// themselves, or cannot.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the function has no requirements, and takes the locks it needs.
+    // SAFETY: `malloc_trim` has no preconditions, and takes the locks that it needs.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// The number of kilobytes after `key:`, in bytes.
+/// Reads the number of kilobytes after `key:`, and converts it to bytes.
 fn bytes_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let mut words = line.split_whitespace();
@@ -74,8 +74,8 @@ fn bytes_of(text: &str, key: &str) -> Option<u64> {
     (words.next()? == "kB").then(|| number.saturating_mul(1024))
 }
 
-/// The processor's name in the text of `/proc/cpuinfo`, whose keys depend on the architecture; many ARM systems give
-/// none.
+/// The processor's name in the text of `/proc/cpuinfo`, whose keys depend on the architecture. `None` on the many ARM
+/// systems that give no name.
 fn processor(text: &str) -> Option<String> {
     let value = |key: &str| {
         let of = |line: &str| line.split_once(':').filter(|(k, _)| k.trim() == key).map(|(_, v)| v.trim().to_owned());
@@ -111,14 +111,14 @@ mod tests {
         assert_eq!(info.memory.is_some(), cfg!(target_os = "linux"), "{info}");
     }
 
-    /// Other tests share the process, so this checks relations of the figures and no exact values.
+    /// Checks relations between the figures and no exact values, because other tests run in the same process.
     #[test]
     fn memory_is_that_of_the_process() {
         const SIZE: usize = 64 << 20;
         let Some(before) = available("memory", memory("numpyish")) else { return };
         let block = black_box(vec![1_u8; SIZE]);
         let during = memory("numpyish").unwrap();
-        // Linux counts pages per processor, so its sums are slightly off
+        // Linux counts pages per processor, so its totals are slightly inexact
         assert!(during.in_use >= SIZE as u64 / 2 && during.peak >= during.in_use, "{before} {during}");
         drop(block);
         let after = memory("numpyish").unwrap();

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DeviceKind {
-    /// The processor of this machine; its memory is the host's.
+    /// The processor of this machine, which uses the host's memory.
     Cpu,
     /// A graphics processor, with its own memory.
     Gpu,
@@ -25,13 +25,14 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-/// Description of a device: [`Arrays::device_info`](crate::Arrays::device_info). Its `Display` is one line.
+/// Description of a device, returned by [`Arrays::device_info`](crate::Arrays::device_info). `Display` writes it in one
+/// line.
 ///
 /// A figure that the system does not report is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The backend: `"cuda"`.
+    /// Name of the backend: `"cuda"`.
     pub backend: &'static str,
     /// The device's name in its library: `"cuda:0"`.
     pub device: String,
@@ -40,11 +41,12 @@ pub struct DeviceInfo {
     /// Name of the hardware: `"AMD EPYC 9654 96-Core Processor"`, `"NVIDIA H100 80GB HBM3"`. For a CPU that the system
     /// does not name, the architecture: `"aarch64"`.
     pub name: String,
-    /// Memory of the hardware in bytes. A program may be limited to less: [`MemoryInfo::total`].
+    /// Memory of the hardware in bytes. The limit for a program may be lower; see [`MemoryInfo::total`].
     pub memory: Option<u64>,
-    /// For a CPU, the logical processors that this process may use; for a GPU, its multiprocessors.
+    /// For a CPU, the number of logical processors that this process may use; for a GPU, the number of its
+    /// multiprocessors.
     pub processors: Option<usize>,
-    /// The library that computes: `"backends"` with its own loops on the CPU, `"libtorch"`, `"CUDA driver"`.
+    /// The library that computes: `"backends"` for this crate's loops on the CPU, `"libtorch"`, or `"CUDA driver"`.
     pub library: String,
     /// The library's version, such as `"2.11.0"`; for the CUDA driver the newest CUDA version that it supports,
     /// `"13.0"`.
@@ -54,7 +56,7 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// A device without figures; set the fields one by one.
+    /// A description without figures. The caller then sets the fields.
     pub fn new(
         backend: &'static str,
         device: impl Into<String>,
@@ -98,15 +100,15 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
-/// Memory use of a device: [`Arrays::memory`](crate::Arrays::memory). All figures are bytes.
+/// Memory use of a device, returned by [`Arrays::memory`](crate::Arrays::memory). All figures are in bytes.
 ///
 /// | | on the CPU, for all backends of the process together | on a GPU |
 /// |---|---|---|
 /// | `in_use` | the process's memory in RAM, including arrays, code and other libraries (`VmRSS` of Linux) | blocks of this process's arrays of this backend |
-/// | `peak` | the maximum of that since the process began or the last reset (`VmHWM`) | the maximum of that since the device's first use or the last reset |
+/// | `peak` | the maximum of `in_use` since the process began or the last reset (`VmHWM`) | the maximum of `in_use` since the device's first use or the last reset |
 /// | `cached` | 0: the allocator's cache is part of `in_use` | freed blocks that are kept for the next arrays |
-/// | `available` | memory to be had without swapping (`MemAvailable`), at most the rest of the control groups' limits | free memory of the device, and `cached` |
-/// | `total` | the machine's memory (`MemTotal`), at most the lowest of these limits | the device's memory |
+/// | `available` | memory that can be allocated without swapping (`MemAvailable`), at most the unused part of the control groups' limits | free memory of the device, plus `cached` |
+/// | `total` | the machine's memory (`MemTotal`), at most the lowest limit of the control groups | the device's memory |
 ///
 /// Memory of other processes is neither in use nor available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +128,7 @@ pub struct MemoryInfo {
 }
 
 impl MemoryInfo {
-    /// The figures; `peak` is at least `in_use`.
+    /// Memory use with these figures. A `peak` below `in_use` is raised to `in_use`.
     pub fn new(in_use: u64, peak: u64, cached: u64, available: u64, total: u64) -> MemoryInfo {
         MemoryInfo { in_use, peak: peak.max(in_use), cached, available, total }
     }
@@ -140,7 +142,7 @@ impl fmt::Display for MemoryInfo {
     }
 }
 
-/// A number of bytes in readable form: `1.5 GiB`.
+/// A number of bytes, which is displayed in readable form: `1.5 GiB`.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -153,7 +155,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// The error for a backend on another device than the host that does not implement this method.
+/// The error for a backend that does not implement this method, and whose device is not the host.
 pub(crate) fn expect_host(op: &'static str, backend: &'static str, device: &str) -> Result<()> {
     if device == host::DEVICE { Ok(()) } else { Err(Error::unsupported(op, backend)) }
 }

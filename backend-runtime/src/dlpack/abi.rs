@@ -1,18 +1,19 @@
 //! The C structs of DLPack 1.3, under the names of its header `dlpack.h`.
 //!
-//! They are defined here because crates that provide them wrap them in types whose interfaces still change between
-//! versions, and nothing else of these crates would be used.
+//! The structs are defined here, because the crates that provide them wrap them in types whose interfaces still change
+//! between versions, and nothing else in these crates is needed.
 
 use crate::DType;
 use std::{ffi::c_void, fmt};
 
-/// The version stated in tensors made here. They use nothing newer than 1.0, so every consumer of a 1.x accepts them.
+/// The version stated in tensors made here. The tensors use no feature newer than version 1.0, so every consumer of a
+/// version 1.x accepts them.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
 
 /// `DLPACK_FLAG_BITMASK_READ_ONLY`: the consumer must not write to the memory.
 pub const READ_ONLY: u64 = 1;
 
-/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the producer made a copy for the consumer, who alone has this memory.
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the producer made a copy for the consumer, and nobody else uses this memory.
 pub const IS_COPIED: u64 = 2;
 
 /// The name of a Python capsule with a [`DLManagedTensorVersioned`].
@@ -27,21 +28,21 @@ pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
 /// The name that a consumer gives the capsule when it takes the tensor.
 pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
 
-/// A version of DLPack: another major version has other structs.
+/// A version of DLPack. The structs differ between major versions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
-    /// Changes with the layout of the structs.
+    /// Number that changes with the layout of the structs.
     pub major: u32,
-    /// Changes when codes are added.
+    /// Number that changes when codes are added.
     pub minor: u32,
 }
 
-/// The device of memory.
+/// The device that memory belongs to.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DLDevice {
-    /// The kind of device, a `DLDeviceType`: [`DLDevice::CPU`] has 1, [`DLDevice::cuda`] 2.
+    /// The kind of device, a `DLDeviceType`: 1 for [`DLDevice::CPU`], 2 for [`DLDevice::cuda`].
     pub device_type: i32,
     /// Index among the devices of this kind; 0 for host memory.
     pub device_id: i32,
@@ -66,7 +67,7 @@ impl DLDevice {
 }
 
 impl fmt::Display for DLDevice {
-    /// Uses the backends' device names; other devices get the names and numbers of DLPack.
+    /// Writes the device names of the backends; for other devices, the name and number in DLPack.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DLDevice { device_type, device_id } = self;
         match device_type {
@@ -87,7 +88,7 @@ impl fmt::Display for DLDevice {
 pub struct DLDataType {
     /// The kind of number, a `DLDataTypeCode`.
     pub code: u8,
-    /// Bits of one number.
+    /// Number of bits of one number.
     pub bits: u8,
     /// Numbers per element: 1, except for vectors.
     pub lanes: u16,
@@ -112,7 +113,7 @@ impl From<DType> for DLDataType {
 }
 
 impl DLDataType {
-    /// The dtype, if it is one of this crate.
+    /// The dtype; `None` if this crate has no such dtype.
     pub fn dtype(self) -> Option<DType> {
         DType::ALL.into_iter().find(|&dtype| DLDataType::from(dtype) == self)
     }
@@ -161,11 +162,11 @@ pub struct DLTensor {
     pub ndim: i32,
     /// Type of the elements.
     pub dtype: DLDataType,
-    /// Lengths of the axes; may be null without axes.
+    /// Lengths of the axes; may be null if there are no axes.
     pub shape: *mut i64,
-    /// Distances between neighbours along each axis, in elements; null for C order, before DLPack 1.2.
+    /// Distances between neighbours along each axis, in elements. Before DLPack 1.2, null means C order.
     pub strides: *mut i64,
-    /// Bytes from `data` to the first element.
+    /// Offset from `data` to the first element, in bytes.
     pub byte_offset: u64,
 }
 
@@ -181,17 +182,17 @@ pub struct DLManagedTensor {
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
-/// An array with what frees it.
+/// An array with its deleter, in the form since DLPack 1.0.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensorVersioned {
-    /// The version of DLPack; nothing but the deleter may be used where the major one is another.
+    /// The version of DLPack. If the major version differs, nothing except the deleter may be used.
     pub version: DLPackVersion,
-    /// The producer's own.
+    /// Private data of the producer.
     pub manager_ctx: *mut c_void,
-    /// To be called once, when the consumer is done with it.
+    /// Called once, when the consumer is done with the tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
-    /// [`READ_ONLY`], [`IS_COPIED`].
+    /// The flags [`READ_ONLY`] and [`IS_COPIED`].
     pub flags: u64,
     /// The array.
     pub dl_tensor: DLTensor,
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// The numbers are those of the header, on a machine of 64 bits.
+    /// Compares sizes and offsets with those of the header on a 64-bit machine.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn structs_are_those_of_the_header() {

@@ -32,12 +32,13 @@ pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<Mana
     let (shape, strides) = (x.shape().to_vec(), x.strides().to_vec());
     let first = x.as_ptr().cast_mut().cast();
     let parts = Parts { first, dtype: T::DTYPE, device: DLDevice::CPU, shape: &shape, strides: &strides, flags };
-    // SAFETY: `x` has its elements at these strides, and lives as long as the tensor; it counts as a handle, so other
-    // handles copy before they write.
+    // SAFETY: the elements of `x` lie at these strides, and `x` lives as long as the tensor. `x` counts as a handle, so
+    // other handles copy before they write.
     unsafe { ManagedTensor::new(&parts, x) }
 }
 
-/// Size in bytes below which elements are copied, if copies are allowed: a copy costs less than keeping the owner.
+/// Size in bytes below which elements are copied, if copies are allowed. A copy of a small array costs less than
+/// keeping the tensor alive.
 pub(crate) const WORTH_SHARING: usize = 1 << 12;
 
 /// Imports a tensor in host memory as an ndarray.
@@ -68,17 +69,18 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
         }
         CopyMode::IfNeeded if why.is_none() && !small => {}
         _ => {
-            // SAFETY: the elements of the tensor are on the host, and live as long as the tensor.
+            // SAFETY: the elements of the tensor are on the host and live as long as the tensor, and nobody writes to
+            // them.
             return unsafe { copied_from(layout) };
         }
     }
     if T::DTYPE == DType::Bool {
-        // SAFETY: as above; elements of this dtype are bytes.
+        // SAFETY: the elements are bytes on the host that live as long as the tensor, and nobody writes to them.
         unsafe { check_bools(layout)? };
     }
     let Layout { first, shape, strides, .. } = layout.clone();
-    // SAFETY: as above; the elements are aligned, of this dtype and do not overlap, and nobody writes to them, as
-    // `from_raw` requires.
+    // SAFETY: the elements are aligned, have this dtype and do not overlap. They live as long as the tensor, and nobody
+    // writes to them, as `from_raw` requires.
     Ok(unsafe { foreign::array(first.cast_const().cast(), &shape, &strides, Box::new(tensor), Owner::Foreign) })
 }
 
@@ -93,15 +95,15 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     } else {
         let whole = Buffer::new(OP, layout.span, *dtype)?;
         let (lowest, size) = (layout.lowest(), dtype.size());
-        // SAFETY: the caller promises that the span of the elements can be read; `whole` has room for the span.
+        // SAFETY: the caller guarantees that the span of the elements is readable, and `whole` has room for the span.
         unsafe { std::ptr::copy_nonoverlapping(lowest, whole.start(), layout.span * size) };
-        // SAFETY: the first element is within the span.
+        // SAFETY: the first element lies within the span.
         let start = unsafe { whole.start().add(layout.before * size) };
         (Some(whole), start.cast_const())
     };
     let elements = to_buffer(OP, View { start, dtype: *dtype, shape, strides })?;
     if *dtype == DType::Bool {
-        // SAFETY: `to_buffer` wrote all elements, which are bytes.
+        // SAFETY: `to_buffer` wrote all elements, and they are bytes.
         check_bytes(unsafe { slice::from_raw_parts(elements.start(), elements.len()) })?;
     }
     // SAFETY: the copy wrote every element.

@@ -1,4 +1,4 @@
-//! Shape, strides and location of a DLPack tensor, checked when a [`Layout`] is made.
+//! Shape, strides and address of a DLPack tensor, which are checked when a [`Layout`] is made.
 
 use super::abi::{DLDevice, DLTensor};
 use crate::{DType, Error, Result, rules};
@@ -7,20 +7,20 @@ use std::slice;
 /// Name of the op in errors about bad tensors.
 pub(super) const OP: &str = "from_dlpack";
 
-/// Layout of the elements of a tensor. No index leads out of the address space, and lengths, strides and sizes fit
+/// Layout of the elements of a tensor. All elements are within the address space, and lengths, strides and sizes fit
 /// their types.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub dtype: DType,
     pub device: DLDevice,
     pub shape: Vec<usize>,
-    /// Strides in elements; C order if there are no elements.
+    /// Strides in elements; the strides of C order if there are no elements.
     pub strides: Vec<isize>,
     /// Address of the first element; null if there are no elements.
     pub first: *mut u8,
     /// Distance from the lowest element in memory to the first one, in elements.
     pub before: usize,
-    /// Number of elements from the lowest in memory to the highest, both included.
+    /// Number of elements from the lowest to the highest in memory, including both.
     pub span: usize,
 }
 
@@ -40,7 +40,7 @@ impl Layout {
         let ndim = usize::try_from(tensor.ndim).map_err(|_| bad(format!("a tensor of {} axes", tensor.ndim)))?;
         let list = |numbers: *mut i64| -> Result<Vec<i64>> {
             let mut list = rules::list(OP, ndim)?;
-            // SAFETY: the pointer is not null, so the caller promises that it has `ndim` numbers.
+            // SAFETY: the pointer is not null, so the caller guarantees that it points to `ndim` numbers.
             list.extend_from_slice(unsafe { slice::from_raw_parts(numbers, ndim) });
             Ok(list)
         };
@@ -70,7 +70,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Computes the memory range of a tensor that has elements; an error if it leaves the address space.
+    /// Computes the memory range of a tensor that has elements. Returns an error if the range leaves the address space.
     fn place(&mut self, tensor: &DLTensor) -> Result<()> {
         if tensor.data.is_null() {
             return Err(bad(format!("a tensor of shape {:?} without memory", self.shape)));
@@ -117,7 +117,7 @@ impl Layout {
         rules::overlaps(&self.shape, &self.strides)
     }
 
-    /// Returns an error if the dtype is another one.
+    /// Returns an error if the tensor has another dtype.
     pub fn expect(&self, dtype: DType) -> Result<()> {
         if self.dtype == dtype {
             return Ok(());
@@ -125,7 +125,7 @@ impl Layout {
         Err(bad(format!("the tensor is of {}, and an array of {dtype} is asked for", self.dtype)))
     }
 
-    /// Returns an error that names the `expected` device, unless the device of the tensor `fits`.
+    /// Returns an error that names the `expected` device and the tensor's device, unless `fits` is true.
     pub fn expect_device(&self, fits: bool, expected: String) -> Result<()> {
         if fits { Ok(()) } else { Err(Error::Device { op: OP, expected, found: self.device.to_string() }) }
     }
@@ -149,7 +149,7 @@ mod tests {
             strides: strides.map_or(std::ptr::null_mut(), pointer),
             byte_offset: 0,
         };
-        // SAFETY: the lists are as long as `ndim` says.
+        // SAFETY: the two lists have `ndim` numbers.
         unsafe { Layout::read(&tensor) }
     }
 
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().len(), 0);
     }
 
-    /// Any shape and strides give an error or a range within the address space.
+    /// Tests that any shape and strides give either an error or a range within the address space.
     #[test]
     fn no_numbers_lead_out_of_memory() {
         let mut state = 7_u64;

@@ -1,4 +1,4 @@
-//! Owner of a DLPack tensor.
+//! The owner of a DLPack tensor.
 
 use super::{
     abi::{self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor},
@@ -9,15 +9,15 @@ use std::{any::Any, ffi::c_void, fmt, mem::ManuallyDrop, ptr, ptr::NonNull};
 
 /// Owns a well-formed DLPack tensor, and calls its deleter once, when dropped.
 ///
-/// [`Arrays::to_dlpack`](crate::Arrays::to_dlpack) makes a tensor of an array, and
-/// [`Arrays::from_dlpack`](crate::Arrays::from_dlpack) an array of a tensor. [`ManagedTensor::into_raw`] returns a
+/// [`Arrays::to_dlpack`](crate::Arrays::to_dlpack) makes a tensor from an array, and
+/// [`Arrays::from_dlpack`](crate::Arrays::from_dlpack) an array from a tensor. [`ManagedTensor::into_raw`] returns a
 /// pointer for other languages, and [`ManagedTensor::from_raw`] takes one. The module `dlpack` of the facade has the
 /// guide.
 pub struct ManagedTensor {
     raw: Raw,
     layout: Layout,
     flags: u64,
-    /// Whether this crate made the tensor and never gave out the pointer, so that the type of `manager_ctx` is known.
+    /// True if this crate made the tensor and never gave out the pointer, so that the type of `manager_ctx` is known.
     own: bool,
 }
 
@@ -28,9 +28,9 @@ enum Raw {
 }
 
 // SAFETY: nothing is written through the pointer. `from_raw` requires that the deleter may run on any thread, and that
-// others only read the memory; a tensor that this crate made is owned by a box that is `Send` and `Sync`.
+// other owners only read the memory. If this crate made the tensor, its owner is `Send` and `Sync`.
 unsafe impl Send for ManagedTensor {}
-// SAFETY: as above.
+// SAFETY: the reasons for `Send` also hold for `Sync`.
 unsafe impl Sync for ManagedTensor {}
 
 /// Calls the deleter of the tensor, if it has one.
@@ -38,8 +38,8 @@ unsafe impl Sync for ManagedTensor {}
 /// # Safety
 /// `raw` points to a live tensor, which is not used again.
 unsafe fn delete(raw: Raw) {
-    // SAFETY: the caller promises a live tensor. The deleter is the producer's for this struct, and has the same offset
-    // in every version.
+    // SAFETY: the caller guarantees a live tensor. The producer made the deleter for this struct, and the field has the
+    // same offset in every version.
     unsafe {
         match raw {
             Raw::Versioned(tensor) => (*tensor.as_ptr()).deleter.into_iter().for_each(|delete| delete(tensor.as_ptr())),
@@ -50,7 +50,7 @@ unsafe fn delete(raw: Raw) {
 
 impl Drop for ManagedTensor {
     fn drop(&mut self) {
-        // SAFETY: this value is the only owner, and is not used again.
+        // SAFETY: this value is the only owner, and the tensor is not used again.
         unsafe { delete(self.raw) };
     }
 }
@@ -83,7 +83,7 @@ fn exported<M>(
     make: impl FnOnce(DLTensor) -> M,
 ) -> *mut Exported<M> {
     let shape: Box<[i64]> = parts.shape.iter().map(|&len| len as i64).collect();
-    // along an axis of length 1 any stride will do; libtorch uses 1
+    // the stride of an axis of length 1 has no meaning; libtorch sets it to 1
     let steps = parts.shape.iter().zip(parts.strides);
     let strides: Box<[i64]> = steps.map(|(&len, &stride)| if len > 1 { stride as i64 } else { 1 }).collect();
     let tensor = DLTensor {
@@ -107,12 +107,14 @@ fn lists<M>(all: &mut Exported<M>) -> [*mut i64; 2] {
 }
 
 unsafe extern "C" fn delete_versioned(tensor: *mut DLManagedTensorVersioned) {
-    // SAFETY: the consumer gives back the struct that it got, once; the context is the box that contains the struct.
+    // SAFETY: the consumer calls the deleter once, with the struct that it got. The context is the box that contains
+    // the struct.
     unsafe { drop(Box::from_raw((*tensor).manager_ctx.cast::<Exported<DLManagedTensorVersioned>>())) }
 }
 
 unsafe extern "C" fn delete_legacy(tensor: *mut DLManagedTensor) {
-    // SAFETY: as above.
+    // SAFETY: the consumer calls the deleter once, with the struct that it got. The context is the box that contains
+    // the struct.
     unsafe { drop(Box::from_raw((*tensor).manager_ctx.cast::<Exported<DLManagedTensor>>())) }
 }
 
@@ -124,7 +126,7 @@ fn versioned(parts: &Parts<'_>, owner: Box<dyn Any + Send + Sync>) -> *mut DLMan
         flags: parts.flags,
         dl_tensor,
     });
-    // SAFETY: the box was just made, and nobody else has it.
+    // SAFETY: `all` comes from a box that was just made, and nobody else has it.
     unsafe {
         (*all).managed.manager_ctx = all.cast::<c_void>();
         [(*all).managed.dl_tensor.shape, (*all).managed.dl_tensor.strides] = lists(&mut *all);
@@ -138,7 +140,7 @@ fn legacy(parts: &Parts<'_>, owner: Box<dyn Any + Send + Sync>) -> *mut DLManage
         manager_ctx: ptr::null_mut(),
         deleter: Some(delete_legacy),
     });
-    // SAFETY: as above.
+    // SAFETY: `all` comes from a box that was just made, and nobody else has it.
     unsafe {
         (*all).managed.manager_ctx = all.cast::<c_void>();
         [(*all).managed.dl_tensor.shape, (*all).managed.dl_tensor.strides] = lists(&mut *all);
@@ -150,11 +152,11 @@ impl ManagedTensor {
     /// Creates a tensor over memory that lives as long as `owner`.
     ///
     /// # Safety
-    /// Elements of the dtype lie at the strides from `first` on, on the device. Nobody writes to them, except the
+    /// Elements of the dtype are on the device, at the strides, beginning at `first`. Nobody writes to them, except the
     /// consumer if the flags allow it.
     pub(crate) unsafe fn new(parts: &Parts<'_>, owner: impl Any + Send + Sync) -> Result<ManagedTensor> {
         let tensor = versioned(parts, Box::new(owner));
-        // SAFETY: this crate just made the tensor, over elements that the caller promises; consumers obey the flags.
+        // SAFETY: this crate just made the tensor, and the caller guarantees its elements. Consumers obey the flags.
         let mut made = unsafe { ManagedTensor::from_raw(tensor) }?;
         made.own = true;
         Ok(made)
@@ -162,9 +164,10 @@ impl ManagedTensor {
 
     /// Takes a tensor from a producer, such as the pointer in a Python capsule `"dltensor_versioned"`.
     ///
-    /// [`Error::Argument`] if the pointer is null, the major version is not 1, or the tensor is not well formed: an
-    /// unsupported dtype, several lanes, a negative length, elements without memory, or lengths and strides beyond all
-    /// memory. The deleter has been called by then, so the caller never has to free the tensor.
+    /// Returns [`Error::Argument`] if the pointer is null, the major version is not 1, or the tensor is not well
+    /// formed: it has an unsupported dtype, several lanes, a negative length, elements without memory, or lengths and
+    /// strides that exceed the address space. On errors the deleter has already been called, so the caller never has to
+    /// free the tensor.
     ///
     /// # Safety
     /// `tensor` is null, or points to a tensor that the producer gives away, as described in the
@@ -176,8 +179,8 @@ impl ManagedTensor {
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
         let raw = Raw::Versioned(tensor);
-        // SAFETY: the caller promises a live tensor. Version and deleter have the same offsets in every version, the
-        // other fields in every version of this major number.
+        // SAFETY: the caller guarantees a live tensor. Version and deleter have the same offsets in every version, and
+        // the other fields in every version with this major number.
         unsafe {
             let DLPackVersion { major, minor } = (*tensor.as_ptr()).version;
             if major != abi::VERSION.major {
@@ -191,7 +194,7 @@ impl ManagedTensor {
     }
 
     /// Takes a tensor without a version, such as the pointer in a Python capsule `"dltensor"`. Such a tensor has no
-    /// flag that allows writing, so it is taken to be read-only.
+    /// flag that allows writing, so it is treated as read-only.
     ///
     /// # Errors
     /// As for [`ManagedTensor::from_raw`].
@@ -199,28 +202,28 @@ impl ManagedTensor {
     /// # Safety
     /// As for [`ManagedTensor::from_raw`].
     pub unsafe fn from_raw_legacy(tensor: *mut DLManagedTensor) -> Result<ManagedTensor> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `from_raw`, which `from_legacy` requires.
         unsafe { ManagedTensor::from_legacy(tensor, abi::READ_ONLY) }
     }
 
-    /// Like `from_raw_legacy`, with known flags.
+    /// Takes a tensor without a version, like `from_raw_legacy`, but with known flags.
     ///
     /// # Safety
     /// As for [`ManagedTensor::from_raw`].
     pub(crate) unsafe fn from_legacy(tensor: *mut DLManagedTensor, flags: u64) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `from_raw`, and the pointer is not null.
         unsafe { ManagedTensor::checked(Raw::Legacy(tensor), &(*tensor.as_ptr()).dl_tensor, flags) }
     }
 
     /// # Safety
     /// As for [`ManagedTensor::from_raw`]; `tensor` is the tensor in `raw`.
     unsafe fn checked(raw: Raw, tensor: &DLTensor, flags: u64) -> Result<ManagedTensor> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the lists of the tensor are null or have a number for each axis.
         match unsafe { Layout::read(tensor) } {
             Ok(layout) => Ok(ManagedTensor { raw, layout, flags, own: false }),
             Err(why) => {
-                // SAFETY: the caller gave the tensor away, and it is not used again.
+                // SAFETY: the caller gave the tensor away, and nothing uses it afterwards.
                 unsafe { delete(raw) };
                 Err(why)
             }
@@ -254,9 +257,9 @@ impl ManagedTensor {
         Ok(self.relayed(legacy))
     }
 
-    /// Returns the pointer to a tensor without a version for libtorch, which has no negative strides and ignores byte
-    /// offsets. The tensor begins at the lowest element; the list names the axes to be reversed. Nothing is written to
-    /// the tensor, whatever its flags are.
+    /// Returns the pointer to a tensor without a version, for libtorch, which does not support negative strides and
+    /// ignores byte offsets. The tensor begins at the lowest element; the list names the axes to be reversed. Nothing
+    /// is written to the tensor, whatever its flags are.
     #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
@@ -270,7 +273,7 @@ impl ManagedTensor {
         (self.relayed(legacy), reversed)
     }
 
-    /// Makes another struct for the same memory, which owns this tensor.
+    /// Makes another struct over the same memory. The new struct owns this tensor.
     fn relayed<M>(self, make: impl FnOnce(&Parts<'_>, Box<dyn Any + Send + Sync>) -> *mut M) -> *mut M {
         let Layout { dtype, device, shape, strides, first, .. } = self.layout.clone();
         let parts = Parts { first, dtype, device, shape: &shape, strides: &strides, flags: self.flags };
@@ -278,25 +281,26 @@ impl ManagedTensor {
     }
 
     /// Returns the owner of the memory, if this crate made the tensor with an owner of type `O` and never gave out the
-    /// pointer; else the tensor. The deleter is not called.
+    /// pointer; otherwise returns the tensor. The deleter is not called.
     pub(crate) fn into_owner<O: Any>(self) -> std::result::Result<O, ManagedTensor> {
         let Raw::Versioned(tensor) = self.raw else { return Err(self) };
         if !self.own {
             return Err(self);
         }
-        // SAFETY: this crate made the context, and nobody else has had the pointer.
+        // SAFETY: this crate made the tensor and its context, and nobody else has had the pointer.
         let context = unsafe { (*tensor.as_ptr()).manager_ctx }.cast::<Exported<DLManagedTensorVersioned>>();
-        // SAFETY: as above.
+        // SAFETY: this crate made the context, and nobody else has had the pointer.
         if !unsafe { (*context).owner.is::<O>() } {
             return Err(self);
         }
         let _taken = ManuallyDrop::new(self);
-        // SAFETY: as above; `_taken` is never dropped, so the tensor does not free the box.
+        // SAFETY: this crate made the context as a box. `_taken` is never dropped, so the tensor does not free the box
+        // again.
         let all = unsafe { Box::from_raw(context) };
         Ok(*all.owner.downcast().expect("its type was asked for"))
     }
 
-    /// Dtype, shape, strides and location of the elements.
+    /// Dtype, shape, strides and address of the elements.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -327,12 +331,12 @@ impl ManagedTensor {
         self.layout.first.cast()
     }
 
-    /// Returns whether the consumer must not write to the memory, because others use it, too.
+    /// Returns whether the consumer must not write to the memory, because others use it as well.
     pub fn is_read_only(&self) -> bool {
         self.flags & abi::READ_ONLY != 0
     }
 
-    /// Returns whether the producer says that the tensor is a copy, which nobody else has.
+    /// Returns whether the producer declares that the tensor is a copy that nobody else uses.
     pub fn is_copied(&self) -> bool {
         self.flags & abi::IS_COPIED != 0
     }

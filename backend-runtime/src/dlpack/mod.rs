@@ -22,18 +22,19 @@ pub(crate) use {layout::Layout, managed::Parts};
 /// Choice between sharing and copying memory, like `copy` in the Python Array API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CopyMode {
-    /// `None`: shares the memory if possible, else copies it.
+    /// `None` in Python: shares the memory if possible, otherwise copies it.
     #[default]
     IfNeeded,
-    /// `True`: always copies.
+    /// `True` in Python: always copies.
     Always,
-    /// `False`: shares the memory, or returns an error.
+    /// `False` in Python: shares the memory, or returns an error.
     Never,
 }
 
 impl CopyMode {
     /// Mode in which an array with this shape and these strides is exported. An array with negative strides is copied
-    /// unless it must be shared: libtorch has no negative strides, and (as of 2.11) ends the process when it gets some.
+    /// unless it must be shared, because libtorch does not support negative strides and (as of 2.11) ends the process
+    /// if it receives any.
     pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
         let backward = shape.iter().zip(strides).any(|(&len, &stride)| len > 1 && stride < 0);
         if self == CopyMode::IfNeeded && backward { CopyMode::Always } else { self }

@@ -1,6 +1,8 @@
-//! Cache folder of compiled code that is kept between runs: the shim of libtorch, and kernels for GPUs.
+//! The cache folder for compiled code that is kept between runs, which is the shim of libtorch and the kernels for
+//! GPUs.
 //!
-//! The content is executed, so only this user may be able to write the folder. Without such a folder nothing is kept.
+//! The content is executed, so only this user may be able to write to the folder. Without such a folder nothing is
+//! kept.
 
 use super::{check, trust::Trust};
 use std::{
@@ -12,20 +14,19 @@ use std::{
     sync::Mutex,
 };
 
-/// Returns the cache folder joined with `part`, and creates it if it is missing. The error says why nothing can be
-/// kept.
+/// Returns the cache folder joined with `part`, and creates it if it is missing. The error gives the reason why nothing
+/// can be kept.
 ///
-/// The cache folder is `$BACKENDS_CACHE`, else `backends` in `$XDG_CACHE_HOME`, else `backends` in `$HOME/.cache`. A
-/// folder that several users share is never used.
+/// The cache folder is `$BACKENDS_CACHE` if it is set, otherwise `backends` in `$XDG_CACHE_HOME`, and otherwise
+/// `backends` in `$HOME/.cache`. A folder that several users share is never used.
 pub fn folder(part: &str) -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let chosen = choose(set).ok_or("no cache folder: neither BACKENDS_CACHE nor XDG_CACHE_HOME nor HOME names one")?;
     create(&chosen.join(part)).map_err(|why| format!("the cache folder {} is not used: {why}", chosen.display()))
 }
 
-/// Cache folder named by the environment. A relative path would name another folder in every working folder, so it is
-/// ignored, as the specification of such a variable says. Only `BACKENDS_CACHE`, the user's own choice, may be
-/// relative.
+/// Cache folder named by the environment. A relative path would depend on the working folder, so it is ignored, as the
+/// XDG specification requires. Only `BACKENDS_CACHE`, the user's own choice, may be relative.
 fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name, rest: &str| set(name).filter(|folder| folder.is_absolute()).map(|folder| folder.join(rest));
     set("BACKENDS_CACHE")
@@ -36,7 +37,7 @@ fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 
 /// Creates the folder and its missing parents, for this user alone. Returns the path without symbolic links.
 ///
-/// Existing parts of the path are checked before anything is created in them.
+/// Existing parts of the path are checked before anything is created inside them.
 fn create(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|why| why.to_string())?;
     let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
@@ -49,7 +50,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     for part in missing {
         made.push(part);
         match create_private(&made) {
-            // another process was faster
+            // another process created the folder first
             Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(format!("{}: {why}", made.display())),
             _ => {}
         }
@@ -65,8 +66,8 @@ pub(super) fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Prints why compiled code is not kept, once for each reason: otherwise every start would be slow for no visible
-/// reason.
+/// Prints the reason why compiled code is not kept, once for each reason, because otherwise every start would be slow
+/// without explanation.
 pub fn say_once(why: &str) {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -78,16 +79,16 @@ pub fn say_once(why: &str) {
 
 /// An unpredictable name.
 pub(super) fn random_name() -> String {
-    // the standard library takes the keys of its hashes from the system's random numbers
+    // the standard library seeds its hashes with the system's random numbers
     let random = || RandomState::new().hash_one(0);
     format!(".{:016x}{:016x}", random(), random())
 }
 
-/// Reads a file of the cache; `None` unless it is a regular file that only this user can have written.
+/// Reads a file of the cache. `None` unless it is a regular file that only this user can have written.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // a symbolic link is an error; a pipe is opened without waiting for its writer, and refused by `open_file`
+    // opening a symbolic link is an error; a pipe is opened without waiting for a writer, and is refused by `open_file`
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let mut file = options.open(path).ok()?;
@@ -97,7 +98,8 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
     Some(content)
 }
 
-/// Writes a file of the cache under a temporary name and renames it, so that readers see either the whole file or none.
+/// Writes a file of the cache under a temporary name, and then renames it, so that readers see either the whole file or
+/// no file.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let unfinished = folder.join(random_name());
@@ -109,7 +111,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed
 }
 
-/// Creates a file that only this user can read and write. An existing name, even of a symbolic link, is an error.
+/// Creates a file that only this user can read and write. If the name exists, even as a symbolic link, the result is an
+/// error.
 fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -118,8 +121,8 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// FNV-1a in 128 bits: stable between runs and compilers, unlike std's hasher. It detects damage and mistakes, not
-/// attacks: whoever can write a file with a chosen hash can write the program as well.
+/// The 128-bit hash FNV-1a, which is stable between runs and compilers, unlike std's hasher. It detects damage and
+/// mistakes, but no attacks: a person who can write a file with a chosen hash can write the program as well.
 pub fn hash(parts: &[&[u8]]) -> u128 {
     let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for part in parts {
@@ -198,7 +201,7 @@ mod tests {
                 assert_eq!(read(&at("file")), None, "{mode:o}");
             }
             let pipe = std::ffi::CString::new(at("pipe").to_str().unwrap()).unwrap();
-            // SAFETY: the path ends with a NUL.
+            // SAFETY: the path ends with a NUL byte.
             assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
             assert_eq!(read(&at("pipe")), None, "and it does not wait for a writer");
         }

@@ -1,4 +1,4 @@
-//! Checks who can write a file, so that no code is loaded or run that another user could have put there.
+//! Checks which users can write a file, so that no code is loaded or run that another user could have put there.
 
 use super::trust::Trust;
 #[cfg(unix)]
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 /// Follows `path` from the root folder, and checks every folder, symbolic link and file on the way. Returns the path
 /// without links, or an error that names the refused part and the reason.
 ///
-/// A folder that all users can write but whose entries only their owners can replace, such as `/tmp`, may lead to an
-/// entry of this user or of the administrator, but is refused as the target of the path. Nobody else can then change
-/// any part of the path, so a later use of the path finds what was checked.
+/// Some folders, such as `/tmp`, can be written by all users, but their entries can be replaced only by their owners.
+/// Such a folder may lead to an entry of this user or of the administrator, but is refused as the target of the path.
+/// If the check succeeds, nobody else can change any part of the path, so a later use of the path finds the file that
+/// was checked.
 #[cfg(unix)]
 pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let mut walk = walk::Walk::new(trust)?;
@@ -19,7 +20,7 @@ pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// Like [`path`], for a folder in which an entry is to be created: all users may be able to write the folder, if only
+/// Like [`path`], for a folder in which an entry will be created. All users may be able to write to the folder, if only
 /// owners can replace its entries.
 #[cfg(unix)]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
@@ -28,20 +29,20 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// Returns the path without links, unchecked: on other systems, the system's own rules close a user's folders to
-/// others.
+/// Returns the path without links, and checks nothing, because on other systems the system's rules protect a user's
+/// folders from other users.
 #[cfg(not(unix))]
 pub fn path(path: &Path, _: Trust) -> Result<PathBuf, String> {
     path.canonicalize().map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// As for [`path`].
+/// See [`path`].
 #[cfg(not(unix))]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     self::path(folder, trust)
 }
 
-/// Checks an open file, so that nothing can change between check and use.
+/// Checks an open file, so that the file cannot be exchanged between check and use.
 #[cfg(unix)]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
@@ -53,7 +54,7 @@ pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     users.writers(&metadata, Trust::Found)
 }
 
-/// As for [`path`].
+/// Checks that an open file is a regular file. Other checks are not needed here, as for [`path`].
 #[cfg(not(unix))]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
@@ -102,7 +103,7 @@ mod tests {
                 mode(part, 0o700);
             }
         }
-        // group 12345 is no user's own group
+        // group 12345 is not the private group of any user
         for part in file.ancestors().take(3) {
             if std::os::unix::fs::chown(part, None, Some(12345)).is_ok() {
                 mode(part, 0o770);
@@ -117,7 +118,7 @@ mod tests {
     fn another_users_folder_is_refused() {
         let (_folder, file) = tree();
         let part = file.parent().unwrap();
-        // only the administrator can give a folder away
+        // only the administrator can change the owner of a folder
         if std::os::unix::fs::chown(part, Some(12345), None).is_ok() {
             refused(&file, Trust::Found, part, "belongs to user 12345");
             check::path(&file, Trust::Named).unwrap();

@@ -1,5 +1,6 @@
-//! Checks that a shared library is complete. The loader maps what the headers promise; if the file is shorter, the
-//! process ends with SIGBUS at the first access. So the headers are compared with the file before.
+//! Checks that a shared library is complete. The loader maps the lengths in the headers, and if the file is shorter,
+//! the process ends with SIGBUS at the first access beyond its end. Therefore the headers are compared with the file
+//! before it is loaded.
 
 use std::{
     fs::File,
@@ -14,13 +15,13 @@ const PROGRAM: usize = 56;
 const SECTION: usize = 64;
 const DYNAMIC: usize = 16;
 
-/// Maximum number of bytes read of a dynamic section or a table of names; in the largest libraries each is a few
-/// megabytes.
+/// Maximum number of bytes read from a dynamic section or a table of names. In the largest libraries, each of them has
+/// a few megabytes.
 const MOST: u64 = 256 << 20;
 
 /// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
 ///
-/// On systems with other kinds of libraries the loader itself does this, so every library passes.
+/// On systems with other formats the loader itself checks lengths, so every library passes.
 pub fn check(library: &Path) -> Result<Vec<String>, String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(Vec::new());
@@ -30,13 +31,14 @@ pub fn check(library: &Path) -> Result<Vec<String>, String> {
     check_content(&mut file, length)
 }
 
-/// Like [`check`], for an image in memory.
+/// Checks an image in memory, like [`check`].
 #[cfg(any(feature = "cuda", test))]
 pub fn check_image(image: &[u8]) -> Result<(), String> {
     check_content(&mut std::io::Cursor::new(image), image.len() as u64).map(drop)
 }
 
-/// A program header: the kind of the segment, its place in the file and in memory, and its length in the file.
+/// A program header: the kind of the segment, its offset in the file and its address in memory, and its length in the
+/// file.
 struct Segment {
     kind: u32,
     offset: u64,
@@ -60,7 +62,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<Strin
     let (programs, sections) = (u64_at(&header, 32), u64_at(&header, 40));
     let [program_size, program_count, section_size, section_count] = [54, 56, 58, 60].map(|at| u16_at(&header, at));
     if sections != 0 {
-        // a count of 0 means that the first section holds the count
+        // the count 0 means that the first section holds the actual count
         let bytes = u64::from(section_size) * u64::from(section_count.max(1));
         content.holds(sections, bytes, "section table")?;
         if usize::from(section_size) < SECTION {
@@ -108,7 +110,7 @@ impl<F: Read + Seek> Content<'_, F> {
         Ok(bytes)
     }
 
-    /// The names of the libraries that this one is linked to.
+    /// The names of the libraries that this library is linked to.
     fn needed(&mut self, segments: &[Segment]) -> Result<Vec<String>, String> {
         const NEEDED: u64 = 1;
         const NAMES: u64 = 5;
@@ -135,7 +137,8 @@ impl<F: Read + Seek> Content<'_, F> {
     }
 }
 
-/// Bytes from `at` on, in the byte order of this machine, which the header check ensures; zeros beyond the end.
+/// The bytes that begin at `at`, in the byte order of this machine, which the header check guarantees; zeros beyond the
+/// end.
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
 }

@@ -1,5 +1,5 @@
-//! Folders to search for libraries that the user did not name: the user's project, and the active Python. The folder in
-//! which the program happens to be started, and those above it, are never searched for that reason.
+//! Folders to search for libraries that the user did not name: the folders of the user's project, and of the active
+//! Python. The working folder and the folders above it are not searched merely because the program was started there.
 
 use std::{
     env,
@@ -8,8 +8,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// Folders of the project that this program belongs to. For a program that cargo built, this is the folder with
-/// `target`; for a program that cargo runs, the folders from its package up to its workspace.
+/// Folders of the project that this program belongs to. For a program that cargo built, this is the folder that
+/// contains `target`. For a program that cargo runs, these are the folders from its package up to its workspace.
 pub fn projects() -> Vec<PathBuf> {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let mut folders = built_in(env::current_exe().ok().as_deref());
@@ -25,16 +25,17 @@ fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
     projects.map(Path::to_path_buf).collect()
 }
 
-/// The package's folder and those above it, up to the one with `Cargo.lock`; the package's folder alone if none has
-/// that file.
+/// The package's folder and the folders above it, up to the folder with `Cargo.lock`. If no folder has that file, only
+/// the package's folder.
 fn run_in(package: Option<&Path>) -> Vec<PathBuf> {
     let Some(package) = package.filter(|package| package.is_absolute()) else { return Vec::new() };
     let workspace = package.ancestors().position(|folder| folder.join("Cargo.lock").is_file()).unwrap_or(0);
     package.ancestors().take(workspace + 1).map(Path::to_path_buf).collect()
 }
 
-/// Prints the folders of installed packages without importing them. Isolated mode (`-I`) ignores the working folder and
-/// `PYTHONPATH`; it also ignores the packages that the user installed for himself, so the script adds them again.
+/// Python script that prints the folders of installed packages without importing them. Isolated mode (`-I`) ignores the
+/// working folder and `PYTHONPATH`. It also ignores the packages that the user installed without administrator rights,
+/// so the script adds them again.
 const ASK: &str = "import sys, site
 from importlib.util import find_spec
 if sys.prefix == sys.base_prefix:
@@ -47,7 +48,7 @@ for name in sys.argv[1:]:
 /// Packages whose folders the script prints.
 const PACKAGES: [&str; 2] = ["torch", "nvidia"];
 
-/// Folders of the package in the active Python, which is the `python3` on the search path. Python is asked only once.
+/// Folders of the package in the active Python, which is the `python3` on the search path. Python is run only once.
 pub fn python_package(name: &str) -> Vec<PathBuf> {
     static ANSWER: OnceLock<String> = OnceLock::new();
     let answer = ANSWER.get_or_init(|| {
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
     }
 
-    /// Python runs in a folder that has a package of this name, and `PYTHONPATH` names the folder, too.
+    /// Python runs in a folder that contains a package of this name, and `PYTHONPATH` names this folder too.
     #[test]
     fn a_package_of_the_working_folder_is_not_found() {
         let folder = Private::new().unwrap();

@@ -1,4 +1,4 @@
-//! Folders for files of this process alone.
+//! Folders for files of this process only.
 
 use super::{
     cache::{create_private, random_name},

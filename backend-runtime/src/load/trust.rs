@@ -1,11 +1,11 @@
-//! Trust in a path, depending on who named it.
+//! Trust in the owner of a path, which depends on the origin of the path.
 
-/// Origin of a path, which decides whose files are trusted.
+/// Origin of a path, which determines the users whose files are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// The user named the path. The user then decides who owns it and which group may write it; a place that every user
-    /// can write is refused all the same.
+    /// The user named the path, and so accepts its owner and the groups that can write it. A path that every user can
+    /// write is still refused.
     Named,
-    /// The path was found by a search. Only this user and the administrator may be able to write it.
+    /// A search found the path. Only this user and the administrator may be able to write it.
     Found,
 }

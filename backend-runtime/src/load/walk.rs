@@ -1,4 +1,4 @@
-//! Walk along a path on Unix systems: checks owner and permissions of every folder and link on the way.
+//! Walks along a path on Unix systems, and checks owner and permissions of every folder and link on the way.
 
 use super::trust::Trust;
 use std::{
@@ -16,7 +16,7 @@ const STICKY: u32 = 0o1000;
 /// Users whose files are trusted.
 pub(super) struct Users {
     me: u32,
-    /// The owner of the root folder can replace everything. In some containers that is not user 0.
+    /// The owner of the root folder, who can replace everything. In some containers this is not user 0.
     root: u32,
 }
 
@@ -37,9 +37,9 @@ impl Users {
         Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
     }
 
-    /// Returns an error unless the owner is this user or user 0: in a folder that all users can write, an entry is as
-    /// trusted as its owner. If the root folder belongs to another user than 0, in a container, that user is not
-    /// accepted here, since all users that the container does not know appear to be the same one.
+    /// Returns an error unless the owner is this user or user 0. It is used in folders that all users can write, where
+    /// an entry is as trusted as its owner. If the root folder belongs to a user other than 0, as in some containers,
+    /// that user is not accepted here, because all users that the container does not know appear to be the same user.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -47,7 +47,8 @@ impl Users {
         Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
     }
 
-    /// Returns an error if anyone but the owner and, for a path that was found, trusted groups can write the entry.
+    /// Returns an error if all users can write the entry, or, for a path that a search found, if a group that is not
+    /// trusted can write it.
     pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
         if entry.mode() & 0o002 != 0 {
             return Err("can be written by all users".into());
@@ -59,15 +60,15 @@ impl Users {
         Ok(())
     }
 
-    /// Returns whether `group` is the user's private group, which many systems create for each user and let write all
-    /// his files.
+    /// Returns whether `group` is the user's private group, which many systems create for each user and allow to write
+    /// all of the user's files.
     fn is_own_group(&self, group: u32) -> bool {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         is_group_of_one(&read("/etc/passwd"), &read("/etc/group"), self.me, group)
     }
 }
 
-/// Returns whether members of the group can write everything anyway.
+/// Returns whether members of the group can write everything in any case.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }
@@ -79,11 +80,11 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
         text.lines().map(|line| line.split(':').collect())
     }
     let number = |fields: &[&str], i: usize| fields.get(i).and_then(|text| text.parse::<u32>().ok());
-    // name:password:user:group:..
+    // the fields are name:password:user:group:..
     let having: Vec<_> = lines(users).filter(|fields| number(fields, 3) == Some(group)).collect();
     let [only] = &having[..] else { return false };
     let name = only[0];
-    // name:password:group:members
+    // the fields are name:password:group:members
     let is_private = |fields: Vec<&str>| {
         let mut members = fields.get(3).copied().unwrap_or_default().split(',');
         number(&fields, 2) == Some(group) && fields[0] == name && members.all(|member| ["", name].contains(&member))
@@ -131,7 +132,7 @@ impl Walk {
                 }
                 rest.extend(parts(&target));
             } else {
-                // a folder that others can write is fine on the way if only owners can replace its entries (sticky bit)
+                // a folder on the way may be writable for others if only owners can replace its entries (sticky bit)
                 if !entry.is_dir() || entry.mode() & STICKY == 0 {
                     self.users.writers(&entry, self.trust).map_err(refused)?;
                 }
@@ -141,14 +142,14 @@ impl Walk {
         Ok(())
     }
 
-    /// Returns an error unless only trusted users can write the file or folder that was reached.
+    /// Returns an error unless only trusted users can write the file or folder at the current position.
     pub(super) fn here(&self) -> Result<(), String> {
         let entry = fs::symlink_metadata(&self.at).map_err(|why| why.to_string());
         let refused = |why| format!("{}: {why}", self.at.display());
         entry.and_then(|entry| self.users.writers(&entry, self.trust)).map_err(refused)
     }
 
-    /// Returns an error unless an entry of the folder that was reached has a trusted owner.
+    /// Returns an error unless the owner of an entry in the current folder is trusted.
     fn may_lead_to(&self, entry: &Metadata) -> Result<(), String> {
         let folder = fs::symlink_metadata(&self.at).map_err(|why| why.to_string())?;
         if self.users.writers(&folder, self.trust).is_err() {
