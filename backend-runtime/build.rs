@@ -1,4 +1,4 @@
-//! Tells the crate whether it is built without optimisation, which code cannot see otherwise.
+//! Lets the crate know if it is built without optimisation, which code cannot detect otherwise.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,8 +1,8 @@
 //! A global allocator that keeps the pages of large blocks.
 //!
-//! Arrays of some megabytes are new memory in each op: most allocators return such blocks to the system when an array
-//! is dropped, and the system clears every page before it hands the page out again, which takes longer than many ops.
-//! With
+//! For arrays of some megabytes, each op uses new memory. Most allocators return such blocks to the system when an
+//! array is dropped, and the system clears every page before it hands the page out again. Clearing takes longer than
+//! many ops. With
 //!
 //! ```
 //! #[global_allocator]
@@ -16,8 +16,9 @@
 //! reused for the next allocation of the same size. Large blocks begin at a page; blocks of 2 MiB or more begin at a
 //! huge page, which is requested from the system. Smaller blocks are allocated by [`System`].
 //!
-//! Other programs use their own allocator. On Linux that is mostly glibc's; [`Numpyish`](crate::numpyish::Numpyish)
-//! tells it once to keep the freed memory of blocks up to 32 MiB: see [`keep_heap`].
+//! Other programs use their own allocator. On Linux this is usually the allocator of glibc.
+//! [`Numpyish`](crate::numpyish::Numpyish) configures it once to keep the freed memory of blocks up to 32 MiB; see
+//! [`keep_heap`].
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -31,7 +32,7 @@ use std::{
 /// Minimum size of the blocks that [`Pages`] manages.
 const LARGE: usize = 64 << 10;
 
-/// Minimum size of the smaller blocks whose allocation calls [`keep_heap`].
+/// Minimum size of a smaller block whose allocation calls [`keep_heap`].
 const NOTABLE: usize = 16 << 10;
 
 /// Alignment of blocks, in bytes.
@@ -44,8 +45,8 @@ const HUGE: usize = 2 << 20;
 /// Maximum number of blocks that are kept.
 const SLOTS: usize = 64;
 
-/// An allocator that keeps freed large blocks. The kept blocks belong to the process; this value holds only their
-/// limit.
+/// An allocator that keeps freed large blocks. The kept blocks belong to the process; this struct contains only the
+/// limit on their total size.
 #[derive(Debug)]
 pub struct Pages {
     keep: usize,
@@ -73,22 +74,22 @@ pub fn usage() -> Usage {
     Usage { in_use: IN_USE.load(Relaxed), peak: PEAK.load(Relaxed), kept }
 }
 
-/// Whether [`Pages`] is the program's allocator and large blocks are in use: then the pages of most results are mapped
-/// already.
+/// Returns whether [`Pages`] is the program's allocator and large blocks are in use. If so, the pages of most results
+/// are already mapped.
 #[cfg(all(any(target_arch = "x86_64", target_os = "linux"), not(miri)))]
 pub(crate) fn keeps_pages() -> bool {
     IN_USE.load(Relaxed) > 0
 }
 
-/// Tells glibc's allocator, once, to keep up to 256 MiB of free memory at the end of its heap, and to allocate blocks
-/// up to 32 MiB from the heap.
+/// Configures glibc's allocator, once, to keep up to 256 MiB of free memory at the end of its heap, and to allocate
+/// blocks up to 32 MiB from the heap.
 ///
-/// By default both limits begin at 128 KiB, and glibc raises them to the size and twice the size of the largest block
-/// freed so far: an op on arrays of 2 MiB returns its pages to the system and gets them back, cleared, every time. The
-/// CPU backend calls this function before its first large result. Nothing happens if the environment sets these limits
-/// (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in `GLIBC_TUNABLES`), or
-/// with another C library. Another allocator of the program is not touched. A program that sets its own limits by
-/// `mallopt` should call this function first, so that its own limits win.
+/// By default both limits begin at 128 KiB, and glibc raises them to the size of the largest block freed so far and to
+/// twice that size. Every op on arrays of 2 MiB therefore returns its pages to the system and gets cleared pages back.
+/// The CPU backend calls this function before its first large result. Nothing happens if the environment sets these
+/// limits (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in
+/// `GLIBC_TUNABLES`), or with another C library. Another allocator of the program is not touched. A program that sets
+/// its own limits by `mallopt` should call this function first, so that its own limits win.
 pub fn keep_heap() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Relaxed) && !TOLD.swap(true, Relaxed) {
@@ -120,7 +121,8 @@ impl Pages {
         Pages { keep: bytes }
     }
 
-    /// Returns a block of `bytes` bytes, and whether it is zeroed; null if memory is exhausted.
+    /// Returns a block of `bytes` bytes, and a flag that is true if the block is zeroed. The pointer is null if memory
+    /// is exhausted.
     fn take(&self, bytes: usize) -> (*mut u8, bool) {
         let kept = KEPT.with(|blocks| blocks.take(bytes)).flatten();
         let (start, is_zero) = kept.map_or_else(|| (system::map(bytes), true), |start| (start, false));
@@ -138,7 +140,8 @@ impl Pages {
     unsafe fn give(&self, start: *mut u8, bytes: usize) {
         IN_USE.fetch_sub(bytes, Relaxed);
         if bytes > self.keep {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the block came from `take`, which maps memory, and is no longer in
+            // use.
             return unsafe { system::unmap(start, bytes) };
         }
         let block = Block { start, bytes };
@@ -149,14 +152,15 @@ impl Pages {
                 if fits { left.take().and_then(|block| blocks.keep(block)) } else { blocks.oldest() }
             };
             match KEPT.with(room) {
-                // SAFETY: the oldest block was kept, hence not in use, and has just left the list.
+                // SAFETY: the oldest block was kept, hence is not in use, and was just removed from the list.
                 Some(Some(old)) => unsafe { system::unmap(old.start, old.bytes) },
                 _ => break,
             }
         }
         if let Some(block) = left {
             // another thread holds the list of blocks, and waiting for it is not worth the time
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the block came from `take`, which maps memory, and is no longer in
+            // use.
             unsafe { system::unmap(block.start, block.bytes) };
         }
     }
@@ -168,8 +172,8 @@ impl Default for Pages {
     }
 }
 
-/// Size of the block for a layout: at most a sixteenth larger than asked for, so that arrays of similar sizes share
-/// blocks. `None` if [`System`] allocates the layout.
+/// Size of the block for a layout: at most a sixteenth more than the layout's size, so that arrays of similar sizes
+/// share blocks. `None` if [`System`] allocates the layout.
 fn class(layout: &Layout) -> Option<usize> {
     if layout.size() < LARGE || layout.align() > PAGE {
         return None;
@@ -188,7 +192,7 @@ unsafe impl GlobalAlloc for Pages {
                 if layout.size() >= NOTABLE {
                     keep_heap();
                 }
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`, which `System` has too.
                 unsafe { System.alloc(layout) }
             }
         }
@@ -196,7 +200,7 @@ unsafe impl GlobalAlloc for Pages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some(bytes) = class(&layout) else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc_zeroed`, which `System` has too.
             return unsafe { System.alloc_zeroed(layout) };
         };
         let (start, is_zero) = self.take(bytes);
@@ -208,7 +212,7 @@ unsafe impl GlobalAlloc for Pages {
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller promises that the layout is that of the allocation.
+        // SAFETY: the caller guarantees that `start` was allocated with this layout, which determines the allocator.
         unsafe {
             match class(&layout) {
                 Some(bytes) => self.give(start, bytes),
@@ -218,10 +222,10 @@ unsafe impl GlobalAlloc for Pages {
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the new size is valid for this alignment.
+        // SAFETY: the caller guarantees that the new size is valid for this alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (class(&layout), class(&new)) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees the conditions of `GlobalAlloc::realloc`, and `System` allocated the block.
             (None, None) => unsafe { System.realloc(start, layout, size) },
             (old, new) if old == new => start,
             // SAFETY: the blocks are distinct, the copy stays within both, and the first is freed once.
@@ -289,14 +293,14 @@ struct Kept {
     blocks: UnsafeCell<Blocks>,
 }
 
-// SAFETY: only the thread that set the flag accesses the blocks.
+// SAFETY: only the thread that set the flag `is_taken` accesses the blocks.
 unsafe impl Sync for Kept {}
 
 impl Kept {
     /// Calls `f` with the blocks; `None` if another thread holds them. `f` must neither allocate nor panic.
     fn with<R>(&self, f: impl FnOnce(&mut Blocks) -> R) -> Option<R> {
         self.is_taken.compare_exchange(false, true, Acquire, Relaxed).ok()?;
-        // SAFETY: the flag was clear, and no other thread can set it before this one clears it.
+        // SAFETY: the flag was clear, this thread set it, and no other thread can set it before this thread clears it.
         let found = f(unsafe { &mut *self.blocks.get() });
         self.is_taken.store(false, Release);
         Some(found)
@@ -309,7 +313,7 @@ mod system {
     use super::HUGE;
     use std::ptr::null_mut;
 
-    /// Sets both limits, as described at [`super::keep_heap`]: once one is set, glibc no longer raises the other.
+    /// Sets both limits described at [`super::keep_heap`]. Once one limit is set, glibc no longer raises the other.
     #[cold]
     pub fn keep_heap() {
         #[cfg(target_env = "gnu")]
@@ -339,7 +343,7 @@ mod system {
     pub fn map(bytes: usize) -> *mut u8 {
         let more = if bytes >= HUGE { HUGE } else { 0 };
         let Some(all) = bytes.checked_add(more) else { return null_mut() };
-        // SAFETY: the mapping is new, and only its unwanted ends are unmapped.
+        // SAFETY: the mapping is new, and only its unneeded ends are unmapped.
         unsafe {
             let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             let start = libc::mmap(null_mut(), all, access, kind, -1, 0);
@@ -366,7 +370,7 @@ mod system {
     /// # Safety
     /// The memory came from [`map`] with the same size, and is no longer in use.
     pub unsafe fn unmap(start: *mut u8, bytes: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the memory came from `map` with this size and is no longer in use.
         unsafe { libc::munmap(start.cast(), bytes) };
     }
 }
@@ -388,7 +392,7 @@ mod system {
     /// # Safety
     /// The memory came from [`map`] with the same size, and is no longer in use.
     pub unsafe fn unmap(start: *mut u8, bytes: usize) {
-        // SAFETY: `map` used the same layout.
+        // SAFETY: `map` allocated the memory with this layout.
         unsafe { System.dealloc(start, Layout::from_size_align_unchecked(bytes, PAGE)) };
     }
 }
@@ -411,12 +415,12 @@ mod tests {
         }
     }
 
-    // one test for all, as the kept blocks belong to the process
+    // one test covers everything, because the kept blocks belong to the process
     #[test]
     fn blocks_are_kept_within_bounds_and_cleared_when_asked() {
         let a = Pages::keeping(20 << 20);
         let of = |mib: usize| layout((mib << 20) - 100, 16);
-        // SAFETY: every block is freed with its layout, once, and written within its size.
+        // SAFETY: every block is freed once, with its own layout, and is written only within its size.
         unsafe {
             let first = a.alloc(of(8));
             assert!(first.addr().is_multiple_of(if cfg!(miri) { PAGE } else { HUGE }));
@@ -424,12 +428,12 @@ mod tests {
             assert_eq!(usage(), Usage { in_use: 8 << 20, peak: 8 << 20, kept: 0 });
             a.dealloc(first, of(8));
             assert_eq!(usage(), Usage { in_use: 0, peak: 8 << 20, kept: 8 << 20 });
-            // the same block serves a slightly smaller request, zeroed if asked for
+            // the same block serves a slightly smaller request, and is zeroed if the request asks for zeros
             let less = layout((8 << 20) - 4000, 64);
             let again = a.alloc_zeroed(less);
             assert_eq!((again, usage().kept), (first, 0));
             assert!(std::slice::from_raw_parts(again, less.size()).iter().all(|&byte| byte == 0));
-            // reallocation within a size class keeps the place; otherwise the contents move
+            // reallocation within a size class keeps the address; otherwise the contents move
             again.write(9);
             assert_eq!(a.realloc(again, less, less.size() - 7), again);
             let less = layout(less.size() - 7, 64);
@@ -453,7 +457,7 @@ mod tests {
             many.into_iter().for_each(|start| a.dealloc(start, layout(LARGE, 8)));
             assert_eq!(usage().kept, SLOTS * LARGE);
             free_cache();
-            // more than the machine's memory
+            // requests more than the machine's memory
             assert!(a.alloc(layout(isize::MAX as usize / 2, 8)).is_null());
             assert_eq!(usage().in_use, 0);
         }

@@ -1,4 +1,4 @@
-//! The base trait of every op group: where arrays live.
+//! The base trait of every op group: the arrays of a backend, and their transfer to and from other memory.
 
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result,
@@ -15,7 +15,7 @@ use std::{any::Any, fmt::Debug};
 ///
 /// A backend is a value that holds a device, a stream and a random state. It is cheap to clone; clones share these.
 pub trait Arrays: Clone + Send + Sync + 'static {
-    /// An array of `T`: cheap to clone, safe to share between threads.
+    /// An array of elements of type `T`, which is cheap to clone and can be shared between threads.
     type Array<T: Element>: ArrayAttributes<DType = T> + Clone + Debug + Send + Sync + 'static;
 
     /// Name of the backend: `"numpyish"`, `"cuda"`, `"torch"`.
@@ -39,11 +39,12 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         x.len()
     }
 
-    /// Converts the array to ndarray's type: without a copy if its memory is the host's, else by one.
+    /// Converts the array to ndarray's type. Makes no copy if the array is in host memory.
     fn to_ndarray<T: Element>(&self, x: &Self::Array<T>) -> Result<HostArray<T>>;
 
-    /// Makes an array of this backend with the elements of `x`: without a copy if its memory is the host's.
-    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
+    /// Makes an array of this backend with the elements of `x`. Makes no copy if the backend's arrays are in host
+    /// memory.
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
 
     /// The value of an array with one element, like Python's `x.item()`. Waits for the result.
@@ -81,18 +82,18 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// A 1-dimensional array of an iterator's items, like `np.fromiter`; `b.reshape` gives it other axes.
-    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_iter<T: Element>(&self, elements: impl IntoIterator<Item = T>) -> Result<Self::Array<T>> {
         const OP: &str = "from_iter";
         self.from_ndarray(host::collected(OP, elements.into_iter())?).map_err(|why| why.within(OP))
     }
 
-    /// Moves `x` to another backend or device, that of `other`: in the same memory if both are on one device, else
-    /// through host memory.
+    /// Moves `x` to the backend and device of `other`. The new array shares the memory of `x` if both backends are on
+    /// one device; otherwise the elements are copied through host memory.
     ///
     /// Memory that two backends share has two handles, so neither writes to it; it is freed with the last handle. Some
-    /// arrays are copied: a small array, one with negative strides that becomes a libtorch tensor, and a tensor with
-    /// elements that share memory (after a broadcast) that becomes an ndarray.
+    /// arrays are copied even on one device: small arrays, arrays with negative strides that become libtorch tensors,
+    /// and tensors whose elements share memory (after a broadcast) that become ndarrays.
     ///
     /// Ops never convert implicitly: arrays of two backends in one call are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
@@ -104,20 +105,20 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         other.from_ndarray(self.to_ndarray(x)?)
     }
 
-    /// Exports the array as a DLPack tensor, for other libraries and languages: NumPy, CuPy, PyTorch. Both share the
-    /// memory.
+    /// Exports the array as a DLPack tensor, for other libraries and languages such as NumPy, CuPy and PyTorch. The
+    /// tensor shares the array's memory.
     ///
     /// The tensor is [read-only](ManagedTensor::is_read_only) if the array is passed by reference or has other handles,
-    /// as these show the same elements. An array passed by value without other handles is handed over, and the consumer
-    /// may write to it. An array with negative strides is copied, as not every library has these; [`CopyMode::Never`]
-    /// exports it without a copy, for libraries that do. On a GPU the elements have been computed when this returns.
-    /// The module `dlpack` of the facade has the guide.
+    /// because other handles show the same elements. An array passed by value without other handles is handed over, and
+    /// the consumer may write to it. An array with negative strides is copied, because not every library supports
+    /// negative strides; [`CopyMode::Never`] exports it without a copy, for libraries that support them. On a GPU the
+    /// elements have been computed when this returns. The module `dlpack` of the facade has the guide.
     fn to_dlpack<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<ManagedTensor> {
         self.to_dlpack_with(x, CopyMode::IfNeeded)
     }
 
-    /// Exports the array like `to_dlpack`; `copy` chooses between the array's memory and a copy of the
-    /// consumer's own.
+    /// Exports the array like `to_dlpack`; `copy` determines if the tensor shares the array's memory or is a separate
+    /// copy.
     ///
     /// # Errors
     /// Errors of earlier ops, if a GPU is waited for; [`Error::Memory`].
@@ -135,41 +136,41 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Makes an array over the memory of a DLPack tensor from another library or language; copies if sharing is
     /// impossible.
     ///
-    /// Shared memory must not be written to: [`ManagedTensor::from_raw`] demands this of the producer, and arrays here
-    /// never do. The tensor is freed after the last array over it.
+    /// Nobody may write to the shared memory: [`ManagedTensor::from_raw`] requires this of the producer, and arrays of
+    /// this crate never write to it. The tensor is freed after the last array over it.
     ///
     /// # Errors
     /// [`Error::Argument`] if the tensor has another dtype, or has bools that are neither 0 nor 1; [`Error::Device`] if
     /// its memory is not on the backend's device. The tensor is freed on errors too.
-    #[allow(clippy::wrong_self_convention)] // the backend makes the array: it has the device
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_dlpack<T: Element>(&self, tensor: ManagedTensor) -> Result<Self::Array<T>> {
         self.from_dlpack_with(tensor, CopyMode::IfNeeded)
     }
 
-    /// Imports a tensor like `from_dlpack`; `copy` says whether the memory may, must or must not be shared.
+    /// Imports a tensor like `from_dlpack`; `copy` determines if the memory may, must or must not be shared.
     ///
     /// # Errors
     /// Also [`Error::Argument`] if the memory has to be shared and cannot be.
-    #[allow(clippy::wrong_self_convention)] // as above
+    #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<Self::Array<T>> {
         self.from_ndarray(dlpack::import(tensor, copy)?).map_err(|why| why.within("from_dlpack"))
     }
 
-    /// The device of the backend's DLPack tensors, which Python's `__dlpack_device__` returns. The default is the host:
-    /// such a backend converts through ndarrays.
+    /// The device of the backend's DLPack tensors, which Python's `__dlpack_device__` returns. The default is the host,
+    /// for backends that convert through ndarrays.
     fn dlpack_device(&self) -> DLDevice {
         DLDevice::CPU
     }
 
-    /// Borrows the backend, given a value or a reference: the macro `expr!` accepts both.
+    /// Borrows the backend from a value or a reference, because the macro `expr!` accepts both.
     #[doc(hidden)]
     #[inline(always)]
     fn as_backend(&self) -> &Self {
         self
     }
 
-    /// Borrows the memory of an array if it is host memory: formulas run over it in one pass, by the loops of
-    /// [`Numpyish`](crate::numpyish::Numpyish). The memory neither changes nor is freed during the borrow.
+    /// Borrows the memory of an array if it is host memory, so that formulas can run over it in one pass, with the
+    /// loops of [`Numpyish`](crate::numpyish::Numpyish). The memory neither changes nor is freed during the borrow.
     #[doc(hidden)]
     #[inline]
     fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<HostView<'a, T>> {
@@ -187,9 +188,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula over all its arrays in one kernel of the backend; `None` if it must run op by op. The result is
-    /// written over the array `over`, if one is given, which may be among the inputs; the result is then another handle
-    /// of it. `None` also if that is impossible, or the array is not [alone].
+    /// Runs a formula over all its arrays in one kernel of the backend; `None` if it must run op by op. If the array
+    /// `over` is given, the result is written over it and is another handle of it. `over` may be one of the inputs.
+    /// `None` also if writing over it is impossible, or if it is not [alone].
     ///
     /// [alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -204,8 +205,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Writes the result of a row's expression over an array of its shape, which [is alone], given in the form of
-    /// [`Arrays::fused_input`]; `None` if that is impossible. `of` is the row's dtype.
+    /// Writes the result of a row's expression over an array that [is alone] and has the result's shape. The array is
+    /// given in the form of [`Arrays::fused_input`]. `None` if that is impossible. `of` is the row's dtype.
     ///
     /// [is alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -220,8 +221,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Reduces a formula over all its arrays in kernels of the backend, without storing its values; `None` if
-    /// impossible.
+    /// Reduces a formula over all its arrays in kernels of the backend, without storing the formula's values; `None` if
+    /// this is impossible.
     #[doc(hidden)]
     #[inline]
     fn fused_reduction<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
@@ -259,7 +260,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         self.from_ndarray(x)
     }
 
-    /// Runs a formula of the macro `expr!`: in one pass over host memory, in a kernel of the backend, or else op by op.
+    /// Runs a formula of the macro `expr!`: in one pass over host memory, in a kernel of the backend, or otherwise op
+    /// by op.
     #[doc(hidden)]
     #[inline]
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<Self::Array<T>>
@@ -270,8 +272,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         formula::run(self, e, leaves).and_then(|result| formula::ended(self, begun, result))
     }
 
-    /// Whether this is the only handle of memory that a result may be written over. False for arrays of at most a few
-    /// pages: new memory costs as little.
+    /// Returns whether this is the only handle of memory that a result may overwrite. Returns false for arrays of at
+    /// most a few pages, because new memory costs no more than reuse.
     #[doc(hidden)]
     #[inline]
     fn is_alone<T: Element>(&self, _: &mut Self::Array<T>) -> bool {
@@ -294,18 +296,18 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the same conditions for `target`.
         unsafe { formula::run_over(self, e, leaves, target) }
     }
 
-    /// Describes what this rank offers for a link between ranks, which moves array parts from device to device; the
-    /// error says why they go through the host.
+    /// Describes the capability that this rank offers for a link between ranks, which moves parts of arrays from device
+    /// to device. The error explains why the parts go through the host.
     #[doc(hidden)]
     fn offer(&self) -> std::result::Result<Offer, String> {
         Err(format!("arrays of {} go through the host", Self::NAME))
     }
 
-    /// Opens a link with the backends of the other ranks, whose [offers](Arrays::offer) all fit. Collective.
+    /// Opens a link with the backends of the other ranks, whose [offers](Arrays::offer) are all compatible. Collective.
     #[doc(hidden)]
     fn link(&self, _peers: &dyn Peers) -> Result<Option<Link>> {
         Ok(None)
@@ -337,9 +339,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(op, Self::NAME))
     }
 
-    /// An array of the `total` elements that `through` receives from other ranks in exchange for the arrays `send`, one
-    /// after the other, both as bytes. The bytes pass through host memory that the device copies from and to at full
-    /// speed. `None` if the backend has no such memory; `through` was not called then.
+    /// Sends the arrays `send`, one after the other, through `through`, and returns an array of the `total` elements
+    /// that `through` receives from other ranks in exchange. `through` gets both as bytes in host memory, which the
+    /// device copies from and to at full speed. `None` if the backend has no such memory; in this case `through` was
+    /// not called.
     #[doc(hidden)]
     fn staged<T: Element>(
         &self,
@@ -376,8 +379,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::host::memory(Self::NAME)
     }
 
-    /// Resets `MemoryInfo::peak` to the memory in use now, for all readers of the figure: on the CPU it is the
-    /// process's figure, also outside of the backends; on a GPU it is that of this backend.
+    /// Resets `MemoryInfo::peak` to the memory in use now, for everyone who reads this figure. On the CPU it is the
+    /// figure of the whole process, including memory outside of the backends; on a GPU it is the figure of this
+    /// backend.
     ///
     /// # Errors
     /// The errors of [`Arrays::memory`]. On the CPU the system may also refuse the reset: [`Error::Unavailable`].
@@ -387,8 +391,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// Frees the caches that make later calls faster: freed memory, plans of Fourier transforms, loaded kernels,
-    /// libraries' work areas. Arrays stay valid, also those of ops that run in other threads meanwhile. Caches are
-    /// rebuilt on demand.
+    /// libraries' work areas. Arrays stay valid, including those of ops that run in other threads at the same time.
+    /// Caches are rebuilt on demand.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the library cannot free its caches, [`Error::Library`] if it fails.
@@ -396,7 +400,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::expect_host("free_cache", Self::NAME, &self.device())
     }
 
-    /// Waits until all ops called so far have run. Only timing needs this: results are ordered without it.
+    /// Waits until all ops called so far have run. Only timing needs this, because results are ordered without it.
     fn synchronize(&self) -> Result<()>;
 
     /// Restarts the backend's random numbers from `seed`: the same seed gives the same numbers on every backend.
@@ -407,8 +411,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     ///
     /// Every random op takes a whole number of blocks. One block gives two `float64` numbers or four of the shorter
     /// floats, where a complex number counts as two; two integers; or one number of a distribution with a varying
-    /// number of draws, such as `random_gamma`. So a part of an array that begins at a block gets the same numbers when
-    /// it is made alone, starting at that block. After block `u64::MAX` comes block 0.
+    /// number of draws, such as `random_gamma`. A part of an array that begins at a block therefore gets the same
+    /// numbers if it is made alone, starting at that block. After block `u64::MAX` comes block 0.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the backend does not make random numbers by blocks; the default body returns this
@@ -426,18 +430,20 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported("random_state", Self::NAME))
     }
 
-    /// The solution `x` of `residual(x) = 0`, computed by `solve`: iteratively, or in another library.
+    /// Returns the solution `x` of `residual(x) = 0`, which `solve` computes iteratively or with another library.
     ///
     /// On array backends this only runs `solve`. Gradients do not pass through `solve`. With the Jacobian `J` of the
     /// residual and the gradient `g` of the solution, the gradient of the residual is `-z` with `J^T z = g` (the
-    /// implicit function theorem); from there it flows to everything the residual depends on. So differentiating a
-    /// system of equations takes one more system of the same size, however many steps `solve` takes.
+    /// implicit function theorem); from there it flows to everything that the residual depends on. Differentiating a
+    /// system of equations therefore takes one more system of the same size, independent of the number of steps in
+    /// `solve`.
     ///
     /// - `solve` and `residual` must use the backend passed to them, not one that they hold: `solve` gets a backend
     ///   that
     ///   records nothing.
     /// - `adjoint(b, transposed, g)` returns the `z` with `transposed(z) = g`. Nothing is conjugated. Forward mode
-    ///   passes `J` in place of `J^T`; an `adjoint` that solves with its own knowledge of the matrix is an error there.
+    ///   passes `J` instead of `J^T`; there, an `adjoint` that ignores `transposed` and solves with its own matrix is
+    ///   an error.
     ///
     /// # Errors
     /// Errors of the functions; in the backward pass [`Error::Shape`] if `z` does not have the shape of the residual.
@@ -452,14 +458,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         solve(self)
     }
 
-    /// Runs `forward` on arrays, with a custom gradient: for cases where a better gradient is known than that of the
-    /// ops, or where the ops have none.
+    /// Runs `forward` on arrays, with a custom gradient. Use it if a better gradient is known than the gradient of the
+    /// ops, or if the ops have no gradient.
     ///
-    /// On array backends this only runs `forward`. Under a tape nothing inside `forward` is recorded: `pull(b, x, y,
-    /// g)` returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. The pairing has
-    /// no conjugate. Forward mode is an error, as it would need the derivative in the other direction.
+    /// On array backends this only runs `forward`. A tape records nothing inside `forward`. Instead, `pull(b, x, y, g)`
+    /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. The pairing has no
+    /// conjugate. Forward mode is an error, because it would need the derivative in the other direction.
     ///
-    /// Both functions must use the backend passed to them, not one that they hold.
+    /// Both functions must use the backend passed to them, not a backend that they hold.
     ///
     /// # Errors
     /// Errors of the functions; in the backward pass [`Error::Argument`] if `pull` does not return one gradient per
@@ -476,8 +482,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 }
 
-/// The pullback of [`Arrays::custom`]: from inputs, result and the result's gradient to the inputs' gradients.
-/// Implemented by functions of this signature.
+/// The pullback of [`Arrays::custom`], which maps the inputs, the result and the result's gradient to the gradients of
+/// the inputs. Every function with the signature of `pull` implements this trait.
 pub trait CustomGradient<B: Arrays, T: Float, U: Float>: Send + Sync + 'static {
     /// The gradients of the inputs `x`, in order, given the result `y` and its gradient `g`.
     ///

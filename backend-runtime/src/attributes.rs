@@ -2,12 +2,12 @@
 
 use crate::{DType, Element, HostArray};
 
-/// The attributes of an array, on the array: `x.shape()[0]`, `x.dtype()`. Every [`Arrays::Array`](crate::Arrays::Array)
-/// implements this trait, so generic code can use it.
+/// The attributes of an array as methods of the array: `x.shape()[0]`, `x.dtype()`. Every
+/// [`Arrays::Array`](crate::Arrays::Array) implements this trait, so generic code can use it.
 ///
-/// An ndarray has its own methods of these names, which agree with these.
+/// An ndarray also has inherent methods of these names, which return the same values.
 pub trait ArrayAttributes {
-    /// The dtype, as a type.
+    /// The dtype of the elements, as a type.
     type DType: Element;
 
     /// Lengths of the axes.
@@ -25,8 +25,8 @@ pub trait ArrayAttributes {
         self.shape().iter().product()
     }
 
-    /// Bytes of the elements, like `x.nbytes` in NumPy: of a view only its own elements, of a broadcast array every
-    /// repetition.
+    /// Size of the elements in bytes, like `x.nbytes` in NumPy. A view counts only its own elements, and a broadcast
+    /// array counts every repetition.
     #[inline]
     fn nbytes(&self) -> usize {
         self.len().saturating_mul(Self::DType::DTYPE.size())
@@ -44,7 +44,7 @@ pub trait ArrayAttributes {
         Self::DType::DTYPE
     }
 
-    /// The device of the memory, by its library's name: `"cpu"`, `"cuda:0"`.
+    /// The device of the memory, as named by its library: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 }
 

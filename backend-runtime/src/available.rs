@@ -1,4 +1,5 @@
-//! Skipping of tests on machines without a library or device; they fail instead if `BACKENDS_REQUIRE` demands it.
+//! Skips tests on machines without a library or device. If `BACKENDS_REQUIRE` demands the library or device, the tests
+//! fail instead.
 
 use crate::{Error, Result};
 use std::{
@@ -6,11 +7,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Unwraps the library or device for a test; `None` if missing, with the reason printed to stderr once per `name`.
+/// Returns the library or device that a test needs; `None` if it is missing. The reason is printed to stderr once per
+/// `name`.
 ///
 /// Each skipped test adds a line to the file that the environment variable `BACKENDS_SKIPPED` names.
 ///
-/// The environment variable `BACKENDS_REQUIRE` lists what must not be missing: `torch,nvrtc`, or `1` for everything.
+/// The environment variable `BACKENDS_REQUIRE` lists the names that must not be missing, such as `torch,nvrtc`, or is
+/// `1` for all names.
 ///
 /// # Panics
 /// If `name` is missing but required, and on every error other than [`Error::Unavailable`].
@@ -22,7 +25,7 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
             let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
             if !said.iter().any(|s| s == name) {
                 said.push(name.into());
-                // not `eprintln!`, whose output the test harness hides for passing tests
+                // `eprintln!` is not used, because the test harness hides its output for passing tests
                 let _ = writeln!(std::io::stderr(), "tests of {name} are skipped. {why}");
             }
             note(name);
@@ -32,7 +35,7 @@ pub fn available<T>(name: &str, found: Result<T>) -> Option<T> {
     }
 }
 
-/// Appends a line to the file of skipped tests. A file that cannot be written loses a count but fails no test.
+/// Appends a line to the file of skipped tests. If the file cannot be written, the line is lost, but no test fails.
 fn note(name: &str) {
     if let Some(path) = std::env::var_os("BACKENDS_SKIPPED") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(path);

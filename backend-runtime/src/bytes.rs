@@ -5,32 +5,33 @@ use ndarray::{ArrayD, IxDyn};
 
 /// The memory of the elements, as bytes.
 pub fn as_bytes<T: Element>(x: &[T]) -> &[u8] {
-    // SAFETY: an element is one number or two adjacent ones, without padding, so every byte is initialised; any byte is
-    // a u8.
+    // SAFETY: an element consists of one number or two adjacent numbers without padding, so every byte is initialised,
+    // and every byte is a valid u8.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), size_of_val(x)) }
 }
 
-/// Appends elements read from bytes in the machine's order, at any alignment. Bytes of an incomplete last element are
-/// ignored.
+/// Appends elements that are read from bytes in the machine's byte order, at any alignment. The bytes of an incomplete
+/// last element are ignored.
 ///
 /// # Errors
-/// [`Error::Argument`] if a bool is neither 0 nor 1, [`Error::Memory`] if memory is refused; then nothing is appended.
+/// [`Error::Argument`] if a bool is neither 0 nor 1, [`Error::Memory`] if memory is refused. After an error, nothing is
+/// appended.
 pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
     let count = bytes.len() / size_of::<T>();
     let bytes = &bytes[..count * size_of::<T>()];
     check_bools(op, T::DTYPE, bytes)?;
     to.try_reserve(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
-    // SAFETY: memory for `count` more elements is reserved, and the copy writes every byte of them. Any bytes are a
-    // valid number, and the bytes of bools have just been checked.
+    // SAFETY: memory for `count` more elements is reserved, and the copy writes all of their bytes. Any bytes are a
+    // valid number, and the bytes of bools were checked above.
     unsafe {
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_mut_ptr().add(to.len()).cast::<u8>(), bytes.len());
         to.set_len(to.len() + count);
     }
     Ok(())
 }
-/// Makes `count` elements whose bytes a function writes, from a file, a device or another process.
+/// Makes `count` elements from bytes that a function writes, for example from a file, a device or another process.
 ///
-/// The function receives zeroed memory, and writes bytes in the machine's order.
+/// The function receives zeroed memory, and writes the bytes in the machine's byte order.
 ///
 /// # Errors
 /// Errors of the function; [`Error::Argument`] if it wrote a bool that is neither 0 nor 1, [`Error::Memory`] if memory
@@ -45,19 +46,20 @@ pub fn written<T: Element>(
     let mut elements: Vec<T> = Vec::new();
     elements.try_reserve_exact(count).map_err(|_| too_many())?;
     let memory = elements.as_mut_ptr().cast::<u8>();
-    // SAFETY: memory for `count` elements, `len` bytes, is reserved; all bytes are written before they are read.
+    // SAFETY: memory for `count` elements, which are `len` bytes, is reserved, and all bytes are zeroed before the
+    // slice is made.
     let bytes = unsafe {
         std::ptr::write_bytes(memory, 0, len);
         std::slice::from_raw_parts_mut(memory, len)
     };
     write(bytes)?;
     check_bools(op, T::DTYPE, bytes)?;
-    // SAFETY: all bytes are initialised; any bytes are a valid number, and the bytes of bools have just been checked.
+    // SAFETY: all bytes are initialised. Any bytes are a valid number, and the bytes of bools were checked above.
     unsafe { elements.set_len(count) };
     Ok(elements)
 }
 
-/// Swaps elements between little and big endian, in place; each part of a complex number is swapped on its own.
+/// Swaps elements between little and big endian, in place. The two parts of a complex number are swapped separately.
 pub fn reverse(dtype: DType, bytes: &mut [u8]) {
     let width = dtype.to_real().size();
     if width > 1 {
@@ -82,7 +84,7 @@ pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result
     Ok(out)
 }
 
-/// Checks that `bytes` is as long as an array of this dtype and shape needs; returns the number of elements.
+/// Checks that `bytes` has the length of an array of this dtype and shape. Returns the number of elements.
 pub fn check(op: &'static str, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<usize> {
     let count = rules::count(op, shape, dtype.size())?;
     if count.checked_mul(dtype.size()) != Some(bytes.len()) {
@@ -100,8 +102,8 @@ fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
 /// An array of this shape from the bytes of its elements in C order, in the machine's byte order.
 ///
 /// # Errors
-/// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1; both are
-/// found before memory is allocated.
+/// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1; both
+/// checks precede the allocation of memory.
 pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
     let count = check(op, T::DTYPE, shape, bytes)?;
     let mut elements = Vec::new();
@@ -124,7 +126,8 @@ mod tests {
                 let x: Vec<T> = (0..5).map(|i| T::from_i64(i % 2)).collect();
                 let bytes = as_bytes(&x);
                 assert_eq!(bytes.len(), 5 * dtype.size());
-                // at an odd address, appended to other elements, followed by an incomplete one
+                // reads the bytes from an odd address, followed by an incomplete element, and appends them to another
+                // element
                 let odd = [&[1], bytes, &[1]].concat();
                 let mut back = vec![T::from_i64(1)];
                 extend("test", &mut back, &odd[1..1 + bytes.len()]).unwrap();

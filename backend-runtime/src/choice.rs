@@ -1,5 +1,5 @@
-//! Closed choices: parameters with one of a few names. The choices of the base table's rows `[choice.norm]` are here,
-//! in the form that kernels take; a user's table makes its own with the same macro.
+//! Closed choices: parameters that accept one of a few names. The base table's rows of the form `[choice.norm]` are
+//! defined here, as enums that kernels take. A user's table defines its own choices with the same macro.
 
 /// Defines an enum of a closed choice, with the names of its variants.
 #[doc(hidden)]
@@ -16,7 +16,7 @@ macro_rules! choice {
             /// The names of all variants.
             pub const NAMES: &'static [&'static str] = &[$($text),*];
 
-            /// The name of the variant in the table, which is NumPy's.
+            /// The name of the variant in the table, which is the name in NumPy.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$v => $text,)* }
             }
@@ -62,7 +62,8 @@ macro_rules! choice {
     };
 }
 
-/// Whether two lists have the same names in the same order: a check that the enums here match the rows of the table.
+/// Returns whether two lists have the same names in the same order. It is used to check that these enums match the rows
+/// of the table.
 pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
     if a.len() != b.len() {
         return false;
@@ -88,11 +89,11 @@ pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
 choice! {
     /// Scaling of a Fourier transform of n points.
     Norm {
-        /// 1 forward, 1/n inverse.
+        /// 1 for the forward transform, 1/n for the inverse.
         Backward = "backward",
-        /// 1/sqrt(n) both ways.
+        /// 1/sqrt(n) for both directions.
         Ortho = "ortho",
-        /// 1/n forward, 1 inverse.
+        /// 1/n for the forward transform, 1 for the inverse.
         Forward = "forward",
     }
 }
@@ -100,9 +101,9 @@ choice! {
 choice! {
     /// Order of the axes of coordinate grids.
     MeshIndexing {
-        /// Cartesian: the first two axes are swapped.
+        /// Cartesian indexing, in which the first two axes are swapped.
         Xy = "xy",
-        /// Matrix: axis k belongs to coordinate k.
+        /// Matrix indexing, in which axis k belongs to coordinate k.
         Ij = "ij",
     }
 }
@@ -110,11 +111,11 @@ choice! {
 choice! {
     /// The treatment of indices outside of their axis.
     IndexMode {
-        /// An error.
+        /// Such an index is an error.
         Raise = "raise",
-        /// The index modulo the length.
+        /// The index is taken modulo the length.
         Wrap = "wrap",
-        /// The nearest index of the axis.
+        /// The index is replaced by the nearest index of the axis.
         Clip = "clip",
     }
 }
@@ -122,9 +123,9 @@ choice! {
 choice! {
     /// Insertion point among equal elements.
     Side {
-        /// Before the first.
+        /// Before the first equal element.
         Left = "left",
-        /// After the last.
+        /// After the last equal element.
         Right = "right",
     }
 }
@@ -132,15 +133,15 @@ choice! {
 choice! {
     /// The value of a quantile that falls between two elements.
     Interpolation {
-        /// Linear between the two.
+        /// Linear interpolation between the two elements.
         Linear = "linear",
-        /// The lower of the two.
+        /// The lower of the two elements.
         Lower = "lower",
-        /// The higher of the two.
+        /// The higher of the two elements.
         Higher = "higher",
-        /// The mean of the two.
+        /// The mean of the two elements.
         Midpoint = "midpoint",
-        /// The nearer of the two, the even index at a tie.
+        /// The nearer of the two elements; at a tie, the element with the even index.
         Nearest = "nearest",
     }
 }
@@ -180,17 +181,18 @@ choice! {
 choice! {
     /// The values beyond the edges of an image, in SciPy's terms.
     Boundary {
-        /// One value, without a transition: nothing is interpolated beyond the outermost elements.
+        /// A constant value without a transition, because nothing is interpolated beyond the outermost elements.
         Constant = "constant",
         /// The edge element.
         Nearest = "nearest",
-        /// Mirrored about the edge, the edge element repeated.
+        /// Mirrored about the edge, so that the edge element is repeated.
         Reflect = "reflect",
         /// Mirrored about the edge element, which is not repeated.
         Mirror = "mirror",
         /// Periodic; the last element coincides with the first.
         Wrap = "wrap",
-        /// One value at every grid point outside, with interpolation toward it.
+        /// A constant value at every grid point outside of the image. Values between the image and these points are
+        /// interpolated.
         GridConstant = "grid_constant",
         /// Periodic; the first element follows the last.
         GridWrap = "grid_wrap",
@@ -200,15 +202,15 @@ choice! {
 choice! {
     /// The elements that fill the border of a padded array.
     PadMode {
-        /// One value.
+        /// A constant value.
         Constant = "constant",
         /// The edge element.
         Edge = "edge",
         /// Mirrored about the edge element, which is not repeated.
         Reflect = "reflect",
-        /// Mirrored about the edge, the edge element repeated.
+        /// Mirrored about the edge, so that the edge element is repeated.
         Symmetric = "symmetric",
-        /// Periodic.
+        /// Periodic continuation of the array.
         Wrap = "wrap",
     }
 }
@@ -216,9 +218,9 @@ choice! {
 choice! {
     /// The part of a full convolution that is returned.
     ConvolutionMode {
-        /// Every sum in which the two arrays overlap.
+        /// All sums in which the two arrays overlap at least partly.
         Full = "full",
-        /// The middle part, with the length of one of the two arrays.
+        /// The middle part of the full convolution, with the length of one of the two arrays.
         Same = "same",
         /// The sums in which the smaller array overlaps fully.
         Valid = "valid",
@@ -226,13 +228,13 @@ choice! {
 }
 
 choice! {
-    /// How a convolution is computed.
+    /// The method that computes a convolution.
     ConvolutionMethod {
-        /// By sums for small kernels and integers, else by Fourier transforms.
+        /// Direct sums for small kernels and for integers, Fourier transforms otherwise.
         Auto = "auto",
-        /// By sums of products.
+        /// Direct sums of products.
         Direct = "direct",
-        /// By Fourier transforms, whose rounding is relative to the largest element.
+        /// Fourier transforms, whose rounding error is relative to the largest element.
         Fft = "fft",
     }
 }

@@ -118,7 +118,7 @@ impl DType {
         }
     }
 
-    /// Alignment of an element in bytes; for complex numbers that of their parts.
+    /// Alignment of an element in bytes. A complex number has the alignment of its parts.
     pub const fn align(self) -> usize {
         match self {
             DType::Complex64 => align_of::<f32>(),
@@ -148,7 +148,7 @@ impl DType {
         }
     }
 
-    /// The dtype of the real part: `complex128` to `float64`; real dtypes stay.
+    /// The dtype of the real part: `complex128` gives `float64`, and real dtypes give themselves.
     pub const fn to_real(self) -> DType {
         match self {
             DType::Complex64 => DType::Float32,
@@ -176,8 +176,9 @@ impl FromStr for DType {
 /// Runs the body with `T` bound to the type of a run-time [`DType`]: `dispatch!(dtype, T =>
 /// b.zeros::<T>([3]).map(drop))`.
 ///
-/// The list in brackets limits the dtypes; any other gives `Err(Error::DType)`, which names the function that contains
-/// the macro call, so the body's type is a `Result`: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`.
+/// A list in brackets limits the dtypes. Any other dtype gives `Err(Error::DType)`, which names the function that
+/// contains the macro call, so the body's type must be a `Result`: `dispatch!(dtype, T: [Float32, Float64] =>
+/// run::<T>())`.
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, $t:ident => $body:expr) => {
@@ -198,7 +199,7 @@ macro_rules! dispatch {
     };
 }
 
-/// The name of the function that contains `F`, a nested function or a closure in it.
+/// The name of the function that contains `F`, where `F` is a nested function or a closure.
 #[doc(hidden)]
 pub fn function_around<F>(_: &F) -> &'static str {
     let path = std::any::type_name::<F>();
@@ -228,7 +229,7 @@ macro_rules! dtype_type {
     (Complex128) => { $crate::Complex<f64> };
 }
 
-/// The type that stands in for every dtype of the same size and alignment in code that only moves elements.
+/// The type that represents every dtype of the same size and alignment in code that only moves elements.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mover_type {

@@ -1,4 +1,4 @@
-//! The scalar expression of an `each` row, as a type. Backends supply the loops and kernels around it.
+//! The scalar expression of an `each` row, as a type. Backends supply the loops and kernels that evaluate it.
 
 use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
@@ -7,9 +7,9 @@ pub trait Each<const N: usize, T: Element> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// One result element. `#[inline(always)]` in every implementation, so that the calling loop vectorises. Takes a
-    /// reference because a small array passed by value would be one integer, in which the compiler loses track of
-    /// elements.
+    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the calling loop
+    /// vectorises. The elements are passed by reference, because the compiler would pass a small array by value as one
+    /// integer, and lose track of the elements.
     fn apply(&self, x: &[T; N]) -> Self::Out;
 
     /// Whether [`pull`](Each::pull) returns all gradients for real `T`.
@@ -22,12 +22,13 @@ pub trait Each<const N: usize, T: Element> {
     }
 }
 
-/// A scalar op over elements of several dtypes, those of the tuple `X`.
+/// A scalar op over elements of several dtypes, which are the dtypes of the tuple `X`.
 pub trait EachOf<X: Elements> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// One result element. `#[inline(always)]` in every implementation, so that the calling loop vectorises.
+    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the calling loop
+    /// vectorises.
     fn apply(&self, x: X) -> Self::Out;
 
     /// Whether `pull` returns all gradients, like [`Each::PULLS`].
@@ -57,7 +58,7 @@ pub trait Elements: Copy {
     /// Reads element `i` of each array.
     ///
     /// # Safety
-    /// There is a pointer for each element of the tuple, to more than `i` elements of the dtype.
+    /// For each element of the tuple there is a pointer to more than `i` elements of its dtype.
     unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
 }
 
@@ -73,7 +74,7 @@ macro_rules! elements {
 
             #[inline(always)]
             unsafe fn read(x: [*const u8; 3], i: usize) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller guarantees that each pointer has more than `i` elements of its dtype.
                 unsafe { ($(*x[$at].cast::<$t>().add(i),)*) }
             }
         }
@@ -88,10 +89,10 @@ pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
 
-    /// The expression over the row's parameters and the prelude's functions; `T` is the dtype.
+    /// The expression, in terms of the row's parameters and the prelude's functions. `T` is the dtype.
     const CUDA: &'static str;
 
-    /// The form for complex dtypes, if different.
+    /// The expression for complex dtypes, if it is different.
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
     /// The gradients of the operands as expressions in CUDA C++, over the parameters, the operands, the result and its
@@ -102,48 +103,48 @@ pub trait EachSource: 'static {
     /// Names of the array parameters, in order: `x0`, `x1`.
     const INPUTS: &'static [&'static str];
 
-    /// Index of an array parameter of dtype `T`.
+    /// Index of an array parameter that has the dtype `T`.
     const INPUT_OF_T: usize = 0;
 
     /// Indices of the operands whose elements go to the result unchanged, if the op does nothing else with elements of
-    /// its dtype: then one loop serves every dtype of the same size.
+    /// its dtype. In this case one loop serves every dtype of the same size.
     const MOVED: &'static [usize] = &[];
 
-    /// Whether the op converts its one operand to another dtype, and copies an operand of the result's dtype.
+    /// Whether the op converts its only operand to another dtype, so that an operand of the result's dtype is copied.
     const CONVERTS: bool = false;
 
-    /// Whether the op conjugates its one operand, and copies a real one.
+    /// Whether the op conjugates its only operand, so that a real operand is copied.
     const CONJUGATES: bool = false;
 
-    /// Whether the op is the square root of its one operand.
+    /// Whether the op is the square root of its only operand.
     const IS_SQUARE_ROOT: bool = false;
 
-    /// Whether the op is the product of its two operands, or the square of its one operand.
+    /// Whether the op is the product of its two operands, or the square of its only operand.
     const IS_PRODUCT: bool = false;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether the op takes sines, cosines or tangents of real dtypes, which need a range reduction: loops inspect a
-    /// block of arguments first (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
+    /// Whether the op computes sines, cosines or tangents of real dtypes, which need a range reduction. For such ops,
+    /// loops first inspect a block of arguments (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// Whether the op needs a range reduction for complex dtypes, as exponentials also do.
+    /// Whether the op needs a range reduction for complex dtypes, where exponentials need one as well.
     const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
 
-    /// Whether the op computes enough for wider vectors to pay off: other ops wait for memory, or call a function.
+    /// Whether the op computes enough to gain from wider vectors. Other ops are limited by memory, or call a function.
     const GAINS_FROM_AVX512: bool = false;
 
-    /// Whether a scalar parameter, [`EachSource::chosen`], chooses between two expressions. Each has its own loop, as a
-    /// common loop would compute both for every element.
+    /// Whether a scalar parameter, [`EachSource::chosen`], selects one of two expressions. Each expression has a
+    /// separate loop, because a common loop would compute both for every element.
     const CHOOSES: bool = false;
 
-    /// Whether the op is much cheaper for a first operand that is positive, normal and finite: blocks of such elements
-    /// have their own loop.
+    /// Whether the op is much cheaper if the first operand is positive, normal and finite. Blocks of such elements have
+    /// a separate loop.
     const IS_CHEAP_ABOVE_0: bool = false;
 
-    /// Magnitude of the first operand below which the op is much cheaper, or 0: blocks of such elements have their own
-    /// loop. Ignored if the op [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
+    /// Bound on the magnitude of the first operand below which the op is much cheaper, or 0. Blocks of such elements
+    /// have a separate loop. Ignored if the op [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
     /// The value of the parameter that [`EachSource::CHOOSES`] refers to.
@@ -155,7 +156,7 @@ pub trait EachSource: 'static {
     /// The dtypes for which [`EachSource::table`] has kernels.
     const TABLED: &'static [crate::DType] = &[];
 
-    /// Kernels of the CPU backend, compiled once in the crate that defines the op rather than in each caller's.
+    /// Kernels of the CPU backend, compiled once in the crate that defines the op, and not in each crate that calls it.
     fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
     where
         Self: Sized,
@@ -169,13 +170,13 @@ pub trait EachSource: 'static {
     }
 }
 
-/// Whether a row with one operand returns its elements unchanged, for an operand of dtype `of` and a result of dtype
-/// `out`.
+/// Returns whether a row with one operand returns its elements unchanged, for an operand of dtype `of` and a result of
+/// dtype `out`.
 pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
     of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
 }
 
-/// A float op with one form for real and one for complex dtypes.
+/// A float op with separate forms for real and complex dtypes.
 pub trait FloatOp<const N: usize> {
     /// The form for real dtypes.
     fn real<T: Real>(&self, x: &[T; N]) -> T;
@@ -186,7 +187,7 @@ pub trait FloatOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// A float op like [`FloatOp`], with a real result also for complex dtypes.
+/// A float op like [`FloatOp`], whose result is real for complex dtypes too.
 pub trait FloatToRealOp<const N: usize> {
     /// The form for real dtypes.
     fn real<T: Real>(&self, x: &[T; N]) -> T;
@@ -212,44 +213,44 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     fn params(&self) -> Vec<f64>;
 }
 
-/// A reduction over elements of `A`, a dtype that reductions are computed in.
+/// A reduction over elements of the dtype `A`, in which the reduction is computed.
 pub trait EachFold<A: Element>: FoldSource {
     /// The accumulator's type.
     type Acc: Element;
     /// The result's type.
     type Out: Element;
 
-    /// Whether the reduction counts elements with a property: each element maps to 0 or 1, and values are added.
+    /// Whether the reduction counts elements with a property. Each element then maps to 0 or 1, and values are added.
     const COUNTS: bool = false;
 
-    /// The value of no elements, the identity of `join`.
+    /// The value of an empty reduction, which is the identity of `join`.
     fn identity() -> Self::Acc;
 
-    /// The value of one element.
+    /// The value that one element contributes.
     fn map(&self, x: A) -> Self::Acc;
 
-    /// Combines two values; the order of joins is not that of the elements.
+    /// Combines two values. The order of the joins differs from the order of the elements.
     fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// The result for `n` elements, from their combined value.
+    /// Computes the result from the combined value of `n` elements.
     fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
 }
 
-/// A reduction in CUDA C++: expressions over `T`, which is `E`, or the accumulator's type in expressions that only
-/// join.
+/// A reduction in CUDA C++, given as expressions over `T`. `T` is `E`, or the accumulator's type in expressions that
+/// only join values.
 #[derive(Clone, Copy, Debug)]
 pub struct FoldKernel {
-    /// The accumulator's type, in terms of `E`: the dtype of elements, or float for 16-bit elements.
+    /// The accumulator's type, in terms of `E`, which is the dtype of the elements, or float for 16-bit elements.
     pub acc: &'static str,
     /// The dtype of the accumulator, in terms of the row's dtype.
     pub acc_element: crate::ElementInfo,
-    /// The value of no elements.
+    /// The value of an empty reduction.
     pub identity: &'static str,
     /// The value of the element `x0`.
     pub map: &'static str,
     /// The combination of the values `x0` and `x1`.
     pub join: &'static str,
-    /// The result from the value `x0`; `None` if it is the value itself.
+    /// The result computed from the value `x0`; `None` if the result is `x0` itself.
     pub finish: Option<&'static str>,
     /// Names of the scalar parameters in `map`.
     pub params: &'static [&'static str],

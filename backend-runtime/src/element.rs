@@ -1,15 +1,16 @@
-//! Dtypes as types: a closed set of elements, the bounds the table names, and the scalar vocabulary of `each` rows.
+//! Dtypes as types: a closed set of elements, the bounds that the table names, and the scalar vocabulary of `each`
+//! rows.
 //!
-//! The methods of these traits are the words an `each` expression may use (`x.exp()`, `x1.atan2(x2)`); its operators
-//! `+ - * /` are [`Numeric::plus`] and so on, which wrap where integers overflow. The same words exist in the CUDA
-//! prelude as `op_exp`, `op_atan2` ..: one expression serves both.
+//! The methods of these traits are the words that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
+//! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The same words exist in the
+//! CUDA prelude as `op_exp`, `op_atan2` and so on, so one expression serves both.
 
 use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Seals the trait: only the dtypes of this crate are elements. The supertrait holds the functions that the CPU
-    /// backend compiles once per dtype.
+    /// Seals the trait, so that only the dtypes of this crate are elements. The supertrait holds the functions that the
+    /// CPU backend compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
@@ -26,32 +27,34 @@ pub trait Element:
     /// The dtype at run time.
     const DTYPE: DType;
 
-    /// Dtype of a sum: `i64` for `bool` and signed integers, `u64` for unsigned ones, else the dtype itself.
+    /// Dtype of a sum: `i64` for `bool` and signed integers, `u64` for unsigned integers, and the dtype itself
+    /// otherwise.
     type Sum: Numeric;
 
-    /// Converts as `astype` does: see [`Element::from_f64`] and its siblings.
+    /// Converts the element like `astype`; see [`Element::from_f64`] and its siblings.
     fn cast<U: Element>(self) -> U;
 
-    /// From an integer, keeping the low bits; `bool` is `x != 0`.
+    /// Converts an integer, keeping the low bits; for `bool` the result is `x != 0`.
     fn from_i64(x: i64) -> Self;
 
-    /// From an unsigned integer, keeping the low bits; `bool` is `x != 0`.
+    /// Converts an unsigned integer, keeping the low bits; for `bool` the result is `x != 0`.
     fn from_u64(x: u64) -> Self;
 
-    /// From a real, rounded to nearest; to integers it truncates toward 0, saturates, and NaN gives 0.
+    /// Converts a real number, rounding to nearest. Conversion to integers truncates toward 0 and saturates, and NaN
+    /// gives 0.
     fn from_f64(x: f64) -> Self;
 
-    /// From a complex number; real dtypes drop the imaginary part, `bool` is `x != 0`.
+    /// Converts a complex number. Real dtypes drop the imaginary part; for `bool` the result is `x != 0`.
     fn from_complex(x: Complex<f64>) -> Self;
 
-    /// Calls the visitor if this is a floating-point dtype, else returns `None`: lets code over any dtype use float
-    /// methods.
+    /// Calls the visitor if this is a floating-point dtype, otherwise returns `None`. This lets code over any dtype use
+    /// float methods.
     #[inline]
     fn if_float<V: FloatVisitor<Self>>(_visitor: V) -> Option<V::Out> {
         None
     }
 
-    /// Calls the visitor if this is a real floating-point dtype, else returns `None`.
+    /// Calls the visitor if this is a real floating-point dtype, otherwise returns `None`.
     #[inline]
     fn if_real<V: RealVisitor<Self>>(_visitor: V) -> Option<V::Out> {
         None
@@ -92,7 +95,7 @@ pub trait RealVisitor<T> {
         T: Real;
 }
 
-/// Dtypes with an order: all but the complex ones. NaN is unordered.
+/// Dtypes with an order, which are all dtypes except the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
     /// The smallest value: `-inf`, the smallest integer, `false`.
@@ -101,10 +104,10 @@ pub trait Ordered: Element + PartialOrd {
     /// The largest value: `inf`, the largest integer, `true`.
     const HIGHEST: Self;
 
-    /// The larger; NaN if either is NaN.
+    /// The larger of the two; NaN if either is NaN.
     fn maximum(self, other: Self) -> Self;
 
-    /// The smaller; NaN if either is NaN.
+    /// The smaller of the two; NaN if either is NaN.
     fn minimum(self, other: Self) -> Self;
 }
 
@@ -133,7 +136,7 @@ pub trait Numeric: Element {
     /// 1
     const ONE: Self;
 
-    /// The dtype of `abs`: the real dtype of a complex one, else the dtype itself.
+    /// The dtype of `abs`: the real dtype of a complex dtype, and the dtype itself otherwise.
     type Magnitude: RealNumeric;
 
     /// `self + other`
@@ -148,10 +151,10 @@ pub trait Numeric: Element {
     /// `-self`
     fn negate(self) -> Self;
 
-    /// The magnitude; the smallest signed integer stays as it is.
+    /// The magnitude. The smallest signed integer gives itself, because its magnitude overflows.
     fn abs(self) -> Self::Magnitude;
 
-    /// -1, 0 or 1; `x / |x|` of a complex number; NaN of NaN.
+    /// -1, 0 or 1; for a complex number `x / |x|`; for NaN, NaN.
     fn sign(self) -> Self;
 
     /// `self` to the power of `other`; a negative integer exponent gives 0, except for the bases 1 and -1.
@@ -172,19 +175,19 @@ pub trait Numeric: Element {
         Self::Magnitude::ZERO
     }
 
-    /// Whether both parts are finite: neither infinite nor NaN.
+    /// Returns whether both parts are finite, which excludes infinities and NaN.
     #[inline(always)]
     fn is_finite(self) -> bool {
         true
     }
 
-    /// Whether a part is infinite.
+    /// Returns whether a part is infinite.
     #[inline(always)]
     fn is_inf(self) -> bool {
         false
     }
 
-    /// Whether a part is NaN.
+    /// Returns whether a part is NaN.
     #[inline(always)]
     fn is_nan(self) -> bool {
         false
@@ -237,19 +240,20 @@ pub trait Integer: RealNumeric + Bits + Ord {
     /// The largest value.
     const MAX: Self;
 
-    /// Shifts left; a shift by the width or more, or a negative one, gives 0.
+    /// Shifts left. A shift by the number of bits or more, or by a negative number, gives 0.
     fn shift_left(self, other: Self) -> Self;
 
-    /// Shifts right, with the sign; a shift by the width or more, or a negative one, gives 0 (-1 of a negative number).
+    /// Shifts right and keeps the sign. A shift by the number of bits or more, or by a negative number, gives 0, or -1
+    /// for a negative `self`.
     fn shift_right(self, other: Self) -> Self;
 
     /// The greatest common divisor of the magnitudes.
     fn gcd(self, other: Self) -> Self;
 
-    /// The least common multiple of the magnitudes, wrapping.
+    /// The least common multiple of the magnitudes, which wraps if it overflows.
     fn lcm(self, other: Self) -> Self;
 
-    /// Number of set bits of the magnitude.
+    /// Number of bits set in the magnitude.
     fn popcount(self) -> u8;
 }
 
@@ -265,13 +269,14 @@ pub trait Float:
     + std::ops::Div<Output = Self>
     + std::ops::Neg<Output = Self>
 {
-    /// The real dtype of this dtype: itself, or that of the parts of a complex number.
+    /// The real dtype of this dtype: the dtype itself, or the dtype of the parts of a complex number.
     type Real: Real;
 
-    /// The dtype of a Fourier transform: `Complex<f64>` for `f64`, itself if complex, else `Complex<f32>`.
+    /// The dtype of a Fourier transform: `Complex<f64>` for `f64`, the dtype itself if it is complex, and otherwise
+    /// `Complex<f32>`.
     type Complex: ComplexFloat;
 
-    /// From a real number: the imaginary part is 0.
+    /// Converts a real number; the imaginary part of a complex dtype is 0.
     fn from_real(x: Self::Real) -> Self;
 
     /// `self / other`
@@ -295,7 +300,7 @@ pub trait Float:
     fn log10(self) -> Self;
     /// `log(1 + x)`, accurate near 0.
     fn log1p(self) -> Self;
-    /// Square root; NaN of a negative real.
+    /// Square root; NaN for a negative real number.
     fn sqrt(self) -> Self;
     /// Sine.
     fn sin(self) -> Self;
@@ -332,25 +337,25 @@ pub trait Float:
 /// Real floating point.
 #[diagnostic::on_unimplemented(message = "this op needs a real floating-point dtype, and `{Self}` is not one")]
 pub trait Real: Float<Real = Self> + RealNumeric {
-    /// The nearest value of an `f64`.
+    /// The value nearest to an `f64`.
     fn of(x: f64) -> Self {
         Self::from_f64(x)
     }
 
-    /// The value as an `f64`, exactly.
+    /// Converts the value to an `f64` without rounding.
     fn to_f64(self) -> f64;
 
-    /// Angle of the point (x = `other`, y = `self`) in [-pi, pi].
+    /// Angle of the point (x = `other`, y = `self`), in radians in [-pi, pi].
     fn atan2(self, other: Self) -> Self;
-    /// `sqrt(x^2 + y^2)` without overflow between.
+    /// `sqrt(x^2 + y^2)` without intermediate overflow.
     fn hypot(self, other: Self) -> Self;
     /// The magnitude of `self` with the sign of `other`.
     fn copysign(self, other: Self) -> Self;
-    /// The next value from `self` toward `other`.
+    /// The next representable value from `self` toward `other`.
     fn nextafter(self, other: Self) -> Self;
-    /// Whether the sign bit is set; true for -0.0.
+    /// Returns whether the sign bit is set, as it is for -0.0.
     fn signbit(self) -> bool;
-    /// `log(exp(x) + exp(y))` without overflow between.
+    /// `log(exp(x) + exp(y))` without intermediate overflow.
     fn logaddexp(self, other: Self) -> Self;
     /// 2 to the power of `self`.
     fn exp2(self) -> Self;
@@ -410,7 +415,7 @@ pub trait Precision: Real + WideFloat + Float<Complex: ComplexFloat<Real = Self>
 impl Precision for f32 {}
 impl Precision for f64 {}
 
-/// Real and complex floats of 32 bits or more: the dtypes that matrices are factorized in.
+/// Real and complex floats whose parts have 32 bits or more. Matrices are factorized in these dtypes.
 #[diagnostic::on_unimplemented(
     message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them"
 )]
@@ -424,7 +429,7 @@ impl WideFloat for Complex<f64> {}
 /// Casts a slice of `T` to a slice of `U` if both are the same type.
 #[inline(always)]
 pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {
-    // SAFETY: equal type ids mean the same type, so the cast changes nothing.
+    // SAFETY: equal type ids mean that `T` and `U` are the same type, so the cast changes nothing.
     (std::any::TypeId::of::<T>() == std::any::TypeId::of::<U>())
         .then(|| unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) })
 }
@@ -462,7 +467,7 @@ mod impls {
                     ($c)(x)
                 }
                 $(
-                    #[inline(always)] // inlined because loops call it
+                    #[inline(always)] // inlined, because loops call it
                     fn $visit<V: $visitor<Self>>(visitor: V) -> Option<V::Out> {
                         Some(visitor.visit())
                     }
@@ -580,7 +585,7 @@ mod impls {
         u64 UInt64 u64 from_u64;
     }
 
-    /// Forwards the methods to free functions of the same name in the scalar modules.
+    /// Forwards methods with one operand to free functions of the same name in the scalar modules.
     macro_rules! words {
         ($m:ident: $($word:ident)*) => {$(
             #[inline(always)]
@@ -588,7 +593,7 @@ mod impls {
         )*};
     }
 
-    /// Forwards methods of two operands to free functions of the same name.
+    /// Forwards methods with two operands to free functions of the same name.
     macro_rules! words2 {
         ($m:ident: $($word:ident)*) => {$(
             #[inline(always)]

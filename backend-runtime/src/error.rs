@@ -1,4 +1,4 @@
-//! The one error type: every variant names the op and the offending values.
+//! The only error type. Every variant for a failed op names the op and the offending values.
 
 use crate::DType;
 use std::{fmt, io, sync::Arc};
@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why an op did not run. The operands are unchanged.
 ///
-/// Its `Debug` is its `Display`, so that a program whose `main` returns it ends with a sentence.
+/// `Debug` prints the same text as `Display`, so that a program whose `main` returns the error ends with a sentence.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,11 +21,11 @@ pub enum Error {
         /// Shape of the second operand.
         right: Vec<usize>,
     },
-    /// A shape that the op cannot take; `why` states the requirement.
+    /// A shape that the op does not accept; `why` states the requirement.
     Shape {
         /// The op.
         op: &'static str,
-        /// The shape given.
+        /// The shape of the argument.
         shape: Vec<usize>,
         /// The rest of the sentence "shape [2, 3] ..": "must have three axes".
         why: String,
@@ -34,9 +34,9 @@ pub enum Error {
     Axis {
         /// The op.
         op: &'static str,
-        /// The axis given.
+        /// The axis that was given.
         axis: i128,
-        /// How many axes the array has.
+        /// The number of axes that the array has.
         ndim: usize,
     },
     /// An axis given twice.
@@ -46,20 +46,20 @@ pub enum Error {
         /// The axis, counted from the first.
         axis: usize,
     },
-    /// An index outside an axis.
+    /// An index that is out of range for its axis.
     Index {
         /// The op.
         op: &'static str,
-        /// The index given.
+        /// The index that was given.
         index: i128,
-        /// The axis.
+        /// The axis that the index belongs to.
         axis: usize,
         /// The length of the axis.
         len: usize,
-        /// Whether the index is that of an earlier call.
+        /// Whether the index was given in an earlier call.
         earlier: Earlier,
     },
-    /// A parameter with a value the op cannot use.
+    /// A parameter with a value that the op cannot use.
     Argument {
         /// The op.
         op: &'static str,
@@ -70,15 +70,15 @@ pub enum Error {
     DType {
         /// The op.
         op: &'static str,
-        /// The dtype given.
+        /// The dtype that was given.
         dtype: DType,
     },
-    /// A name of no dtype.
+    /// A name that is not the name of a dtype.
     UnknownDType {
-        /// The name given.
+        /// The name that was given.
         name: String,
     },
-    /// An array of one backend passed to another.
+    /// An array of one backend that was passed to another backend.
     Backend {
         /// The op.
         op: &'static str,
@@ -103,23 +103,23 @@ pub enum Error {
         /// The backend.
         backend: &'static str,
     },
-    /// Memory for the result was refused, or its size exceeds `isize::MAX`.
+    /// Memory for the result was refused, or the size of the result exceeds `isize::MAX`.
     Memory {
         /// The op.
         op: &'static str,
-        /// Bytes asked for; `usize::MAX` if the size itself overflows.
+        /// Number of bytes requested; `usize::MAX` if the size itself overflows.
         bytes: usize,
     },
-    /// A missing library or device; `why` says where it was looked for and how to get it.
+    /// A library or device is missing; `why` states the places that were searched and a way to get it.
     Unavailable {
         /// The backend.
         backend: &'static str,
-        /// What is missing, where it was looked for, and how to get it.
+        /// The missing library or device, the places that were searched, and a way to get it.
         why: String,
         /// The underlying error, if any.
         cause: Cause,
     },
-    /// A library refused the call; the message is the library's own.
+    /// A library refused the call; `message` is the library's text.
     Library {
         /// The op.
         op: &'static str,
@@ -127,12 +127,13 @@ pub enum Error {
         backend: &'static str,
         /// The library's message.
         message: String,
-        /// The library's own error, if it has a type.
+        /// The library's error, if it has a type.
         cause: Cause,
     },
 }
 
-/// The error behind an [`Error`], returned by [`source`](std::error::Error::source). Comparisons of errors ignore it.
+/// The error that caused an [`Error`], returned by [`source`](std::error::Error::source). Comparisons of errors ignore
+/// it.
 #[derive(Clone, Default)]
 pub struct Cause(Option<Arc<dyn std::error::Error + Send + Sync>>);
 
@@ -142,8 +143,8 @@ impl PartialEq for Cause {
     }
 }
 
-/// Whether an [`Error::Index`] belongs to an earlier call, which nobody had waited for: [`Error::op`] is then that
-/// call's op. Comparisons of errors ignore this.
+/// Whether an [`Error::Index`] belongs to an earlier call whose result was not waited for. In that case [`Error::op`]
+/// is the op of the earlier call. Comparisons of errors ignore this value.
 #[derive(Clone, Copy, Default)]
 pub struct Earlier(pub bool);
 
@@ -160,7 +161,7 @@ impl Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false) }
     }
 
-    /// The op that failed, if an op was running.
+    /// The op that failed; `None` if no op was running.
     pub fn op(&self) -> Option<&'static str> {
         match self {
             Error::Shapes { op, .. }
@@ -179,13 +180,13 @@ impl Error {
         }
     }
 
-    /// Renames the failed op to `outer`, the op that the user called.
+    /// Renames the failed op to `outer`, which is the op that the user called.
     #[cold]
     #[inline(never)]
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
         match &mut self {
-            // the error belongs to an earlier call of the user, so its op stays
+            // the error belongs to an earlier call of the user, so the name of its op is kept
             Error::Index { earlier: Earlier(true), .. } => {}
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
@@ -198,55 +199,55 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // the missing op is the inner one, so its name stays
+            // the inner op is the missing one, so its name is kept
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self
     }
 
-    /// [`Error::Shapes`], built out of line so that the calling op stays small.
+    /// Makes an [`Error::Shapes`] out of line, so that the calling op stays small.
     #[cold]
     #[inline(never)]
     pub fn shapes(op: &'static str, left: &[usize], right: &[usize]) -> Error {
         Error::Shapes { op, left: left.to_vec(), right: right.to_vec() }
     }
 
-    /// [`Error::Shape`], built out of line.
+    /// Makes an [`Error::Shape`] out of line.
     #[cold]
     #[inline(never)]
     pub fn shape(op: &'static str, shape: &[usize], why: impl Into<String>) -> Error {
         Error::Shape { op, shape: shape.to_vec(), why: why.into() }
     }
 
-    /// [`Error::Argument`], built out of line.
+    /// Makes an [`Error::Argument`] out of line.
     #[cold]
     #[inline(never)]
     pub fn argument(op: &'static str, why: impl Into<String>) -> Error {
         Error::Argument { op, why: why.into() }
     }
 
-    /// [`Error::Unsupported`], which the default body of every generated method returns.
+    /// Makes an [`Error::Unsupported`], which the default body of every generated method returns.
     #[cold]
     #[inline(never)]
     pub fn unsupported(op: &'static str, backend: &'static str) -> Error {
         Error::Unsupported { op, backend }
     }
 
-    /// [`Error::Library`], built out of line.
+    /// Makes an [`Error::Library`] out of line.
     #[cold]
     #[inline(never)]
     pub fn library(op: &'static str, backend: &'static str, message: impl Into<String>) -> Error {
         Error::Library { op, backend, message: message.into(), cause: Cause::default() }
     }
 
-    /// [`Error::Unavailable`], built out of line.
+    /// Makes an [`Error::Unavailable`] out of line.
     #[cold]
     #[inline(never)]
     pub fn unavailable(backend: &'static str, why: impl Into<String>) -> Error {
         Error::Unavailable { backend, why: why.into(), cause: Cause::default() }
     }
 
-    /// Adds the underlying error, if this is an error of a library or of a missing one.
+    /// Adds the underlying error to an [`Error::Library`] or [`Error::Unavailable`]. Other errors are unchanged.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -257,7 +258,7 @@ impl Error {
         self
     }
 
-    /// [`Error::Backend`], built out of line.
+    /// Makes an [`Error::Backend`] out of line.
     #[cold]
     #[inline(never)]
     pub fn backend(op: &'static str, expected: &'static str, found: &'static str) -> Error {
@@ -320,7 +321,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Lets functions that read or write files use `?`.
+/// The conversion lets functions that read or write files use `?`.
 impl From<Error> for io::Error {
     fn from(why: Error) -> io::Error {
         let kind = match &why {

@@ -1,12 +1,13 @@
 //! ndarrays over memory that another library allocated, without a copy.
 //!
-//! An ndarray frees its memory like a vector and notifies nobody. So an ndarray over foreign memory has a second
-//! handle, kept here: the user's handle is then never the only one, and nothing writes to the memory or frees it. Once
-//! the kept handle is the last, the memory is taken out of it and returned to its owner. Unused memory has to be
-//! searched for: by every function here that takes foreign memory or allocates much, and by [`release_unused`].
+//! An ndarray frees its memory like a vector and notifies nobody. An ndarray over foreign memory therefore has a second
+//! handle, which is kept here, so that the user's handle is never the only handle and nothing writes to the memory or
+//! frees it. Once the kept handle is the last handle, the memory is taken out of it and returned to its owner. Such
+//! unused memory must be searched for. Every function here that takes foreign memory or allocates much searches, and so
+//! does [`release_unused`].
 //!
-//! The standard library does not promise that a vector may be made of such memory; the vector is never resized and
-//! never dropped, so the allocator does not see it.
+//! The standard library does not guarantee that a vector may be made from such memory. The vector is never resized and
+//! never dropped, so the allocator never sees it.
 
 use crate::Element;
 use ndarray::{ArcArray, Array, Axis, IxDyn, ShapeBuilder};
@@ -19,22 +20,22 @@ use std::{
     },
 };
 
-/// The owner of foreign memory, which determines where the memory may be returned.
+/// The owner of foreign memory, which determines in which calls the memory may be returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A library that this crate calls, which frees it like any array of its own.
+    /// A library that this crate calls, which frees the memory like the memory of its own arrays.
     Library,
-    /// Another library, whose code may wait for a lock that the caller holds, such as Python's: its memory is returned
+    /// Another library, whose code may wait for a lock that the caller holds, such as Python's. Its memory is returned
     /// only in calls that exchange arrays.
     Foreign,
 }
 
 /// An array over foreign memory, of any dtype.
 trait Kept: Send {
-    /// Whether all other handles are gone.
+    /// Returns whether all other handles are gone.
     fn is_last(&self) -> bool;
 
-    /// Takes the memory out of the array, which has no other handle; returns the memory's owner.
+    /// Takes the memory out of the array, which must have no other handle. Returns the memory's owner.
     fn end(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
@@ -51,7 +52,8 @@ impl<T: Element> Kept for Entry<T> {
     fn end(self: Box<Self>) -> Box<dyn Any + Send> {
         match self.array.try_into_owned_nocopy() {
             Ok(only) => mem::forget(only.into_raw_vec_and_offset()),
-            // the only handle cannot have been cloned meanwhile; if it was, the clone keeps the memory for good
+            // the only handle cannot have been cloned in the meantime; if it was cloned nevertheless, the memory is
+            // never freed
             Err(shared) => {
                 mem::forget(shared);
                 mem::forget(self.owner);
@@ -66,8 +68,8 @@ struct Registry {
     kept: Mutex<Vec<Box<dyn Kept>>>,
     /// Number of kept arrays.
     count: AtomicUsize,
-    /// Number of calls until the next search: as many as there are kept arrays, so that the cost per call stays
-    /// constant.
+    /// Number of calls until the next search. It starts at the number of kept arrays, so that the average cost per call
+    /// stays constant.
     due: AtomicUsize,
 }
 
@@ -86,7 +88,7 @@ impl Registry {
     #[cold]
     fn release_some(&self) {
         let due = self.due.fetch_sub(1, Ordering::Relaxed);
-        // wraps below zero while another thread searches
+        // the counter wraps below zero while another thread searches
         if (due == 0 || due > isize::MAX as usize)
             && let Ok(kept) = self.kept.try_lock()
         {
@@ -94,12 +96,12 @@ impl Registry {
         }
     }
 
-    /// Returns unused memory to its owners; returns whether there was any.
+    /// Returns unused memory to its owners. The result is true if there was any.
     fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
-        // an owner's code may take up memory itself, or wait for its own lock
+        // the code of an owner may register foreign memory itself, or wait for a lock of its own
         drop(kept);
         let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));
@@ -126,16 +128,16 @@ impl Owner {
 /// An ndarray over foreign memory. Its last handle must go to [`Kept::end`] and must not be dropped.
 ///
 /// # Safety
-/// From `first` on, at these strides, lie elements of this dtype: aligned, each at its own address, and not written to
-/// while a handle exists.
+/// Elements of this dtype lie at these strides, beginning at `first`. They are aligned, do not share addresses, and are
+/// not written to while a handle exists.
 unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) -> ArcArray<T, IxDyn> {
     let axes = || shape.iter().zip(strides).map(|(&len, &stride)| if len > 1 { (len, stride) } else { (len, 1) });
     let reach = |(len, stride): (usize, isize)| (len - 1) * stride.unsigned_abs();
     let back: usize = axes().filter(|(_, stride)| *stride < 0).map(reach).sum();
     let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
-    // SAFETY: the caller's promise for every element; the gaps between elements are not read. The vector is taken out
-    // again before it could be freed, and is not changed until then, as there is a second handle.
+    // SAFETY: the caller guarantees every element, and the gaps between elements are not read. The vector is taken out
+    // again before it could be freed. Until then it is not changed, because there is a second handle.
     let mut all = unsafe {
         let lowest = first.sub(back).cast_mut();
         let elements = Vec::from_raw_parts(lowest, span, span);
@@ -145,10 +147,10 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
     all.into_shared()
 }
 
-/// An ndarray over memory that lives as long as `owner`. It is never the only handle.
+/// An ndarray over memory that lives as long as `owner`. This handle is never the only handle.
 ///
 /// # Safety
-/// The conditions of [`over`] hold until the owner is dropped, which any thread may do.
+/// The conditions of [`over`] hold until the owner is dropped, which may happen on any thread.
 pub(crate) unsafe fn array<T: Element>(
     first: *const T,
     shape: &[usize],
@@ -158,13 +160,13 @@ pub(crate) unsafe fn array<T: Element>(
 ) -> ArcArray<T, IxDyn> {
     // every import also releases memory that is no longer used
     release_some(of);
-    // SAFETY: the caller's promise; the kept handle is the last.
+    // SAFETY: the caller guarantees the conditions of `over`, and the kept handle is the last one.
     let array = unsafe { over(first, shape, strides) };
     of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
     array
 }
 
-/// Releases unused foreign memory now and then; call this when memory is taken up.
+/// Searches for unused foreign memory from time to time and releases it. Functions that allocate memory call this.
 #[inline]
 pub(crate) fn release_some(of: Owner) {
     let registry = of.registry();
@@ -173,12 +175,13 @@ pub(crate) fn release_some(of: Owner) {
     }
 }
 
-/// Returns foreign memory that no array uses any more to its libraries. This also happens now and then, when arrays are
-/// exchanged.
+/// Returns foreign memory that no array uses any more to its libraries. This also happens from time to time when arrays
+/// are exchanged.
 ///
-/// CPU arrays that share the memory of a DLPack tensor do not return it at the moment the last one is dropped.
+/// If CPU arrays share the memory of a DLPack tensor, the memory is not returned at the moment when the last array is
+/// dropped.
 pub fn release_unused() {
-    // releasing one array may drop the last use of other memory
+    // releasing one array may make other memory unused
     while LIBRARY.release_all() | FOREIGN.release_all() {}
 }
 
@@ -187,10 +190,11 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Serialises tests of the shared registry: each releases memory that the others dropped.
+    /// Serialises the tests of the shared registry, because each test releases memory that other tests dropped.
     static LOCK: Mutex<()> = Mutex::new(());
 
-    /// Whether the memory is returned. Retries, as a test of another module may be releasing it at this moment.
+    /// Returns whether the memory is returned to its owner. It retries, because a test of another module may be
+    /// releasing the memory at the same time.
     fn goes_back(owner: &Arc<()>) -> bool {
         (0..1_000_000).any(|_| {
             release_unused();
@@ -209,7 +213,7 @@ mod tests {
         let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut memory, owner) = foreign(24);
         let first = memory.as_mut_ptr().cast_const();
-        // SAFETY: the memory outlives the arrays: the test ends after the owner is released.
+        // SAFETY: the memory outlives the arrays, because the test ends after the owner is released.
         let x = unsafe { array(first, &[4, 6], &[6, 1], Box::new(owner.clone()), Owner::Foreign) };
         assert_eq!((x.as_ptr(), x.is_unique(), x[[1, 2]]), (first, false, 8));
         release_unused();
@@ -234,9 +238,9 @@ mod tests {
         let (memory, owner) = foreign(1);
         for of in [Owner::Foreign, Owner::Library] {
             for _ in 0..100 {
-                // SAFETY: the memory outlives the array, which has one element.
+                // SAFETY: the memory outlives the array, and the array has one element.
                 drop(unsafe { array(memory.as_ptr(), &[1], &[1], Box::new(owner.clone()), of) });
-                // at most as many as other tests hold
+                // other tests may hold some references
                 assert!(Arc::strong_count(&owner) < 50, "{}", Arc::strong_count(&owner));
             }
         }
@@ -248,7 +252,7 @@ mod tests {
         let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, owner) = foreign(24);
         let of = |at: usize, shape: &[usize], strides: &[isize]| {
-            // SAFETY: the memory outlives the arrays; every index is within the memory.
+            // SAFETY: the memory outlives the arrays, and every index is within the memory.
             unsafe { array(memory.as_ptr().wrapping_add(at), shape, strides, Box::new(owner.clone()), Owner::Foreign) }
         };
         let all = Array::from_iter(0..24_u64).into_shape_with_order((4, 6)).unwrap();
@@ -266,7 +270,7 @@ mod tests {
         let (memory, owner) = foreign(4);
         let registry = Registry::new();
         let keep = |at: usize| {
-            // SAFETY: the memory outlives the arrays, of which each has one element.
+            // SAFETY: the memory outlives the arrays, and each array has one element.
             let array = unsafe { over(memory.as_ptr().wrapping_add(at), &[1], &[1]) };
             registry.keep(Box::new(Entry { array: array.clone(), owner: Box::new(owner.clone()) }));
             array

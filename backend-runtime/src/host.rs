@@ -1,4 +1,4 @@
-//! Arrays on the host: ndarray's, and conversions to them.
+//! Arrays on the host, which are ndarrays, and conversions to them.
 
 use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
@@ -20,7 +20,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.try_reserve_exact(least).map_err(|_| refused(least))?;
     while let Some(element) = elements.next() {
         if all.len() == all.capacity() {
-            // ndarray and vectors hold at most `isize::MAX` bytes
+            // ndarrays and vectors hold at most `isize::MAX` bytes
             let more = elements.size_hint().0.saturating_add(1);
             all.try_reserve(more).map_err(|_| refused(all.len().saturating_add(more)))?;
         }
@@ -29,7 +29,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.into_host()
 }
 
-/// The elements in C order; without a copy if this is the only handle and the elements are in that order already.
+/// The elements in C order. No copy is made if this is the only handle and the elements already are in C order.
 pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<Vec<T>> {
     let (n, in_order) = (x.len(), x.is_standard_layout());
     let owned = match x.try_into_owned_nocopy() {
@@ -45,12 +45,12 @@ pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<
     Ok(elements)
 }
 
-/// A reference-counted ndarray of any rank; also the array type of [`Numpyish`](crate::numpyish::Numpyish).
+/// A reference-counted ndarray of any rank. It is also the array type of [`Numpyish`](crate::numpyish::Numpyish).
 pub type HostArray<T> = ArcArray<T, IxDyn>;
 
-/// Types that convert to an array: any ndarray, a scalar (0 dimensions), a `Vec`, a slice, nested Rust arrays.
+/// Types that convert to an array: any ndarray, a scalar (0 dimensions), a `Vec`, a slice, or nested Rust arrays.
 pub trait IntoHost<T: Element> {
-    /// The array; owned ndarrays and vectors are converted without a copy.
+    /// Converts to an array. Owned ndarrays and vectors are converted without a copy.
     fn into_host(self) -> Result<HostArray<T>>;
 }
 

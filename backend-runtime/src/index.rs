@@ -9,15 +9,15 @@ pub struct NewAxis;
 /// One item of a list of indices; the macro `ix!` makes them.
 #[derive(Debug)]
 pub enum Index<'a, B: Arrays> {
-    /// A part of an axis; a lone index takes one element and drops the axis.
+    /// A range of an axis. A single index takes one element and drops the axis.
     Slice(Slice),
     /// A new axis of length 1: `NewAxis`.
     New,
-    /// All axes that no other item indexes: `...`. A list without it ends with an implicit one.
+    /// All axes that no other item indexes: `...`. A list without this item behaves as if it ended with it.
     Rest,
-    /// The elements of an axis at these indices; negative ones count from the end.
+    /// The elements of an axis at these indices. Negative indices count from the end.
     Array(&'a B::Array<i64>),
-    /// The elements at which the mask is true; a mask indexes as many axes as it has.
+    /// The elements at which the mask is true. A mask indexes as many axes as it has.
     Mask(&'a B::Array<bool>),
 }
 
@@ -32,7 +32,7 @@ impl<B: Arrays> Copy for Index<'_, B> {}
 /// Types of an index item: an integer of any type, a range, a [`Slice`], [`NewAxis`], an int64 array or a bool mask, by
 /// reference or by value.
 ///
-/// `K` distinguishes these; it is always inferred.
+/// `K` is a marker that distinguishes these types, and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "an index is an integer, a range, `NewAxis`, `...`, an array of `i64` or a mask of `bool`, and not `{Self}`",
     note = "an array of another integer dtype: write `&b.astype::<i64, _>(&array)?`"
@@ -97,9 +97,9 @@ impl<B: Arrays> IntoIndex<B, kind::Ready> for Index<'_, B> {
 /// A list of indices, after conversion.
 #[derive(Debug)]
 pub enum Indices<'a, B: Arrays> {
-    /// Items of any kind, of `ix!`.
+    /// Items of any kind, as from `ix!`.
     Any(&'a [Index<'a, B>]),
-    /// Slices and numbers only, of `slices!`.
+    /// Slices and numbers only, as from `slices!`.
     Slices(&'a [Slice]),
 }
 
@@ -111,7 +111,7 @@ impl<B: Arrays> Clone for Indices<'_, B> {
 
 impl<B: Arrays> Copy for Indices<'_, B> {}
 
-/// A list of indices that owns its arrays, for storing.
+/// A list of indices that owns its arrays, so that it can be stored.
 #[derive(Clone, Debug)]
 pub struct IndexList<B: Arrays>(Vec<OwnIndex<B>>);
 
@@ -125,7 +125,7 @@ enum OwnIndex<B: Arrays> {
 }
 
 impl<B: Arrays> IndexList<B> {
-    /// Clones the items, with handles of their arrays.
+    /// Clones the items. Arrays are cloned as handles.
     pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
         let one = |item: Index<'_, B>| match item {
             Index::Slice(slice) => OwnIndex::Plain(slice),
@@ -153,7 +153,7 @@ impl<B: Arrays> IndexList<B> {
         IndexList(self.0.iter().map(one).collect())
     }
 
-    /// The items; `Indices::Any` is a list of them.
+    /// The items, borrowed, for use in `Indices::Any`.
     pub fn items(&self) -> Vec<Index<'_, B>> {
         self.0.iter().map(OwnIndex::borrowed).collect()
     }
@@ -181,7 +181,7 @@ impl<'a, B: Arrays> Indices<'a, B> {
         any.iter().copied().chain(slices.iter().map(|slice| Index::Slice(*slice)))
     }
 
-    /// Converts the list to another backend; the functions map its arrays.
+    /// Converts the list to another backend; the two functions convert its arrays.
     pub fn on<C: Arrays>(
         self,
         array: impl Fn(&'a B::Array<i64>) -> Result<&'a C::Array<i64>>,

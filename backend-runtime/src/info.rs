@@ -9,21 +9,21 @@ use std::fmt;
 pub struct OpInfo {
     /// Name of the method.
     pub name: &'static str,
-    /// Group, whose trait has the method; empty for ops of a user's table.
+    /// Group of the op, whose trait has the method; empty for ops of a user's table.
     pub group: &'static str,
     /// First line of the documentation.
     pub summary: &'static str,
-    /// `sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>`
+    /// The signature, such as `sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>`.
     pub signature: &'static str,
     /// The dtypes of `T`.
     pub dtypes: &'static [DType],
-    /// The dtypes of `U`, the result's dtype of an op that converts; empty for all other ops.
+    /// The dtypes of `U`, which is the result's dtype of an op that converts; empty for all other ops.
     pub to_dtypes: &'static [DType],
-    /// Name of each backend that has the op, and what it runs.
+    /// Name of each backend that has the op, and the function or expression that it runs.
     pub backends: &'static [(&'static str, &'static str)],
-    /// NumPy's name; empty where NumPy has none.
+    /// Name of the op in NumPy; empty if NumPy does not have the op.
     pub numpy: &'static str,
-    /// Name of the accuracy promised.
+    /// Name of the promised accuracy.
     pub accuracy: &'static str,
     /// The whole documentation, in Markdown.
     pub doc: &'static str,
@@ -31,7 +31,7 @@ pub struct OpInfo {
     pub kernel: Option<KernelInfo>,
     /// The reduction as a CUDA kernel, for `fold` rows.
     pub fold: Option<FoldKernel>,
-    /// The parameters, those with defaults last.
+    /// The parameters; those with defaults come last.
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
@@ -47,11 +47,11 @@ pub struct OpInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParamInfo {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// Its type.
+    /// Type of the parameter.
     pub kind: ParamKind,
-    /// Default of the parameter, if any: parameters with defaults are fields of the options.
+    /// Default of the parameter, if it has one. Parameters with defaults are fields of the options.
     pub default: Option<DefaultInfo>,
 }
 
@@ -71,13 +71,13 @@ pub enum ParamKind {
     Axes,
     /// One axis.
     Axis,
-    /// One axis, or the array as one row.
+    /// One axis; if none is given, the array is treated as one row.
     AxisOrAll,
     /// Lengths.
     Shape,
     /// Signed lengths.
     Signed,
-    /// Widths of borders: a number, or pairs.
+    /// Widths of borders: one number, or pairs of numbers.
     Widths,
     /// A number of an array's dtype.
     Number,
@@ -85,9 +85,9 @@ pub enum ParamKind {
     Slices,
     /// A list of indices: slices, numbers, new axes, arrays, masks.
     Index,
-    /// An array that the op changes in place: a call by name returns the changed array.
+    /// An array that the op changes in place. A call by name returns the changed array.
     Target(ElementInfo),
-    /// Lengths, or none.
+    /// Lengths, or nothing.
     Lengths,
     /// A scalar of the row's dtype.
     Scalar,
@@ -99,7 +99,7 @@ pub enum ParamKind {
     Text,
     /// A Rust number or bool.
     Plain(PlainInfo),
-    /// A Rust number or bool, or none.
+    /// A Rust number or bool, or nothing.
     Maybe(PlainInfo),
     /// One of the listed names.
     Choice(&'static [&'static str]),
@@ -113,9 +113,9 @@ pub enum ElementInfo {
     T,
     /// A second dtype.
     U,
-    /// The real dtype of a complex one.
+    /// The real dtype that belongs to a complex dtype.
     Real,
-    /// The complex dtype of a real one.
+    /// The complex dtype that belongs to a real dtype.
     Complex,
     /// The dtype of sums.
     Sum,
@@ -146,7 +146,7 @@ pub enum PlainInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DefaultInfo {
-    /// Nothing.
+    /// No value.
     None,
     /// A truth value.
     Bool(bool),
@@ -168,7 +168,7 @@ pub enum DefaultInfo {
 pub enum ResultInfo {
     /// An array.
     One(ElementInfo),
-    /// Several arrays, each with a name: a call by name gives a list of them in this order.
+    /// Several arrays, each with a name. A call by name returns a list of the arrays in this order.
     Fields(&'static [(&'static str, ElementInfo)]),
     /// A list of arrays.
     List(ElementInfo),
@@ -177,7 +177,7 @@ pub enum ResultInfo {
 }
 
 impl ElementInfo {
-    /// The concrete dtype in a call of dtype `t`; a second dtype `U` also gives `t`.
+    /// The concrete dtype in a call of dtype `t`. A second dtype `U` gives `t` too.
     pub fn dtype(self, t: DType) -> DType {
         match self {
             ElementInfo::T | ElementInfo::U => t,
@@ -198,7 +198,7 @@ impl ElementInfo {
 }
 
 impl ParamInfo {
-    /// Used by the generator.
+    /// A parameter with these fields, for generated code.
     #[doc(hidden)]
     pub const fn new(name: &'static str, kind: ParamKind, default: Option<DefaultInfo>) -> ParamInfo {
         ParamInfo { name, kind, default }
@@ -221,12 +221,12 @@ pub struct KernelInfo {
     pub params: &'static [&'static str],
     /// Dtypes of input and result.
     pub dtypes: &'static [(DType, DType)],
-    /// Indices of the inputs whose elements are only moved: see [`EachSource::MOVED`](crate::EachSource::MOVED).
+    /// Indices of the inputs whose elements the kernel only moves; see [`EachSource::MOVED`](crate::EachSource::MOVED).
     pub moved: &'static [usize],
 }
 
 impl OpInfo {
-    /// Used by the generator.
+    /// Makes the description without its optional parts, for generated code.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn new(
@@ -292,14 +292,14 @@ impl OpInfo {
         OpInfo { columns, ..self }
     }
 
-    /// Sets the other names.
+    /// Sets the names of the op in other libraries.
     #[doc(hidden)]
     pub const fn with_aliases(self, aliases: &'static [&'static str]) -> OpInfo {
         OpInfo { aliases, ..self }
     }
 
-    /// Whether a backend of the table, `"numpyish"`, `"cuda"` or `"torch"`, supports the op for arrays of a dtype.
-    /// Holds for every device of the backend.
+    /// Returns whether a backend of the table (`"numpyish"`, `"cuda"` or `"torch"`) supports the op for arrays of a
+    /// dtype. The answer holds for every device of the backend.
     ///
     /// ```
     /// # use backend_runtime::{DType, OpInfo};
@@ -324,7 +324,7 @@ impl OpInfo {
         false
     }
 
-    /// Sets libtorch's op.
+    /// Sets the op of libtorch.
     #[doc(hidden)]
     pub const fn with_aten(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
         OpInfo { aten, ..self }
@@ -339,7 +339,7 @@ impl fmt::Display for OpInfo {
 }
 
 impl KernelInfo {
-    /// Used by the generator.
+    /// Makes the description of a kernel, for generated code.
     #[doc(hidden)]
     pub const fn new(
         source: &'static str,
@@ -352,13 +352,13 @@ impl KernelInfo {
         KernelInfo { source, complex, inputs, elements, params, dtypes, moved: &[] }
     }
 
-    /// Sets the inputs whose elements are only moved.
+    /// Sets the inputs whose elements the kernel only moves.
     #[doc(hidden)]
     pub const fn with_moved(self, moved: &'static [usize]) -> KernelInfo {
         KernelInfo { moved, ..self }
     }
 
-    /// Index of the first input of the row's dtype.
+    /// Index of the first input that has the row's dtype.
     pub fn input_of_t(&self) -> usize {
         self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }

@@ -1,12 +1,12 @@
 //! Links between ranks: transfers from device to device that bypass host memory.
 //!
-//! A backend with a link makes an offer, compares the offers of all ranks, and opens the link together with them.
-//! Nothing here knows how ranks communicate: the caller passes [`Peers`].
+//! A backend with a link makes an offer, compares the offers of all ranks, and opens the link together with them. This
+//! module does not depend on the way in which ranks communicate, because the caller passes [`Peers`].
 
 use crate::Result;
 use std::{any::Any, fmt, sync::Arc};
 
-/// The ranks among which a link is opened, and their communication over the host meanwhile.
+/// The ranks that open a link together. They communicate through the host until the link is open.
 pub trait Peers {
     /// The number of this rank.
     fn rank(&self) -> usize;
@@ -14,20 +14,21 @@ pub trait Peers {
     /// Number of ranks.
     fn size(&self) -> usize;
 
-    /// The bytes of all ranks, in rank order. Collective: every rank passes equally many bytes.
+    /// Gathers the bytes of all ranks, in rank order. Collective: every rank passes the same number of bytes.
     ///
     /// # Errors
     /// If the ranks cannot communicate.
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// Sends bytes to other ranks and receives theirs; the caller determines how many bytes go to each rank.
+/// A function that sends bytes to other ranks and receives bytes from them. The caller determines the number of bytes
+/// for each rank.
 pub type Through<'a> = dyn FnMut(&[u8], &mut [u8]) -> Result<()> + 'a;
 
 /// A rank's offer for a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The library, `"nccl"`, in a few bytes.
+    /// Name of the library, such as `"nccl"`, padded with zeros.
     library: [u8; 8],
     version: u64,
     /// Identifies the rank's device across all machines.
@@ -35,16 +36,16 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Length of an offer in bytes, as sent.
+    /// Length of an encoded offer in bytes.
     pub const BYTES: usize = 32;
 
-    /// Offers a library, its version, and the device that it would use.
+    /// Offers a library, its version, and the device that it would use for the link.
     #[cfg(any(feature = "cuda", test))]
     pub(crate) fn new(library: [u8; 8], version: u64, device: [u8; 16]) -> Offer {
         Offer { library, version, device }
     }
 
-    /// The offer as bytes; all zero for `None`.
+    /// Encodes an offer as bytes, which are all zero for `None`.
     pub fn to_bytes(offer: Option<&Offer>) -> [u8; Offer::BYTES] {
         let mut bytes = [0; Offer::BYTES];
         if let Some(Offer { library, version, device }) = offer {
@@ -60,7 +61,7 @@ impl Offer {
         (&bytes[..8], &bytes[8..16], &bytes[16..Offer::BYTES])
     }
 
-    /// Checks whether ranks with these concatenated offers can have a link. The answer is the same on all ranks.
+    /// Checks that ranks with these concatenated offers can have a link. The result is the same on all ranks.
     ///
     /// # Errors
     /// The reason why a link is impossible.
@@ -91,7 +92,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// The library and its version: `NCCL 2.27.3`.
+    /// Name and version of the library: `NCCL 2.27.3`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -103,7 +104,7 @@ impl Link {
         Link { name: name.into(), open: Arc::new(open) }
     }
 
-    /// The backend's own handle of the link, if it has type `L`.
+    /// The backend's handle of the link; `None` if it does not have type `L`.
     pub(crate) fn open<L: Any>(&self) -> Option<&L> {
         self.open.downcast_ref()
     }

@@ -1,11 +1,11 @@
-//! Number arguments that take the dtype of an array; they stay exact until the dtype is known.
+//! Number arguments that take the dtype of an array. They stay exact until the dtype is known.
 
 use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
 
 /// A number for an array of any dtype, such as the fill value of
 /// [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html): an integer of up to 64 bits, a real or a
-/// complex number, of Rust's types.
+/// complex number, of a type of Rust.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Number {
@@ -31,7 +31,8 @@ impl Number {
         }
     }
 
-    /// Converts the number to a dtype. Reals lose their fraction in integers, and digits in narrower floats.
+    /// Converts the number to a dtype. Real numbers lose their fraction if the dtype is an integer, and digits if it is
+    /// a narrower float.
     ///
     /// # Errors
     /// [`Error::Argument`] if the dtype cannot hold the number: 300 in uint8, NaN in an integer, an imaginary part in a
@@ -46,7 +47,7 @@ impl Number {
                 _ => Ok(T::from_f64(x as f64)),
             },
             Number::Real(x) if matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned) => {
-                // NaN and infinities become numbers beyond every integer dtype
+                // NaN and infinities become numbers that are out of range for every integer dtype
                 let whole = if x.is_nan() { i128::MAX } else { x as i128 };
                 if T::DTYPE.holds(whole) { Ok(T::from_f64(x)) } else { Err(self.beyond(op, T::DTYPE)) }
             }

@@ -14,7 +14,7 @@ use std::{borrow::Cow, ops::RangeFull};
             an op does not change its arguments: for `&mut` there are `set` and `expr!(b, x = ..)`"
 )]
 pub trait IntoArray<'a, A: Clone + 'a> {
-    /// The array.
+    /// Converts the argument to an array.
     fn into_array(self) -> Cow<'a, A>;
 }
 
@@ -46,13 +46,13 @@ impl<'a, A: Clone + 'a> IntoArray<'a, A> for Cow<'a, A> {
     }
 }
 
-/// A list of arrays as an argument of an op: `[x, y]`, `[&x, &y]`, a vector or a slice of either.
+/// A list of arrays as an argument of an op: `[x, y]`, `[&x, &y]`, or a vector or slice of arrays or references.
 #[diagnostic::on_unimplemented(
     message = "this op takes a list of arrays of the backend, such as `[&x, &y]`, and not `{Self}`",
     label = "not a list of arrays of this backend and dtype"
 )]
 pub trait ArrayList<A> {
-    /// The arrays.
+    /// References to the arrays.
     fn arrays(&self) -> Vec<&A>;
 }
 
@@ -63,7 +63,7 @@ pub trait ArrayList<A> {
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
 )]
 pub trait ListItem<A> {
-    /// The array.
+    /// A reference to the array.
     fn item(&self) -> &A;
 }
 
@@ -90,7 +90,7 @@ macro_rules! list {
 }
 list!([const N: usize] [X; N], [const N: usize] &[X; N], [] &[X], [] Vec<X>, [] &Vec<X>);
 
-/// An array or a scalar, after conversion.
+/// The operand of an op after conversion: an array or a scalar.
 #[derive(Debug)]
 pub enum Operand<'a, B: Arrays, T: Element> {
     /// An array of the backend.
@@ -118,7 +118,8 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
 
 /// Types that convert to an operand: `&array`, an array by value (so that calls nest), a `T`, or a literal.
 ///
-/// `K` distinguishes these; it is always inferred, and a caller can ignore the `K1, K2` in a signature.
+/// `K` is a marker that distinguishes these types. It is always inferred, and a caller can ignore the `K1, K2` in a
+/// signature.
 #[diagnostic::on_unimplemented(
     message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
@@ -129,7 +130,7 @@ pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
     fn into_operand(self) -> Operand<'a, B, T>;
 }
 
-/// Markers that keep the implementations of [`IntoOperand`] apart. They are inferred and never written by users.
+/// Markers that distinguish the implementations of [`IntoOperand`]. They are inferred and never written by users.
 pub mod kind {
     /// `&array`
     pub struct Borrowed;
@@ -137,13 +138,13 @@ pub mod kind {
     pub struct Owned;
     /// A scalar or a literal.
     pub struct Scalar;
-    /// An operand that was converted before.
+    /// An operand that has already been converted.
     pub struct Ready;
-    /// A reference to a converted operand.
+    /// A reference to an operand that has already been converted.
     pub struct ReadyBorrowed;
-    /// A bound that is an operand.
+    /// A bound that is given as an operand.
     pub struct Given<K>(std::marker::PhantomData<K>);
-    /// `..`, in place of a bound.
+    /// `..`, which means no bound.
     pub struct Open;
 }
 
@@ -185,8 +186,8 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     }
 }
 
-/// Types that convert to a bound: an operand, or `..` for no bound, which becomes `E`, the end of all values
-/// ([`Lowest`] or [`Highest`]).
+/// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes `E`, which is [`Lowest`] or
+/// [`Highest`], the end of the range of all values.
 #[diagnostic::on_unimplemented(
     message = "a bound here is `..`, an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
@@ -211,11 +212,11 @@ impl<'a, B: Arrays, T: Element, E: Default + Into<Scalar<T>>> IntoBound<'a, B, T
     }
 }
 
-/// The lowest value of any ordered dtype: a lower bound without effect.
+/// The lowest value of any ordered dtype, which has no effect as a lower bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lowest;
 
-/// The highest value of any ordered dtype: an upper bound without effect.
+/// The highest value of any ordered dtype, which has no effect as an upper bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Highest;
 
@@ -233,10 +234,10 @@ impl<T: Ordered> From<Highest> for Scalar<T> {
     }
 }
 
-/// A scalar to be converted to an operand of dtype `T`.
+/// A scalar that converts to an operand of dtype `T`.
 ///
-/// `f64` and `i32`, the default types of literals, convert to every float dtype (like Python's numbers in NumPy);
-/// integer dtypes take only their own type.
+/// `f64` and `i32`, the default types of literals, convert to every float dtype (like Python's numbers in NumPy).
+/// Integer dtypes accept only their own type.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 

@@ -3,15 +3,15 @@
 use crate::{Error, Result};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
-/// Maximum number of axes in a list of [`Axes`]; for longer lists the op returns an error.
+/// Maximum number of axes in a list of [`Axes`]. For longer lists the op returns an error.
 const MOST: usize = 14;
 
-/// The axes that an op runs over: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. No
-/// allocation.
+/// The axes that an op works on: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. The
+/// conversion does not allocate.
 ///
 /// # What `..` means
 ///
-/// The meaning is the same on every backend, and that of `None`, or of leaving the axes out, in NumPy:
+/// The meaning is the same on every backend. It is the meaning that `None`, or leaving out the axes, has in NumPy:
 ///
 /// | op | `..` |
 /// |---|---|
@@ -25,7 +25,7 @@ const MOST: usize = 14;
 pub enum Axes {
     /// Every axis.
     All,
-    /// The axes named, in the order given; negative ones count from the end.
+    /// The given axes, in the given order. Negative axes count from the end.
     List(AxisList),
 }
 
@@ -34,22 +34,22 @@ pub enum Axes {
 pub struct AxisList {
     len: u8,
     axes: [i8; MOST],
-    /// Set if the list does not fit; the op that takes the list then returns an error.
+    /// The reason why the list does not fit, if so. The op that takes the list then returns an error.
     unfit: Option<Unfit>,
 }
 
-/// The reason why no array that an op takes can have these axes.
+/// The reason why no array can have these axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unfit {
-    /// An axis out of range for every array.
+    /// An axis that is out of range for every array.
     Axis(i128),
     /// The number of axes in a list that is too long.
     Count(usize),
 }
 
 impl Axes {
-    /// A list of axes. If it does not fit (an axis beyond ±127, more than 14 axes), the op that takes it returns an
-    /// error.
+    /// Makes a list of axes. If the list does not fit (an axis beyond ±127, more than 14 axes), the op that takes it
+    /// returns an error.
     pub fn list(axes: impl IntoIterator<Item = isize>) -> Axes {
         Axes::exact(axes.into_iter().map(|axis| axis as i128))
     }
@@ -78,7 +78,7 @@ impl Axes {
         }
     }
 
-    /// The list as given, or `None` for all axes.
+    /// The list of axes as given; `None` if all axes are meant.
     pub fn as_list(&self) -> Option<&[i8]> {
         match self {
             Axes::All => None,
@@ -99,7 +99,7 @@ impl AxisList {
         }
     }
 
-    /// The single axis of the list, as given.
+    /// The only axis of the list, as given.
     ///
     /// # Errors
     /// [`Error::Argument`] if the list does not have exactly one axis.
@@ -116,8 +116,8 @@ impl AxisList {
     }
 }
 
-/// One axis, of any integer type; negative ones count from the end. An axis beyond `isize` is out of range for every
-/// array.
+/// One axis, of any integer type. Negative axes count from the end. An axis beyond the range of `isize` is out of range
+/// for every array.
 #[diagnostic::on_unimplemented(
     message = "an axis is an integer, and `{Self}` is none",
     note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
@@ -127,7 +127,7 @@ pub trait IntoAxis {
     fn axis(self) -> isize;
 }
 
-/// One axis, of any integer type, or `..`: the array flattened in C order.
+/// One axis, of any integer type, or `..` for the array flattened in C order.
 #[diagnostic::on_unimplemented(
     message = "this op goes along one axis, an integer, or with `..` over the array as one row; `{Self}` is neither",
     note = "ops that take several axes say `impl Into<Axes>`"
@@ -206,8 +206,8 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     }
 }
 
-/// One integer, or a list of integers, of any type: lengths of which one may be -1, and shifts.
-/// `3`, `[2, -1]`, `[n / 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
+/// One integer, or a list of integers, of any type, such as shifts, or lengths of which one may be -1: `3`, `[2, -1]`,
+/// `[n / 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a list of integers",
     note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
@@ -236,7 +236,8 @@ fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
     numbers.iter().map(number).collect()
 }
 
-/// Widths of borders, before and after an axis: one number for all, a pair for all axes, or a pair for each axis.
+/// Widths of borders, before and after an axis: one number for all borders, one pair for all axes, or one pair for each
+/// axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widths(pub(crate) Vec<usize>);
 
@@ -249,7 +250,7 @@ impl Widths {
 }
 
 /// Types that convert to border widths: `1`, a pair `(1, 2)` for all axes, or a pair for each axis, `[(1, 2), (0, 1)]`.
-/// A single width may also stand in brackets.
+/// A single width may also be in brackets.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no width of borders",
     note = "write a number, a pair such as `(1, 2)`, or a pair for each axis: `[(1, 2), (0, 1)]`"
@@ -303,12 +304,12 @@ impl From<RangeFull> for Axes {
     }
 }
 
-/// Exact conversion of an axis or index: an `i128` holds every integer that a user can pass.
+/// Exact conversion of an axis or index to an `i128`, which can represent every integer that a user can pass.
 trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
-/// Clamps an axis number to `isize`; one out of range stays beyond all axes.
+/// Clamps an axis number to `isize`. A number out of range stays out of range for every array.
 fn clamped(axis: i128) -> isize {
     axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
@@ -402,7 +403,8 @@ macro_rules! integers {
 }
 integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
-/// Lengths of the transformed axes of a multi-dimensional transform: from an array, a slice or a `Vec`. No allocation.
+/// Lengths of the transformed axes of a multi-dimensional transform, made from an array, a slice or a `Vec` without
+/// allocation.
 ///
 /// More than 14 lengths are kept as a list that fits no array, so that the op refuses the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -449,20 +451,21 @@ impl From<Vec<usize>> for Lengths {
     }
 }
 
-/// A part of one axis: `start..stop` with a step; negative numbers count from the end, as in Python.
+/// A range of one axis: `start..stop` with a step. Negative numbers count from the end, as in Python.
 ///
-/// Made from ranges: `..`, `1..`, `..-1`, `1..-1`, with [`Slice::step`] for every n-th element or the reverse order. A
-/// single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are clamped to it; a
-/// single index must lie within it. Both are kept as given, so that `usize::MAX` is beyond every axis and not -1.
+/// Slices are made from the ranges `..`, `1..`, `..-1`, `1..-1`, and from [`Slice::step`] for every n-th element or the
+/// reverse order. A single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are
+/// clamped to it, and a single index must lie within it. Both are stored as given, so that `usize::MAX` is out of range
+/// for every axis and does not become -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// First index; `None` is the beginning (the end for a negative step).
+    /// First index; `None` for the beginning of the axis (or its end if the step is negative).
     pub start: Option<i128>,
-    /// One past the last index; `None` is the end (the beginning for a negative step).
+    /// One past the last index; `None` for the end of the axis (or its beginning if the step is negative).
     pub stop: Option<i128>,
-    /// Distance from one index to the next; not 0.
+    /// Distance from one index to the next, which is not 0.
     pub step: isize,
-    /// Whether a single index was given, which drops the axis.
+    /// Whether the slice is a single index, which drops the axis.
     pub drop: bool,
 }
 
@@ -475,7 +478,7 @@ impl Slice {
         Slice { start: Some(index as i128), stop: None, step: 1, drop: true }
     }
 
-    /// Every `step`-th index; in reverse order if negative.
+    /// Takes every `step`-th index, in reverse order if `step` is negative.
     #[must_use]
     pub const fn step(mut self, step: isize) -> Slice {
         self.step = step;
@@ -509,7 +512,7 @@ mod tests {
 
     #[test]
     fn numbers_of_any_type_are_what_they_were() {
-        // an index that underflowed does not count from the end
+        // an unsigned index that wrapped below 0 does not count from the end
         let last = usize::MAX;
         assert_eq!(Axes::from(last).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 }));
         assert_eq!(

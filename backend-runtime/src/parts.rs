@@ -1,18 +1,17 @@
-//! Parts of arrays stored in C order in a file or in shared memory: the runs of contiguous elements that a part
-//! consists of.
+//! Parts of arrays that are stored in C order in a file or in shared memory. A part consists of runs of contiguous
+//! elements.
 
 use crate::{Error, Result, Slice, rules};
 use std::ops::{Range, RangeFull};
 
-/// A part of a stored array:
+/// A part of a stored array, in one of these forms:
 ///
 /// - `..`, the whole array;
-/// - `slices![1..3, .., -2..]`, by Python's rules: bounds beyond an axis are clamped, and axes not given are whole.
-///   Steps
-///   are not allowed, and a single index is written `2..3`;
+/// - `slices![1..3, .., -2..]`, which follows Python's rules: bounds beyond an axis are clamped, and axes that are not
+///   given are taken whole. Steps are not allowed, and a single index is written `2..3`;
 /// - `[1..3, 0..5]`, a range for each axis, which must lie within the axis.
 pub trait Part {
-    /// The range of each axis.
+    /// The range of the part along each axis.
     ///
     /// # Errors
     /// [`Error::Argument`] and [`Error::Shape`] if the array has no such part.
@@ -69,7 +68,7 @@ impl<P: Part + ?Sized> Part for &P {
     }
 }
 
-/// The shape of the part within these ranges, one for each axis.
+/// The shape of the part that has these ranges, one for each axis.
 ///
 /// # Errors
 /// [`Error::Argument`] if a range exceeds the shape.
@@ -97,9 +96,9 @@ pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usi
     Ok(ranges)
 }
 
-/// The runs of a part, each as its start in the array and its length, in elements. All runs are equally long; together,
-/// in this order, they are the part in C order. The ranges must be a valid part ([`shape_of`]) of an array whose size
-/// does not overflow.
+/// The runs of a part, each as its start in the array and its length, in elements. All runs have the same length, and
+/// joined in this order they give the part in C order. The ranges must be a valid part ([`shape_of`]) of an array whose
+/// size does not overflow.
 pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
     let part: Vec<usize> = ranges.iter().map(|range| range.end - range.start).collect();
     // axes that the part covers fully merge with the axis before them

@@ -1,4 +1,4 @@
-//! The default dtype of reals: for a thread, within scopes, and for the process.
+//! The default dtype of real numbers, which is set for a thread within scopes, and for the process.
 
 use crate::{DType, Error, Result, scope::Stack};
 use std::{
@@ -8,17 +8,18 @@ use std::{
 
 const OP: &str = "precision";
 
-/// Bytes of the process's default dtype.
+/// Size of the process's default dtype in bytes.
 static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 
-/// The dtype of reals that nothing else determines, in this thread now: float16, float32 or float64.
+/// The dtype that real numbers currently have in this thread if nothing else determines it: float16, float32 or
+/// float64.
 ///
 /// Calls by name use it for numbers if no arrays are given, and for arrays created without `dtype`; complex numbers get
-/// the complex dtype with such parts. Generic code takes it as a type with [`dispatch!`](crate::dispatch). It is the
-/// dtype of the innermost [scope](enter_precision), else the process's [default](set_default_precision), which is
-/// float64.
+/// the complex dtype with parts of this dtype. Generic code uses it as a type with [`dispatch!`](crate::dispatch). The
+/// innermost [scope](enter_precision) determines it; outside of scopes it is the process's
+/// [default](set_default_precision), which is initially float64.
 ///
 /// ```
 /// # use backend_runtime as backends;
@@ -44,7 +45,7 @@ pub fn precision() -> DType {
     SCOPES.with(Stack::innermost).unwrap_or_else(default)
 }
 
-/// Sets the precision of this thread until the guard is dropped, also by a panic. Scopes nest.
+/// Sets the precision of this thread until the guard is dropped, including a drop by a panic. Scopes nest.
 ///
 /// # Errors
 /// [`Error::Argument`] for a dtype other than float16, float32 and float64.
@@ -53,7 +54,7 @@ pub fn enter_precision(dtype: DType) -> Result<PrecisionScope> {
     Ok(PrecisionScope { number, of_this_thread: PhantomData })
 }
 
-/// Sets the precision of this process, for all threads, outside of scopes. Returns the previous one.
+/// Sets the precision of this process, which applies to all threads outside of scopes. Returns the previous precision.
 ///
 /// # Errors
 /// The errors of [`enter_precision`].
@@ -73,7 +74,8 @@ fn checked(dtype: DType) -> Result<DType> {
     }
 }
 
-/// A scope with its own precision, which ends when this guard is dropped; bound to one thread.
+/// Guard of a scope with its own precision. The scope ends when the guard is dropped. The guard cannot leave its
+/// thread.
 #[derive(Debug)]
 #[must_use = "the scope ends when the guard goes"]
 pub struct PrecisionScope {
@@ -83,7 +85,7 @@ pub struct PrecisionScope {
 
 impl Drop for PrecisionScope {
     fn drop(&mut self) {
-        // the scopes of a thread that is ending are gone already
+        // in a thread that is ending, the scopes may be gone already
         let _ = SCOPES.try_with(|scopes| scopes.end(self.number));
     }
 }

@@ -1,16 +1,17 @@
-//! Type promotion: the dtype that holds the values of two others, and the limits of each dtype. The functions and their
-//! rules are those of the Python Array API standard 2025.12, "type promotion" and "data type functions"; float16 and
-//! bfloat16, which it lacks, promote together to float32, as in PyTorch.
+//! Type promotion, which finds the dtype that holds the values of two dtypes, and the limits of each dtype. The
+//! functions and their rules follow the Python Array API standard 2025.12, "type promotion" and "data type functions".
+//! The standard has no float16 and bfloat16; here they promote together to float32, as in PyTorch.
 //!
-//! Ops never promote implicitly: these functions say which dtype to convert to with [`astype`].
+//! Ops never promote implicitly. These functions return the dtype to which arrays can be converted with [`astype`].
 //!
 //! [`astype`]: https://data-apis.org/array-api/latest/API_specification/generated/array_api.astype.html
 
 use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
-    /// The dtype that holds the values of both: that of `x + y` in the standard. `None` if the standard defines none:
-    /// for different kinds (except reals with complex numbers), and for uint64 with a signed integer.
+    /// The dtype that holds the values of both dtypes, which is the dtype of `x + y` in the standard. `None` if the
+    /// standard defines none, which is the case for different kinds (except reals with complex numbers), and for uint64
+    /// with a signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
         use DTypeKind::*;
         let (a, b) = (self, other);
@@ -33,7 +34,7 @@ const fn larger(a: DType, b: DType) -> DType {
     if a.size() >= b.size() { a } else { b }
 }
 
-/// The smallest signed integer dtype that holds both.
+/// The smallest signed integer dtype that holds the values of both dtypes.
 const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
     let next = match unsigned {
         DType::UInt8 => DType::Int16,
@@ -44,7 +45,7 @@ const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
     Some(larger(signed, next))
 }
 
-/// The dtype that holds the values of all, by [`DType::promote`].
+/// The dtype that holds the values of all these dtypes, according to [`DType::promote`].
 ///
 /// # Errors
 /// [`Error::Argument`] if two dtypes do not promote, or the list is empty.
@@ -57,7 +58,7 @@ pub fn result_type(dtypes: &[DType]) -> Result<DType> {
     })
 }
 
-/// Whether every value of one dtype is a value of the other, by [`DType::promote`].
+/// Returns whether every value of `from` is a value of `to`, according to [`DType::promote`].
 pub const fn can_cast(from: DType, to: DType) -> bool {
     match from.promote(to) {
         Some(both) => both as u8 == to as u8,
@@ -65,13 +66,13 @@ pub const fn can_cast(from: DType, to: DType) -> bool {
     }
 }
 
-/// Limits of a float dtype; for a complex dtype, of its parts.
+/// Limits of a float dtype; for a complex dtype, the limits of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FloatInfo {
-    /// Bits of a number.
+    /// Number of bits of a number.
     pub bits: u32,
-    /// The distance from 1 to the next number.
+    /// The distance from 1 to the next larger number.
     pub eps: f64,
     /// The smallest number: `-max`.
     pub min: f64,
@@ -79,7 +80,7 @@ pub struct FloatInfo {
     pub max: f64,
     /// The smallest positive number with full precision.
     pub smallest_normal: f64,
-    /// The dtype of the numbers.
+    /// The dtype of the numbers; for a complex dtype, the dtype of its parts.
     pub dtype: DType,
 }
 
@@ -87,7 +88,7 @@ pub struct FloatInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IntegerInfo {
-    /// Bits of a number.
+    /// Number of bits of a number.
     pub bits: u32,
     /// The smallest number.
     pub min: i128,
@@ -103,7 +104,7 @@ pub struct IntegerInfo {
 /// [`Error::DType`] for integers and bool.
 pub fn finfo(dtype: DType) -> Result<FloatInfo> {
     let dtype = dtype.to_real();
-    // bits of the fraction, and the exponents of the smallest normal and of the largest number
+    // the number of bits of the fraction, and the exponents of the smallest normal number and of the largest number
     let (fraction, low, high) = match dtype {
         DType::Float16 => (10, -14, 15),
         DType::BFloat16 => (7, -126, 127),
@@ -163,7 +164,7 @@ mod tests {
         for a in DType::ALL {
             assert_eq!(a.promote(a), Some(a));
             for b in DType::ALL {
-                // a dtype that holds both holds each
+                // a dtype that holds the values of both holds the values of each
                 if let Some(both) = a.promote(b) {
                     assert!(can_cast(a, both) && can_cast(b, both), "{a}, {b}, {both}");
                 }

@@ -1,8 +1,8 @@
-//! Thread-local settings for a part of a program: nested scopes.
+//! Nested scopes of thread-local settings.
 
 use std::cell::{Cell, RefCell};
 
-/// The values of a thread's scopes, the innermost last. Keep it in a `thread_local!`.
+/// The values of a thread's scopes, with the innermost last. A stack must be stored in a `thread_local!`.
 pub struct Stack<T> {
     next: Cell<u64>,
     scopes: RefCell<Vec<(u64, T)>>,
@@ -10,7 +10,7 @@ pub struct Stack<T> {
 
 impl<T: Clone> Stack<T> {
     /// A stack without scopes.
-    #[allow(clippy::new_without_default)] // which cannot be `const`
+    #[allow(clippy::new_without_default)] // `default` cannot be `const`
     pub const fn new() -> Stack<T> {
         Stack { next: Cell::new(0), scopes: RefCell::new(Vec::new()) }
     }
@@ -20,15 +20,15 @@ impl<T: Clone> Stack<T> {
         self.scopes.borrow().last().map(|(_, value)| value.clone())
     }
 
-    /// Begins a scope; returns the number that ends it.
+    /// Begins a scope. Returns the number with which `end` ends it.
     pub fn begin(&self, value: T) -> u64 {
         let number = self.next.replace(self.next.get() + 1);
         self.scopes.borrow_mut().push((number, value));
         number
     }
 
-    /// Ends a scope, not necessarily the innermost. Returns its value, which the caller drops once the list is no
-    /// longer borrowed: dropping it may ask for the innermost scope.
+    /// Ends a scope, which need not be the innermost. Returns its value. The caller drops the value after the list is
+    /// no longer borrowed, because its destructor may access the innermost scope.
     pub fn end(&self, number: u64) -> Option<T> {
         let mut scopes = self.scopes.borrow_mut();
         let place = scopes.iter().rposition(|(of, _)| *of == number)?;

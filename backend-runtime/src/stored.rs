@@ -1,4 +1,5 @@
-//! Serialization of dtypes and arrays by serde: in files of settings and results, and in messages. The feature `serde`.
+//! Serialization of dtypes and arrays by serde, for files of settings and results, and for messages. Requires the
+//! feature `serde`.
 
 use crate::{Arrays, DType, DynArray, Element, Error, HostArray, IntoArray, Value, bytes, dispatch};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -35,11 +36,11 @@ impl<'de> Deserialize<'de> for DType {
 /// | format | representation |
 /// |---|---|
 /// | a format for people, such as JSON | `{"dtype": "float32", "shape": [2, 3], "data": ".."}`, the data in base64, with padding |
-/// | a binary format, such as postcard | these three, the data as bytes |
+/// | a binary format, such as postcard | the same three fields, with the data as bytes |
 ///
-/// Every bit survives, including those of NaN, in half as many bytes as decimals need. Input is checked: the dtype must
-/// exist, the bytes must match the shape, bools must be 0 or 1. Memory is allocated for the bytes present, not for the
-/// size that the data claim.
+/// Every bit is preserved, including those of NaN, and the text is half as long as decimal numbers. Input is checked:
+/// the dtype must exist, the bytes must match the shape, bools must be 0 or 1. Memory is allocated for the bytes
+/// present, not for the size that the data claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename = "Array", try_from = "Fields")]
 pub struct ArrayData {
@@ -49,7 +50,7 @@ pub struct ArrayData {
     bytes: Vec<u8>,
 }
 
-/// The fields as read, not yet checked.
+/// The fields as they were read, before they are checked.
 #[derive(Deserialize)]
 #[serde(rename = "Array", deny_unknown_fields)]
 struct Fields {
@@ -105,15 +106,16 @@ impl ArrayData {
         &self.shape
     }
 
-    /// The array on a backend.
+    /// Converts the data to an array of a backend.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the dtype of the data is not that of `T`.
+    /// [`Error::Argument`] if `T` is not the dtype of the data.
     pub fn array<B: Arrays, T: Element>(&self, b: &B) -> Result<B::Array<T>, Error> {
         b.from_ndarray(self.host()?)
     }
 
-    /// The array on a backend, in the dtype of the data, for calls by name; [`Value::as_array`] returns the array.
+    /// Converts the data to an array of a backend, with the dtype of the data, for calls by name. [`Value::as_array`]
+    /// returns the array.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>, Error> {
         dispatch!(self.dtype, T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }
@@ -132,8 +134,9 @@ impl ArrayData {
     }
 }
 
-/// An array of ndarray's (the arrays of `Numpyish`) as a field: `#[serde(with = "backends::stored::array")]`. Written
-/// in the form of [`ArrayData`].
+/// Serialization of a field that is an ndarray, the array of `Numpyish`:
+///
+/// `#[serde(with = "backends::stored::array")]`. The form is that of [`ArrayData`].
 pub mod array {
     use super::{ArrayData, Deserialize, Deserializer, Element, HostArray, Serialize, Serializer, de};
     use serde::ser;
@@ -143,13 +146,13 @@ pub mod array {
         ArrayData::of_host(x).map_err(ser::Error::custom)?.serialize(to)
     }
 
-    /// Reads an array; another dtype is an error.
+    /// Reads an array. A dtype other than `T` is an error.
     pub fn deserialize<'de, T: Element, D: Deserializer<'de>>(from: D) -> Result<HostArray<T>, D::Error> {
         ArrayData::deserialize(from)?.host().map_err(de::Error::custom)
     }
 }
 
-/// Bytes, in base64 in human-readable formats.
+/// Bytes, which human-readable formats contain in base64.
 mod data {
     use base64::{Engine, display::Base64Display, prelude::BASE64_STANDARD};
     use serde::{
@@ -158,7 +161,7 @@ mod data {
     };
     use std::fmt;
 
-    /// Maximum reservation on the strength of a length that the data claim.
+    /// Maximum number of bytes reserved because of a length that the data claim.
     const MOST: usize = 1 << 16;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
@@ -204,7 +207,7 @@ mod data {
             Ok(bytes)
         }
 
-        // formats without a type for bytes write lists of numbers
+        // formats that have no type for bytes write lists of numbers
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u8>, A::Error> {
             let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(MOST));
             while let Some(byte) = list.next_element()? {

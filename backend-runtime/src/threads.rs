@@ -1,8 +1,9 @@
-//! How many threads the CPU's loops may use; after `fork` a process has only one.
+//! The number of threads that the CPU's loops may use, which is 1 in a process made by `fork`.
 //!
 //! Loops run in the calling thread and on rayon's pool. rayon panics if the system refuses to start its threads, and a
-//! process made by `fork` waits forever for threads that only its parent has. So no loop calls rayon before [`count`]
-//! has confirmed that there is a pool: without one, [`count`] is 1 and loops run in the calling thread.
+//! process made by `fork` waits forever for threads that only its parent has. Therefore no loop calls rayon before
+//! [`count`] has confirmed that there is a pool. Without a pool, [`count`] returns 1 and loops run in the calling
+//! thread.
 
 use std::{
     panic,
@@ -15,12 +16,12 @@ use std::{
 /// Whether this process was made by `fork` after its parent called [`watch_forks`].
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Number of threads that a loop called here may be split over; 1 means that it must run in this thread.
+/// Number of threads over which a loop of this thread may be split. 1 means that it must run in this thread.
 pub(crate) fn count() -> usize {
     if FORKED.load(Ordering::Relaxed) {
         return 1;
     }
-    // a thread of the caller's own pool uses that pool
+    // a thread of the caller's own pool uses this pool
     if rayon::current_thread_index().is_some() {
         return rayon::current_num_threads();
     }
@@ -29,14 +30,15 @@ pub(crate) fn count() -> usize {
         watch_forks();
         match rayon::ThreadPoolBuilder::new().build_global() {
             Ok(()) => rayon::current_num_threads(),
-            Err(why) if std::error::Error::source(&why).is_some() => 1, // the system gave no threads
-            // the program may have started the pool already, or failed to: only a query can tell
+            Err(why) if std::error::Error::source(&why).is_some() => 1, // the system refused to start threads
+            // the program may already have started the pool, or have failed to start it; only a query can distinguish
+            // these cases
             Err(_) => panic::catch_unwind(rayon::current_num_threads).unwrap_or(1),
         }
     })
 }
 
-/// Installs a handler that sets the flag in every process forked from now on.
+/// Installs a handler that sets the flag in every process forked afterwards.
 pub(crate) fn watch_forks() {
     #[cfg(unix)]
     {
@@ -45,7 +47,8 @@ pub(crate) fn watch_forks() {
             FORKED.store(true, Ordering::Relaxed);
         }
         WATCHED.get_or_init(|| {
-            // SAFETY: the handler stores to an atomic, which is safe in the child of a process with several threads.
+            // SAFETY: the handler only stores to an atomic, which is allowed in the child of a process with several
+            // threads.
             unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         });
     }

@@ -1,10 +1,11 @@
-//! Advice for programs that build this crate without optimisation, which makes arrays 10 to 100 times slower.
+//! Advice for programs that build this crate without optimisation, which makes operations on arrays 10 to 100 times
+//! slower.
 
 /// The environment variable that silences the advice.
 #[cfg(unoptimized)]
 const QUIET: &str = "BACKENDS_QUIET";
 
-/// Prints once to stderr how to optimise this crate.
+/// Prints to stderr, once, a way to optimise this crate.
 #[cfg(unoptimized)]
 pub fn advise() {
     static SAID: std::sync::Once = std::sync::Once::new();
@@ -19,7 +20,7 @@ pub fn advise() {
     });
 }
 
-/// Does nothing: this crate is optimised.
+/// Does nothing, because this crate is optimised.
 #[cfg(not(unoptimized))]
 #[inline(always)]
 pub fn advise() {}

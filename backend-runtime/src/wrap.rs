@@ -1,4 +1,5 @@
-//! Backends that wrap another: the calls of their generated methods around each op.
+//! Support for backends that wrap another backend: the functions that their generated methods call before and after
+//! each op.
 
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Index, Indices, Number, OpInfo, Operand, Result, by_name::ToLiteral,
@@ -13,24 +14,25 @@ pub fn rarely<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     f()
 }
 
-/// A backend whose ops run on another. The generated methods of a column with `wrap = true` call these.
+/// A backend whose ops run on another backend. The generated methods of a column with `wrap = true` call the methods of
+/// this trait.
 pub trait Wrap: Arrays {
     /// The backend that is wrapped.
     type Within: Arrays;
 
-    /// State kept while a call runs; it is dropped when the call ends, also by an error.
+    /// State that is kept while a call runs, and dropped when the call ends, including an end by an error.
     type Running;
 
     /// The backend that runs the ops.
     fn within(&self) -> &Self::Within;
 
-    /// Begins a call; an error refuses the call.
+    /// Begins a call. An error refuses the call.
     ///
     /// # Errors
     /// Errors of the backend.
     fn begin(&self, call: &Call<'_>) -> Result<Self::Running>;
 
-    /// Converts an array of this backend to one of the wrapped backend.
+    /// Converts an array of this backend to an array of the wrapped backend.
     ///
     /// # Errors
     /// If the array has no counterpart there.
@@ -50,9 +52,9 @@ pub trait Wrap: Arrays {
         x: <Self::Within as Arrays>::Array<T>,
     ) -> Result<Self::Array<T>>;
 
-    /// Changes an array of this backend, by a function over an array of the wrapped backend.
+    /// Changes an array of this backend by a function that changes an array of the wrapped backend.
     ///
-    /// The default changes a copy; an implementation that can pass the array itself makes none.
+    /// The default changes a copy. An implementation that can pass the array itself makes no copy.
     ///
     /// # Errors
     /// Errors of the function.
@@ -69,7 +71,7 @@ pub trait Wrap: Arrays {
         Ok(())
     }
 
-    /// Converts an operand to one of the wrapped backend.
+    /// Converts an operand to an operand of the wrapped backend.
     ///
     /// # Errors
     /// The errors of [`Wrap::open`].
@@ -100,7 +102,7 @@ pub trait Wrap: Arrays {
         Ok(all)
     }
 
-    /// Converts a list of indices to one of the wrapped backend.
+    /// Converts a list of indices to a list for the wrapped backend.
     ///
     /// # Errors
     /// The errors of [`Wrap::open`].
@@ -113,20 +115,20 @@ pub trait Wrap: Arrays {
     }
 }
 
-/// A call of an op, as passed to the backend when it begins.
+/// A call of an op, as it is passed to the backend when the call begins.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The row; `None` for calls that are not ops: a formula, or a copy from or to the host.
     pub info: Option<&'static OpInfo>,
     /// The op's name; `expr!` for a formula.
     pub op: &'static str,
-    /// The text of the formula, for a formula, a reduction of one, or the gradient of one.
+    /// The text of the formula, if the call is a formula, a reduction of a formula, or the gradient of a formula.
     pub formula: Option<&'a str>,
     /// The dtype `T` of the row.
     pub dtype: DType,
-    /// The dtype `U`, for a row that has one.
+    /// The dtype `U`, if the row has a second dtype.
     pub to: Option<DType>,
-    /// Whether the op is composed of other ops, each of which is a call within this one.
+    /// Whether the op is composed of other ops, each of which is a separate call inside this call.
     pub is_composed: bool,
     /// The parameters with their arguments, including the defaults of options.
     pub args: &'a [(&'static str, Arg<'a>)],
@@ -160,7 +162,7 @@ pub enum IndexArg<'a> {
     Plain(String),
 }
 
-/// An array of unknown type with known attributes.
+/// An array whose type is unknown, and whose attributes are known.
 pub trait AnyTyped {
     /// Lengths of the axes.
     fn lengths(&self) -> &[usize];
@@ -187,7 +189,7 @@ impl<A: ArrayAttributes + 'static> AnyTyped for A {
 }
 
 impl std::fmt::Debug for dyn AnyTyped + '_ {
-    /// `float64[2, 3]`
+    /// Writes dtype and shape, such as `float64[2, 3]`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}{:?}", self.element(), self.lengths())
     }
@@ -239,8 +241,8 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper passes on: device and memory. Use it inside the
-/// wrapper's `impl`.
+/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper forwards, which concern device and memory. Use it
+/// inside the wrapper's `impl`.
 #[macro_export]
 macro_rules! forward_to_within {
     () => {

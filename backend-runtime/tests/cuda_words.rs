@@ -1,6 +1,7 @@
 //! Compiles every CUDA program that belongs to no row, and every word of the row language, with the real NVRTC.
 //!
-//! The test has a process of its own: quick compilation, once enabled, applies to everything compiled at the same time.
+//! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
+//! the same time.
 
 use backend_runtime::{
     DType, DTypeKind, ElementInfo, KernelInfo, OpInfo, available,
@@ -10,7 +11,7 @@ use backend_runtime::{
     },
 };
 
-/// A quick compiler: the tests check that sources compile, not how fast the code is.
+/// A compiler in quick mode, because the tests check that sources compile, and not the speed of the code.
 fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0))).map(|_| Target { quick: true, ..Target::named("compute_90") })
 }
@@ -31,7 +32,7 @@ fn is_in(dtype: DType, set: &str) -> bool {
     }
 }
 
-/// The vocabulary: set of dtypes, number of operands, result, words.
+/// The vocabulary. An entry has a set of dtypes, a number of operands, a result and words.
 const WORDS: &[(&str, usize, &str, &str)] = &[
     ("any", 2, "bool", "equal"),
     ("any", 1, "bool", "is_nonzero"),

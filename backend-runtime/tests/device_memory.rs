@@ -1,4 +1,5 @@
-//! Memory that backends report, in a process without other tests: exact figures, and what is freed.
+//! Tests of the memory figures that backends report. They run in a process without other tests, so they can check exact
+//! figures and freed memory.
 
 use backend_runtime::{
     Arrays, Axes, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
@@ -17,7 +18,7 @@ use std::{
 
 const SIZE: usize = 64 << 20;
 
-/// Runs one test at a time, because memory figures are those of the whole process.
+/// Runs one test at a time, because memory figures belong to the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -57,7 +58,7 @@ fn arrays_of_a_gpu_are_counted() {
     let size = SIZE as u64;
     assert_eq!((kept.in_use, kept.peak, kept.cached), (before.in_use, with.peak, size), "{kept}");
     assert_eq!((kept.available, kept.total), (with.available + size, before.total), "{kept}");
-    // a second array of the size reuses the cached block
+    // a second array of the same size reuses the cached block
     drop(b.from_ndarray(bytes(SIZE)).unwrap());
     assert_eq!(b.memory().unwrap().cached, size);
     b.reset_peak_memory().unwrap();
@@ -68,7 +69,7 @@ fn arrays_of_a_gpu_are_counted() {
     assert!(freed.available >= kept.available && freed.available <= freed.total, "{kept} {freed}");
 }
 
-/// Without reuse a freed block goes back to the driver at once, and exact sizes are counted.
+/// If blocks are not reused, a freed block returns to the driver at once, and exact sizes are counted.
 #[test]
 fn arrays_that_are_not_kept_are_counted() {
     let _alone = alone();
@@ -83,7 +84,7 @@ fn arrays_that_are_not_kept_are_counted() {
     assert_eq!((after.in_use, after.peak, after.cached), (before, before + 1_000_004, 0), "{after}");
 }
 
-/// Ops of several libraries: a kernel of this crate, a transform, products, a factorization.
+/// Runs ops of several libraries: a kernel of this crate, a transform, products, and a factorization.
 fn program(b: &Cuda, x: &cuda::CudaArray<f64>) -> Vec<f64> {
     let doubled = cuda::manipulation::flip(b, x, Axes::All).unwrap();
     let product = cuda::linalg::matmul(b, &doubled, x).unwrap();
@@ -148,8 +149,8 @@ fn a_gpu_says_what_it_is() {
     assert!(info.memory.is_some_and(|memory| memory >= total && total > 0), "{info}");
 }
 
-/// Memory of the process, of which only this is certain: an array is in RAM while it exists. Linux counts pages per
-/// processor, so its sums are slightly off.
+/// Checks the memory figures of the process. Only one fact is certain: an array is in RAM while it exists. Linux counts
+/// pages per processor, so its totals are slightly inexact.
 fn process_memory<B: Arrays>(b: &B) {
     let Some(before) = available("memory", b.memory()) else { return };
     let x = b.from_ndarray(bytes(SIZE)).unwrap();
@@ -160,7 +161,7 @@ fn process_memory<B: Arrays>(b: &B) {
     drop(x);
     b.free_cache().unwrap();
     let freed = b.memory().unwrap();
-    // an allocator returns such a large block to the system at once
+    // an allocator returns a block of this size to the system at once
     assert!(freed.in_use + half < with.in_use && freed.peak + half >= with.in_use, "{with} {freed}");
     match b.reset_peak_memory() {
         Ok(()) => {

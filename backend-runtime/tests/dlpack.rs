@@ -1,5 +1,5 @@
-//! Arrays from and to other libraries by DLPack, on every backend: sharing of memory, who frees it and how often, and
-//! refused tensors.
+//! Exchange of arrays with other libraries by DLPack, on every backend. The tests check sharing of memory, the number
+//! of times that it is freed, and refused tensors.
 
 use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, IntoHost, Result, available, bf16,
@@ -23,7 +23,7 @@ use std::{
     },
 };
 
-/// Tests that count freed tensors run one at a time, because each of them frees what other tests have dropped.
+/// Runs tests that count freed tensors one at a time, because each of them frees what other tests have dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,7 +31,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Imitates another library: it owns memory, and counts the calls of its deleter.
 struct Peer {
-    /// Memory with room before and after the elements, for any alignment and direction.
+    /// Memory with additional room before and after the elements, for any alignment and for negative strides.
     memory: Vec<u64>,
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -39,11 +39,11 @@ struct Peer {
 }
 
 impl Peer {
-    /// Memory with the elements of an array in C order, from byte 64 on.
+    /// Makes memory with the elements of an array in C order, beginning at byte 64.
     fn new<T: Element>(x: &HostArray<T>) -> Peer {
         let mut memory = vec![0_u64; 16 + (x.len() * size_of::<T>()).div_ceil(8)];
         let to = memory[8..].as_mut_ptr().cast::<T>();
-        // SAFETY: `memory` has room for all elements from `to` on.
+        // SAFETY: `memory` has room for all elements, beginning at `to`.
         x.iter().enumerate().for_each(|(i, v)| unsafe { to.add(i).write_unaligned(*v) });
         let shape: Vec<i64> = x.shape().iter().map(|&len| len as i64).collect();
         let strides = x.as_standard_layout().strides().iter().map(|&stride| stride as i64).collect();
@@ -66,7 +66,7 @@ impl Peer {
         }
     }
 
-    /// Exports the tensor after `change`; also returns the count of the deleter's calls.
+    /// Exports the tensor after `change` was applied. Also returns the counter of calls of the deleter.
     fn give<T: Element>(
         mut self,
         change: impl FnOnce(&mut DLManagedTensorVersioned),
@@ -92,7 +92,7 @@ impl Peer {
     /// Like `give`, for a tensor without a version.
     fn give_legacy<T: Element>(mut self) -> (*mut DLManagedTensor, &'static AtomicUsize) {
         unsafe extern "C" fn delete(tensor: *mut DLManagedTensor) {
-            // SAFETY: as in `give`.
+            // SAFETY: `give_legacy` made both boxes, and they are never freed.
             let peer = unsafe { &*(*tensor).manager_ctx.cast::<Peer>() };
             peer.deleted.fetch_add(1, Ordering::SeqCst);
         }
@@ -104,7 +104,7 @@ impl Peer {
 
 /// Takes a tensor as a consumer does.
 fn take(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
-    // SAFETY: the tests take each tensor once, and its memory stays.
+    // SAFETY: the tests take each tensor once, and its memory is never freed.
     unsafe { ManagedTensor::from_raw(tensor) }
 }
 
@@ -113,7 +113,7 @@ fn count(deleted: &AtomicUsize) -> usize {
     deleted.load(Ordering::SeqCst)
 }
 
-/// Numbers that differ as far as the dtype allows.
+/// Numbers that are as different as the dtype allows.
 fn numbers<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n: usize = shape.iter().product();
     let of = |i: usize| match T::DTYPE {
@@ -170,7 +170,7 @@ fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
             let x = b.from_ndarray(host.clone())?;
             let tensor = b.to_dlpack(&x)?.into_raw();
             let (mut shape, mut strides) = (layout.0.to_vec(), layout.1.to_vec());
-            // SAFETY: no other code has the tensor; the lists live until it is taken.
+            // SAFETY: no other code has the tensor, and the lists live until the tensor is taken.
             unsafe {
                 let dl = &mut (*tensor).dl_tensor;
                 (dl.ndim, dl.shape, dl.strides) = (shape.len() as i32, shape.as_mut_ptr(), strides.as_mut_ptr());
@@ -186,7 +186,7 @@ fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
             let y = y.get::<T>().expect("its dtype");
             drop(x);
             assert_eq!(b.to_ndarray(y)?, shown(&host, layout), "{} {} {layout:?} {copy:?}", B::NAME, T::DTYPE);
-            // exported again, in the array's layout
+            // exports the array again, in its own layout
             let again = take(b.to_dlpack(y)?.into_raw())?;
             assert_eq!(b.to_ndarray(&b.from_dlpack::<T>(again)?)?, shown(&host, layout));
         }
@@ -213,7 +213,7 @@ fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
 
-/// Memory is shared: two handles see it, neither writes to it, and it lives as long as either of them.
+/// Tests that memory is shared: two handles see it, neither writes to it, and it lives as long as either of them.
 fn memory_is_shared<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[300, 100]);
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
@@ -226,7 +226,7 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     let mut y = b.from_dlpack_with::<f64>(take(tensor).unwrap(), CopyMode::Never).unwrap();
     assert_eq!(address(b, &y), start);
     assert!(!b.is_alone(&mut x) && !b.is_alone(&mut y));
-    // the first handle is dropped, and the memory stays
+    // the first handle is dropped, and the memory remains
     drop(x);
     assert!(!b.is_alone(&mut y), "it is somebody else's");
     assert_eq!(b.to_ndarray(&y).unwrap(), host);
@@ -235,7 +235,7 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     assert_eq!(b.to_ndarray(&z).unwrap(), host);
     drop(z);
     release_unused();
-    // the tensor is dropped first: the array is the only handle again
+    // the tensor is dropped first, so the array is the only handle again
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
     drop(b.to_dlpack(&x).unwrap());
     assert!(b.is_alone(&mut x));
@@ -243,15 +243,15 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     drop(y);
     release_unused();
     assert!(b.is_alone(&mut x));
-    // an array given by value without another handle: the consumer may write
+    // the array is passed by value and has no other handle, so the consumer may write
     let given = b.to_dlpack(x).unwrap();
     assert!(!given.is_read_only() && !given.is_copied());
-    // with another handle the tensor is read-only; a copy is not
+    // if there is another handle, the tensor is read-only, but a copy is not
     let x = b.from_dlpack::<f64>(given).unwrap();
     assert!(b.to_dlpack(x.clone()).unwrap().is_read_only());
     let copied = b.to_dlpack_with(&x, CopyMode::Always).unwrap();
     assert!(copied.is_copied() && !copied.is_read_only() && copied.data() != address(b, &x));
-    // SAFETY: the pointer is taken once.
+    // SAFETY: the pointer is taken only once.
     let legacy = unsafe { ManagedTensor::from_raw_legacy(copied.into_raw_legacy().unwrap()) }.unwrap();
     assert!(legacy.is_read_only());
     assert_eq!(b.to_ndarray(&b.from_dlpack::<f64>(take(legacy.into_raw()).unwrap()).unwrap()).unwrap(), host);
@@ -269,7 +269,7 @@ fn memory_is_shared_and_no_handle_writes_to_it() {
     on_every_backend!(memory_is_shared);
 }
 
-/// Arrays of Numpyish over libtorch's memory, and the reverse, on the host.
+/// Tests arrays of Numpyish over libtorch's memory, and arrays of libtorch over Numpyish's memory, on the host.
 #[test]
 fn backends_of_the_host_share_memory_both_ways() {
     let _alone = alone();
@@ -286,13 +286,13 @@ fn backends_of_the_host_share_memory_both_ways() {
         drop((x, t));
         assert_eq!(back, expected, "the tensor is gone");
     }
-    // the same through raw pointers, as between two independent libraries
+    // shares memory through raw pointers, as two independent libraries do
     let t = torch.from_dlpack::<f32>(take(numpyish.to_dlpack(&host).unwrap().into_raw()).unwrap()).unwrap();
     assert_eq!(t.view().unwrap().as_ptr(), host.as_ptr());
     let back = numpyish.from_dlpack::<f32>(take(torch.to_dlpack(t).unwrap().into_raw()).unwrap()).unwrap();
     assert_eq!((back.as_ptr(), &back), (host.as_ptr(), &host));
     drop(back);
-    // memory that libtorch allocated is owned by the arrays over it, and by their views
+    // the arrays over memory that libtorch allocated own it, and so do their views
     let mut t = torch.from_dlpack_with::<f32>(numpyish.to_dlpack(&host).unwrap(), CopyMode::Always).unwrap();
     let start = t.view().unwrap().as_ptr();
     assert!(start != host.as_ptr() && torch.is_alone(&mut t));
@@ -314,12 +314,12 @@ fn backends_of_the_host_share_memory_both_ways() {
     drop(part);
     release_unused();
     assert!(torch.is_alone(&mut t));
-    // small arrays and arrays whose elements share places are copied
+    // small arrays, and arrays whose elements share addresses, are copied
     let small = torch.from_ndarray(numbers::<f32>(&[3])).unwrap();
     assert!(torch.to_ndarray(&small).unwrap().is_unique());
 }
 
-/// Memory on one GPU is shared; between a GPU and the host it is copied.
+/// Memory is shared on one GPU, and copied between a GPU and the host.
 #[test]
 fn a_device_shares_its_memory_with_itself() {
     let _alone = alone();
@@ -354,7 +354,7 @@ fn a_device_shares_its_memory_with_itself() {
     let (tensor, deleted) = of_y(&odd);
     let refused = b.from_dlpack::<i32>(tensor).unwrap_err().to_string();
     assert!(refused.contains("must be aligned to their type") && deleted.load(Ordering::SeqCst) == 1, "{refused}");
-    // another library's bools may be any bytes
+    // bools of another library may have any bytes
     let bytes = b.from_ndarray(vec![0_u8, 1, 2, 255].into_host().unwrap()).unwrap();
     let as_bools = || {
         let tensor = b.to_dlpack(&bytes).unwrap().into_raw();
@@ -370,7 +370,7 @@ fn a_device_shares_its_memory_with_itself() {
     assert_eq!(address(&b, &own), address(&b, &bools));
 }
 
-/// After an error the tensor is freed at once, and only once.
+/// Tests that after an error the tensor is freed at once, and only once.
 fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[40, 50]);
     let give = |change: &dyn Fn(&mut DLManagedTensorVersioned)| {
@@ -379,7 +379,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     };
     let on_host = b.dlpack_device().is_host();
     let device = b.dlpack_device();
-    // another dtype, then another device
+    // gives a tensor of another dtype, and then a tensor on another device
     let (tensor, deleted) = give(&|t| t.dl_tensor.device = device);
     let refused = b.from_dlpack::<f32>(tensor.unwrap()).unwrap_err();
     let why = "from_dlpack: the tensor is of float64, and an array of float32 is asked for";
@@ -391,7 +391,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
         let expected = Error::Device { op: "from_dlpack", expected: b.device(), found: elsewhere.to_string() };
         assert_eq!((refused, count(deleted)), (expected, 1));
     }
-    // a tensor that is dropped without being imported
+    // drops a tensor without importing it
     let (tensor, deleted) = give(&|_| {});
     drop(tensor.unwrap());
     assert_eq!(deleted.load(Ordering::SeqCst), 1);
@@ -419,7 +419,7 @@ fn bad_tensors_are_refused_and_freed_once() {
         (|t| t.dl_tensor.shape = ptr::null_mut(), "a tensor of 2 axes without their lengths"),
         // SAFETY: the shape has two numbers.
         (|t| unsafe { *t.dl_tensor.shape = -1 }, "[-1, 3] is no shape"),
-        // SAFETY: the strides are two numbers.
+        // SAFETY: the strides have two numbers.
         (|t| unsafe { *t.dl_tensor.strides = i64::MAX }, "lead out of memory"),
     ];
     for (change, why) in cases {
@@ -429,9 +429,9 @@ fn bad_tensors_are_refused_and_freed_once() {
         assert_eq!(deleted.load(Ordering::SeqCst), 1, "{why}");
     }
     assert!(take(ptr::null_mut()).is_err());
-    // SAFETY: null is allowed, and refused.
+    // SAFETY: `from_raw_legacy` accepts a null pointer, and returns an error.
     assert!(unsafe { ManagedTensor::from_raw_legacy(ptr::null_mut()) }.is_err());
-    // of a tensor with another major version only the deleter is used
+    // if the tensor has another major version, only its deleter is used
     let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(|t| {
         t.version.major = 9;
         t.dl_tensor.shape = ptr::without_provenance_mut(1);
@@ -443,14 +443,14 @@ fn bad_tensors_are_refused_and_freed_once() {
     assert_eq!(deleted.load(Ordering::SeqCst), 0);
 }
 
-/// Another library's memory is shared if possible, and freed once, after the last array over it.
+/// Tests that another library's memory is shared if possible, and freed once, after the last array over it.
 fn foreign_memory<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[40, 50]);
     for legacy in [false, true] {
         let mut start = ptr::null();
         let (tensor, deleted) = if legacy {
             let (tensor, deleted) = Peer::new(&host).give_legacy::<f64>();
-            // SAFETY: as in `take`.
+            // SAFETY: the tests take each tensor once, and its memory is never freed.
             (unsafe { ManagedTensor::from_raw_legacy(tensor) }, deleted)
         } else {
             let (tensor, deleted) = Peer::new(&host).give::<f64>(|t| start = t.dl_tensor.data.cast_const());
@@ -465,7 +465,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
         assert_eq!((b.to_ndarray(&y).unwrap(), count(deleted)), (host.clone(), 0));
         std::thread::scope(|scope| scope.spawn(move || drop(y)).join().unwrap());
         assert_eq!((count(deleted), count(deleted)), (1, 1));
-        // exported again, and imported by the same backend
+        // exports the array again, and imports it with the same backend
         let (tensor, deleted) = Peer::new(&host).give::<f64>(|_| {});
         let x = b.from_dlpack::<f64>(take(tensor).unwrap()).unwrap();
         let again = take(b.to_dlpack(x).unwrap().into_raw()).unwrap();
@@ -481,7 +481,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     assert!(tensor.is_copied());
     let x = b.from_dlpack_with::<f64>(tensor, CopyMode::Always).unwrap();
     assert_eq!((deleted.load(Ordering::SeqCst), b.to_ndarray(&x).unwrap()), (1, host.clone()));
-    // no strides (C order), pinned memory of a GPU's host, and an offset
+    // a tensor without strides (which means C order), in pinned host memory of a GPU, and with an offset
     let change = |t: &mut DLManagedTensorVersioned| {
         t.dl_tensor.strides = ptr::null_mut();
         t.dl_tensor.device = DLDevice::CUDA_HOST;
@@ -497,7 +497,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     let odd = || {
         let mut peer = Peer::new(&host);
         let bytes = peer.first().cast::<u8>();
-        // SAFETY: there is room after the elements.
+        // SAFETY: the memory has room after the elements.
         unsafe { ptr::copy(bytes, bytes.add(3), host.len() * 8) };
         let (tensor, deleted) = peer.give::<f64>(|t| t.dl_tensor.byte_offset = 3);
         (take(tensor).unwrap(), deleted)
@@ -509,7 +509,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     let refused = b.from_dlpack_with::<f64>(tensor, CopyMode::Never).unwrap_err().to_string();
     assert!(refused.contains("cannot be shared: its elements must be aligned to their type"), "{refused}");
     assert_eq!(deleted.load(Ordering::SeqCst), 1);
-    // a byte that is not a valid bool
+    // tests a byte that is not a valid bool
     for (copy, len) in [(CopyMode::IfNeeded, 5000), (CopyMode::Always, 50), (CopyMode::Never, 50)] {
         let mut bytes = vec![1_u8; len];
         bytes[len - 2] = 3;
@@ -532,15 +532,15 @@ fn foreign_memory_is_freed_once_after_the_last_array() {
     }
 }
 
-/// `CopyMode::Never` is an error if one library cannot represent the memory.
+/// `CopyMode::Never` gives an error if one of the libraries cannot represent the memory.
 #[test]
 fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let _alone = alone();
     let host = numbers::<f32>(&[40, 50]);
     let backward = || {
         let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
-            // SAFETY: the strides are two numbers; the offset makes the last row the first one, so that all elements
-            // are in memory.
+            // SAFETY: the strides have two numbers. The offset makes the last row the first one, so all elements are in
+            // memory.
             unsafe { *t.dl_tensor.strides = -50 };
             t.dl_tensor.byte_offset = 39 * 50 * 4;
         });
@@ -568,9 +568,9 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
         let x = torch.from_dlpack::<f32>(tensor).unwrap();
         assert_eq!((x.view().unwrap(), count(deleted)), (expected, 1));
     }
-    // one row, repeated with a stride of 0
+    // one row that is repeated by a stride of 0
     let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
-        // SAFETY: the strides are two numbers.
+        // SAFETY: the strides have two numbers.
         unsafe { *t.dl_tensor.strides = 0 }
     });
     let refused = Numpyish::new().from_dlpack_with::<f32>(take(tensor).unwrap(), CopyMode::Never).unwrap_err();
@@ -578,7 +578,7 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     assert_eq!(count(deleted), 1);
 }
 
-/// Elements of float16, which have no literals in Rust.
+/// Tests elements of float16, for which Rust has no literals.
 #[test]
 fn halves_keep_their_bits() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Memory that libraries and conversions allocate: it stays within the bound of `fft::plan_bytes`, and refused memory
-//! is an error, not the end of the process.
+//! Tests of the memory that libraries and conversions allocate. It stays within the bound of `fft::plan_bytes`, and
+//! refused memory gives an error instead of ending the process.
 
 use backend_runtime::{
     Error, IntoHost, Norm,
@@ -13,16 +13,17 @@ use std::{
 };
 
 thread_local! {
-    /// Bytes that this thread has now, its maximum so far, and the largest block that it may allocate.
+    /// Number of bytes that this thread has allocated now, its maximum so far, and the size of the largest block that
+    /// the thread may allocate.
     static NOW: Cell<usize> = const { Cell::new(0) };
     static MOST: Cell<usize> = const { Cell::new(0) };
     static BLOCK: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// The system's allocator, which counts and can refuse large blocks.
+/// The system's allocator, with a counter, and with a limit on the size of blocks.
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged, or returns null, as any allocator may.
+// SAFETY: every call is passed unchanged to the system's allocator, or returns null, which any allocator may do.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if BLOCK.try_with(Cell::get).is_ok_and(|most| layout.size() > most) {
@@ -32,13 +33,13 @@ unsafe impl GlobalAlloc for Counting {
             now.set(now.get().wrapping_add(layout.size()));
             MOST.with(|most| most.set(most.get().max(now.get())));
         });
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
         let _ = NOW.try_with(|now| now.set(now.get().wrapping_sub(layout.size())));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the system's allocator allocated the block with this layout.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -46,9 +47,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The largest number of bytes that `f` has allocated at one time.
+/// The largest number of bytes that `f` has allocated at any time.
 fn most(f: impl FnOnce()) -> usize {
-    // a large start, so that freeing earlier memory does not go below 0
+    // the counter starts at a large number, so that freeing older memory does not make it negative
     let before = 1 << 40;
     NOW.set(before);
     MOST.set(before);
@@ -56,7 +57,8 @@ fn most(f: impl FnOnce()) -> usize {
     MOST.get() - before
 }
 
-/// Small lengths, lengths whose plans take most by measurement, powers of two and their neighbours, primes.
+/// Small lengths, lengths whose plans need the most memory according to measurements, powers of two and their
+/// neighbours, and primes.
 fn lengths() -> impl Iterator<Item = usize> {
     let near_powers = (6..15).flat_map(|e| [-3_i64, -1, 0, 1, 3].map(|d| ((1_i64 << e) + d) as usize));
     (1..300).chain([1031, 2063, 3461, 3467, 30_011, 41_527]).chain(near_powers)
@@ -114,7 +116,7 @@ fn conversions_of_host_arrays() {
 fn matrix_products() {
     let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
     let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
-    // the result fits, but the library's packed operands do not
+    // there is enough memory for the result, but not for the library's packed operands
     refused(1 << 16, || linalg::matmul(&B, &x, &y));
     assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
 }
@@ -123,7 +125,8 @@ fn matrix_products() {
 #[cfg(all(feature = "linalg", target_arch = "x86_64"))]
 fn factorizations() {
     let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
-    // the matrix and the block of `gemm` fit, but the block for the factorization's products does not
+    // there is enough memory for the matrix and for the block of `gemm`, but not for the block of the factorization's
+    // products
     refused(1 << 23, || linalg::cholesky(&B, &x, false));
     assert_eq!(linalg::cholesky(&B, &x, false).unwrap()[[7, 7]], 2.0);
 }
@@ -134,7 +137,7 @@ fn plans() {
     for n in [20_011, 20_021, 30_030, 1 << 15] {
         let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
         let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
-        // the result fits, but the plan does not
+        // there is enough memory for the result, but not for the plan
         let most = 17 * n;
         refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
         refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));

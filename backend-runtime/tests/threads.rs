@@ -1,5 +1,5 @@
-//! The CPU's loops without threads: in a process for which the system refuses to start any, and in a forked one. Each
-//! runs in a process of its own, which must end by itself with the right results.
+//! Tests of the CPU's loops without threads, in a process for which the system refuses to start any, and in a forked
+//! process. Each test runs in a separate process, which must end by itself with correct results.
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{
@@ -10,7 +10,7 @@ use backend_runtime::{
 use ndarray::ArrayD;
 use std::{env, fs, process::Command};
 
-/// Enough elements for several tasks in every loop.
+/// Number of elements, which is enough for several tasks in every loop.
 const N: usize = 1 << 21;
 
 /// Environment variable that is set in child processes.
@@ -55,11 +55,11 @@ fn loops_run_in_the_calling_thread_where_the_system_gives_no_others() {
         return in_child("loops_run_in_the_calling_thread_where_the_system_gives_no_others");
     }
     let (x, m) = (numbers(), matrix());
-    // memory for the results, and for the stacks of half of the threads that rayon would start
+    // allows memory for the results, and for the stacks of half of the threads that rayon would start
     let statm = fs::read_to_string("/proc/self/statm").expect("the size of this process");
     let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
     let limit = pages * 4096 + (64 << 20);
-    // SAFETY: `setrlimit` reads the given limit; it applies to this child process only.
+    // SAFETY: `setrlimit` only reads the given limit, which applies to this child process only.
     let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &libc::rlimit { rlim_cur: limit, rlim_max: limit }) };
     assert_eq!(set, 0);
     check(&x, &m);
@@ -75,11 +75,10 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
     check(&x, &m);
     let torch = available("torch", Torch::cpu());
     let tensor = torch.as_ref().map(|b| b.from_ndarray(x.clone()).expect("an array of libtorch"));
-    // SAFETY: the child only runs the checks of this test and leaves by `_exit`; no other code of this process runs in
-    // it.
+    // SAFETY: the child runs only the checks of this test, no other code of this process, and leaves by `_exit`.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: this only sets a timer, which ends the child if it waits forever.
+        // SAFETY: `alarm` only sets a timer, which ends the child if it waits forever.
         unsafe { libc::alarm(60) };
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             check(&x, &m);
@@ -89,7 +88,7 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
                 assert!(matches!(&error, Error::Unavailable { why, .. } if why.contains("fork")), "{error}");
             }
         }));
-        // SAFETY: this ends the child without running destructors of objects that belong to the parent.
+        // SAFETY: `_exit` ends the child without running destructors of objects that belong to the parent.
         unsafe { libc::_exit(i32::from(done.is_err())) };
     }
     let mut status = 0;

@@ -1,4 +1,5 @@
-//! The hint on stderr of a program built without optimization: once, at its first large array, unless it is silenced.
+//! Tests of the hint that a program built without optimization prints to stderr. It is printed once, at the first large
+//! array, unless it is silenced.
 
 use backend_runtime::{DType, numpyish::buffer::Buffer};
 use std::{env, process::Command};
