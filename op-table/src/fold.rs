@@ -1,7 +1,8 @@
 //! Reductions of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
 //!
-//! Each expression belongs to a row of its own that is made here: `map` over the row's array and numbers, `join` over
-//! two values, `finish` over a value and the number of elements. 16-bit elements are computed in float32.
+//! Each expression belongs to a separate row, which is made here. The parameters of `map` are the row's array and
+//! numbers, those of `join` are two values, and those of `finish` are a value and the number of elements. 16-bit
+//! elements are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -13,41 +14,41 @@ use crate::{
 /// The expressions of a reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// The value of one element; `None` for the element itself.
+    /// Computes the value of one element; `None` if the value is the element itself.
     pub map: Option<Form>,
-    /// Joins two values, `a` and `b`.
+    /// Joins two values, which are named `a` and `b`.
     pub join: Form,
-    /// The value of zero elements.
+    /// The value of an empty array.
     pub identity: Form,
-    /// The result, from a value `a` and the number of elements `n`; `None` for the value itself.
+    /// Computes the result from a value `a` and the number of elements `n`; `None` if the result is the value itself.
     pub finish: Option<Form>,
 }
 
-/// The part that an expression plays in a reduction.
+/// The role of an expression in a reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
-    /// The value of one element.
+    /// Computes the value of one element.
     Map,
-    /// The join of two values.
+    /// Joins two values.
     Join,
-    /// The value of zero elements.
+    /// The value of an empty array.
     Identity,
-    /// The result from a value.
+    /// Computes the result from a value.
     Finish,
 }
 
 impl Fold {
-    /// Returns whether elements are only joined; they are then read as values, and the expressions work on values.
+    /// Returns whether elements are only joined. If so, they are read as values, and the expressions work on values.
     pub fn reads_values(&self) -> bool {
         self.map.is_none()
     }
 
-    /// The element type of values, in terms of the expressions.
+    /// The element type of values, as the expressions see it.
     pub fn value(&self, op: &Op) -> Elem {
         if self.reads_values() { Elem::T } else { op.result.elem() }
     }
 
-    /// Returns whether a value counts the elements for which a condition is true.
+    /// Returns whether the reduction counts the elements for which a condition is true.
     pub fn counts(&self, op: &Op) -> bool {
         let is_name = |e: &Expr, name: &str| matches!(&e.node, Node::Name(n) if n == name);
         let adds = matches!(&self.join.expr.node, Node::Word(word, args) if word == "plus" && is_name(&args[0], "a") && is_name(&args[1], "b"));
@@ -56,7 +57,7 @@ impl Fold {
         adds && from_0 && of_truth && self.value(op) == Elem::Int64 && self.finish.is_none()
     }
 
-    /// The dtypes for `T` in the expressions.
+    /// The dtypes that `T` has in the expressions.
     pub fn dtypes(&self, op: &Op, model: &Model) -> Vec<String> {
         let mut dtypes: Vec<String> = Vec::new();
         for dtype in model.dtypes_of(&op.set) {
@@ -94,7 +95,7 @@ impl Fold {
         Op { params, result: Out::One(value), second: None, second_set: None, ..op.clone() }
     }
 
-    /// The expressions with their rows.
+    /// The expressions, each with its role and its row.
     fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
         let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
         let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
@@ -103,12 +104,12 @@ impl Fold {
     }
 }
 
-/// The parameters that are numbers in the expressions: all but `keepdims`.
+/// The parameters that the expressions use as numbers, which are all except `keepdims`.
 pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
     op.params.iter().filter(|p| p.is_fold_number())
 }
 
-/// The dtype in which elements of a dtype are computed.
+/// The dtype in which elements of a given dtype are computed.
 pub fn wide(dtype: &str) -> &str {
     if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
 }
@@ -149,7 +150,7 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     mistakes
 }
 
-/// Returns whether an expression is the row's array alone.
+/// Returns whether an expression consists only of the row's array.
 pub fn is_element(expr: &Expr, op: &Op) -> bool {
     matches!(&expr.node, Node::Name(name) if op.inputs().any(|p| p.name == *name))
 }

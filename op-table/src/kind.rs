@@ -1,5 +1,5 @@
-//! The kinds of parameters: everything that the model knows of them. A new kind needs a variant of [`Kind`], its arms
-//! here, and its arm in the expansion's file of kinds; the runtime has its type and its [`ParamKind`].
+//! The kinds of parameters, and everything that the model knows about them. A new kind needs a variant of [`Kind`],
+//! arms in this file, an arm in the expansion's file of kinds, and in the runtime a type and a [`ParamKind`].
 //!
 //! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
 
@@ -10,12 +10,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The type of a parameter; docs/table.md says what each is in Rust.
+/// The type of a parameter. docs/table.md lists the Rust type of each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `array`
     Array(Elem),
-    /// `operand`: an array or a scalar; for `lower` and `upper` also `..`.
+    /// `operand`: an array or a scalar. `lower` and `upper` also accept `..`.
     Operand(Elem, Absent),
     /// `arrays`: a list of arrays.
     Arrays(Elem),
@@ -25,15 +25,15 @@ pub enum Kind {
     Axes,
     /// `axis`
     Axis,
-    /// `axis?`: an axis, or all elements as one lane.
+    /// `axis?`: an axis, or all elements as one row.
     AxisOrAll,
     /// `shape`
     Shape,
-    /// `isize` lists: `newshape`, `shifts`.
+    /// Lists of `isize`, such as `newshape` and `shifts`.
     Signed,
     /// `widths`: widths of borders.
     Widths,
-    /// `number`: a number that the array's dtype holds.
+    /// `number`: a number that the array's dtype can represent.
     Number,
     /// `slices`
     Slices,
@@ -43,7 +43,7 @@ pub enum Kind {
     Lengths,
     /// `scalar`: a value of the row's dtype.
     Scalar,
-    /// `host`: anything that an array can be made of.
+    /// `host`: any value that converts to an array.
     Host,
     /// `bytes`
     Bytes,
@@ -51,7 +51,7 @@ pub enum Kind {
     Text,
     /// A number or bool of Rust.
     Plain(Plain),
-    /// Like `Plain`, or `none`.
+    /// A number or bool of Rust, or `none`.
     Maybe(Plain),
     /// One of a fixed list of names.
     Choice(Arc<Choice>),
@@ -88,29 +88,29 @@ const OF_ELEMENTS: [(&str, OfElements); 6] = [
 
 type OfElements = fn(Elem) -> Kind;
 
-/// The meaning of `..` in place of an operand.
+/// The meaning of `..` as an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// A mistake: an operand must be given.
+    /// `..` is a mistake, because an operand must be given.
     Refused,
-    /// No lower bound: the lowest value of the dtype.
+    /// There is no lower bound, so the operand is the lowest value of the dtype.
     Lowest,
-    /// No upper bound: the highest value of the dtype.
+    /// There is no upper bound, so the operand is the highest value of the dtype.
     Highest,
 }
 
 /// A closed choice: a row `[choice.norm]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// Its name, which is also the name of the parameter type.
+    /// Name of the choice, which is also the name of the parameter type.
     pub name: String,
     /// The name of the Rust type.
     pub rust: String,
     /// The summary, in one line.
     pub summary: String,
-    /// The values, with one line about each.
+    /// The values, each with a description of one line.
     pub values: Vec<(String, String)>,
-    /// Whether the runtime defines the type; the table of a user's crate defines its own.
+    /// Whether the runtime defines the type. The table of a user's crate defines its own types.
     pub of_runtime: bool,
 }
 
@@ -137,7 +137,7 @@ pub enum Plain {
     Bool,
 }
 
-/// Their names, and the dtypes that can hold their values.
+/// The names of the types, and the dtypes that can represent their values.
 const PLAIN: [(&str, Plain, &str); 6] = [
     ("f64", Plain::F64, "float64"),
     ("usize", Plain::Usize, "uint64"),
@@ -148,7 +148,7 @@ const PLAIN: [(&str, Plain, &str); 6] = [
 ];
 
 impl Plain {
-    /// The type of this name.
+    /// The type with this name.
     pub fn of(name: &str) -> Option<Plain> {
         PLAIN.iter().find(|(known, ..)| *known == name).map(|(_, plain, _)| *plain)
     }
@@ -162,12 +162,12 @@ impl Plain {
         PLAIN.iter().find(|(_, plain, _)| *plain == self).map_or(("", ""), |(name, _, dtype)| (name, dtype))
     }
 
-    /// Its name.
+    /// Name of the type.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// The dtype that can hold its values.
+    /// The dtype that can represent the type's values.
     pub fn dtype(self) -> &'static str {
         self.row().1
     }
@@ -184,7 +184,7 @@ impl Plain {
 }
 
 impl Kind {
-    /// The kind for the name of a type; `Err` is the part that is not a valid element type.
+    /// The kind for the name of a parameter type. `Err` contains the part that is not a valid element type.
     pub fn of<'t>(text: &'t str, choices: &[Arc<Choice>]) -> Result<Option<Kind>, &'t str> {
         let (head, inner) = match text.split_once('<') {
             Some((head, rest)) => (head, rest.strip_suffix('>')),
@@ -206,7 +206,7 @@ impl Kind {
         OF_ELEMENTS.iter().map(|(name, _)| *name).chain(WORDS.iter().map(|(name, _)| *name)).chain(Plain::names())
     }
 
-    /// The element type of its arrays or numbers.
+    /// The element type of the arrays or numbers of this kind.
     pub fn elem(&self) -> Option<Elem> {
         match self {
             Kind::Array(e) | Kind::Operand(e, _) | Kind::Arrays(e) | Kind::Target(e) => Some(*e),
@@ -215,7 +215,7 @@ impl Kind {
         }
     }
 
-    /// The name of the kind in `golden.py`: the type without its elements.
+    /// The name of the kind in `golden.py`, which is the parameter type without its element type.
     pub fn word(&self, ty: &str) -> String {
         let word = if matches!(self, Kind::Operand(..)) { "operand" } else { ty.split('<').next().unwrap_or(ty) };
         word.into()
@@ -226,7 +226,7 @@ impl Kind {
         matches!(self, Kind::Maybe(_) | Kind::Lengths)
     }
 
-    /// The default in a text, if it is valid for the kind.
+    /// Parses the text of a default; `None` if it is not valid for the kind.
     pub fn default_of(&self, text: &str) -> Option<DefaultValue> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let is_integer = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
@@ -256,7 +256,7 @@ impl Kind {
         }
     }
 
-    /// An example of a default of the kind, for messages.
+    /// A sample default of the kind, for messages.
     pub fn default_help(&self) -> String {
         let text = match self {
             Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
@@ -273,7 +273,7 @@ impl Kind {
         text.into()
     }
 
-    /// Returns whether a parameter can be passed to libtorch's op unchanged.
+    /// Returns whether parameters of this kind can be passed to libtorch's op unchanged.
     pub fn fits_aten(&self) -> bool {
         match self {
             Kind::Slices | Kind::Index | Kind::Target(_) | Kind::Widths | Kind::Number => false,
@@ -283,7 +283,8 @@ impl Kind {
         }
     }
 
-    /// The description for the reference; arrays and operands include their dtype. [`Kind::link`] is the part to link.
+    /// The description of the kind for the reference, which includes the dtype of arrays and operands. [`Kind::link`]
+    /// is the part that becomes a link.
     pub fn describe(&self) -> String {
         let of = |e: &Elem| e.describe();
         match self {
@@ -315,7 +316,8 @@ impl Kind {
         }
     }
 
-    /// The part of [`Kind::describe`] that has its own page, and the page's path from a module of the expansion.
+    /// The part of [`Kind::describe`] that has a separate page, and the path of the page from a module of the
+    /// expansion.
     pub fn link(&self) -> Option<(String, String)> {
         let link = |part: &str, path: String| Some((part.into(), path));
         match self {
@@ -331,7 +333,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a non-array value in a composition of `op` is valid for a parameter of the kind.
+    /// Returns whether a value in a composition of `op` that is no array is valid for a parameter of this kind.
     pub fn takes_literal(&self, value: &Expr, op: &Op) -> bool {
         let named = |e: &Expr| match &e.node {
             Node::Name(name) => op.param(name).map(|p| &p.kind),

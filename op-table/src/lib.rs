@@ -1,8 +1,8 @@
 //! The op tables of the `backends` crate as data.
 //!
-//! A table is TOML; `docs/table.md` of the repository is its reference. [`parse()`] makes a [`Model`] of it, in which
-//! every fact is checked and has a position; each mistake goes to a [`Report`] with its position. The generator makes
-//! Rust of the model, and `cargo xtask table` makes JSON.
+//! A table is TOML; `docs/table.md` of the repository is its reference. [`parse()`] converts it to a [`Model`], in
+//! which every fact is checked and has a position. Each mistake is added to a [`Report`] with its position. The
+//! generator makes Rust from the model, and `cargo xtask table` makes JSON.
 
 mod check;
 pub mod expr;

@@ -11,8 +11,8 @@ impl Op {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// The indices of the operands whose elements an `each` expression copies unchanged to the result, if it does
-    /// nothing else with elements of the row's dtype; otherwise empty.
+    /// The indices of the operands whose elements an `each` expression copies unchanged to the result, if the
+    /// expression does nothing else with elements of the row's dtype; otherwise empty.
     pub fn moved(&self, expr: &Expr) -> Vec<usize> {
         let inputs: Vec<&Param> = self.inputs().collect();
         let mut moved = Vec::new();
@@ -24,8 +24,8 @@ impl Op {
         if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
     }
 
-    /// Returns whether an `each` expression only converts its operand to the dtype of the result: the second or the
-    /// real dtype of the row. If that is the operand's own dtype, nothing is computed.
+    /// Returns whether an `each` expression only converts its operand to the dtype of the result, which is the second
+    /// dtype or the real dtype of the row. If the operand already has this dtype, nothing is computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
@@ -54,8 +54,8 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
     }
 
-    /// Returns whether an `each` expression is a single operation on its operands, so that computing it in a wider
-    /// dtype and rounding once gives the same value.
+    /// Returns whether an `each` expression is a single operation on its operands. Such an expression has the same
+    /// value if it is computed in a wider dtype and rounded once.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
         match &expr.node {
             Node::Compare(_, both) => both.iter().all(|e| self.is_operand(e)),
@@ -70,7 +70,7 @@ impl Op {
         }
     }
 
-    /// Returns whether an expression is an unchanged array of the op.
+    /// Returns whether an expression is an array of the op without any change.
     fn is_operand(&self, e: &Expr) -> bool {
         matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
     }

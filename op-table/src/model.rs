@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// The contents of all tables; a user's table is added to the base table.
+/// The contents of all tables that were read. A user's table is added to the base table.
 #[derive(Default)]
 pub struct Model {
     /// The libraries.
@@ -25,11 +25,11 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The closed choices.
     pub choices: Vec<Arc<Choice>>,
-    /// The columns that rows may have besides those of every table.
+    /// The columns that rows may have in addition to those of every table.
     pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
-    /// The accuracies.
+    /// The required accuracies of results.
     pub accuracies: Vec<Accuracy>,
     /// Default conformance cases, by the kinds of the positional parameters.
     pub cases: BTreeMap<String, Vec<Text>>,
@@ -37,9 +37,9 @@ pub struct Model {
     pub groups: Vec<Group>,
     /// The rows.
     pub ops: Vec<Op>,
-    /// Names of rows with mistakes, even of rows that are not ops: uses of them are not reported.
+    /// Names of rows with mistakes, including rows that are not ops. Uses of these rows are not reported.
     pub broken: BTreeSet<String>,
-    /// Names that clash with others in generated code.
+    /// Names that clash with other names in generated code.
     pub clashing: BTreeSet<String>,
 }
 
@@ -48,24 +48,25 @@ pub struct Model {
 pub struct Word {
     /// The set of dtypes that have the word.
     pub set: String,
-    /// The number of operands, including the one before the point.
+    /// The number of operands, including the operand before the point.
     pub args: usize,
-    /// The dtype of its result.
+    /// The dtype of the word's result.
     pub result: WordResult,
-    /// The op that does the same on arrays.
+    /// The op that applies the word to arrays.
     pub op: Option<(String, Span)>,
-    /// The dtypes in which its argument is first reduced to a range, which is slow for large arguments.
+    /// The dtypes in which the word's argument is first reduced to a range, which is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
-    /// Whether it computes enough to gain from wider vectors; other words wait for memory, or call a function.
+    /// Whether the word computes enough to gain from wider vectors. Other words are limited by memory, or call a
+    /// function.
     pub wide_vectors: bool,
-    /// Whether it is much cheaper if its first operand is positive, normal and finite.
+    /// Whether the word is much cheaper if its first operand is positive, normal and finite.
     pub cheap_above_0: bool,
-    /// The magnitude of its first operand below which it is much cheaper, if any.
+    /// The magnitude of the first operand below which the word is much cheaper, if there is such a magnitude.
     pub cheap_within: Option<f64>,
-    /// Whether its value depends on the precision of the dtype, and not only on its operands.
+    /// Whether the word's value depends on the precision of the dtype in addition to its operands.
     pub of_precision: bool,
-    /// Its derivatives with respect to its operands, in terms of the operands (`a`, `b`) and its value (`y`); fewer
-    /// than operands if some are unknown.
+    /// The derivatives of the word with respect to its operands, expressed by the operands (`a`, `b`) and the word's
+    /// value (`y`). The list is shorter than the list of operands if some derivatives are unknown.
     pub derivatives: Vec<Expr>,
 }
 
@@ -112,15 +113,15 @@ pub struct Backend {
     pub name: String,
     /// The backend's type.
     pub ty: String,
-    /// The module with its functions.
+    /// The module that contains the backend's functions.
     pub module: String,
     /// The summary, in one line.
     pub summary: String,
     /// Whether `each` and `fold` rows are compiled to loops or kernels of this library.
     pub each: bool,
-    /// Whether it accepts `aten` mappings.
+    /// Whether the backend accepts `aten` mappings.
     pub aten: bool,
-    /// The type parameters, each with its bound, for a backend that wraps another.
+    /// The type parameters, each with its bound, of a backend that wraps another backend.
     pub generics: Vec<(String, String)>,
     /// Whether ops run on the wrapped backend.
     pub wrap: bool,
@@ -128,16 +129,16 @@ pub struct Backend {
     pub records: bool,
     /// Whether ops also compute tangents.
     pub tangents: bool,
-    /// Whether arrays are split over ranks: each op then has a class, which says how its arrays must be laid out.
+    /// Whether arrays are split over ranks. Each op then has a class, which determines the layouts of its arrays.
     pub splits: bool,
-    /// Whether it belongs to the table that is read, not to the base table.
+    /// Whether the backend belongs to the table being read, and not to the base table.
     pub own: bool,
-    /// The position of its name.
+    /// The position of the backend's name in the table.
     pub span: Span,
 }
 
 impl Backend {
-    /// Returns whether ops are differentiated: rows then run as the ops that they are made of.
+    /// Returns whether the backend differentiates ops. Composed rows then run as the ops of their compositions.
     pub fn differentiates(&self) -> bool {
         self.records || self.tangents
     }
@@ -145,31 +146,32 @@ impl Backend {
 
 /// A dtype.
 pub struct DType {
-    /// Its name.
+    /// Name of the dtype.
     pub name: String,
-    /// Its Rust type.
+    /// Rust type of the dtype.
     pub rust: String,
 }
 
 /// A named set of dtypes, with the bound that it puts on `T`.
 pub struct Set {
-    /// Its name.
+    /// Name of the set.
     pub name: String,
-    /// The trait of the runtime that its dtypes implement.
+    /// The trait of the runtime that the set's dtypes implement.
     pub bound: String,
-    /// The names of its dtypes.
+    /// The names of the set's dtypes.
     pub dtypes: Vec<String>,
-    /// Whether other dtypes implement the trait too: then the set is a trait of its own, with that trait as a bound.
+    /// Whether other dtypes implement the trait too. In that case a separate trait is generated for the set, with the
+    /// runtime's trait as its bound.
     pub is_narrower: bool,
-    /// Whether it belongs to the table that is read, not to the base table.
+    /// Whether the set belongs to the table being read, and not to the base table.
     pub own: bool,
 }
 
 /// The required accuracy of a result, compared with the reference.
 pub struct Accuracy {
-    /// Its name.
+    /// Name of the accuracy.
     pub name: String,
-    /// The promise, for the documentation.
+    /// Description of the accuracy, for the documentation.
     pub summary: String,
     /// Largest error of each element in units in the last place.
     pub ulp: Option<f64>,
@@ -177,26 +179,26 @@ pub struct Accuracy {
     pub rtol: Vec<(String, f64)>,
     /// Whether `rtol` is multiplied by the square root of the input's size.
     pub sqrt_n: bool,
-    /// Whether only shape and dtype are promised.
+    /// Whether only shape and dtype are checked.
     pub shape: bool,
 }
 
 /// A group of ops, which is a trait.
 pub struct Group {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// The summary, in one line.
     pub summary: String,
-    /// The accuracy of its ops.
+    /// Name of the accuracy of the group's ops.
     pub accuracy: String,
-    /// The position of its name.
+    /// The position of the group's name in the table.
     pub span: Span,
 }
 
 /// A column that a table declares.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
     /// The summary, in one line.
     pub summary: String,
@@ -207,15 +209,16 @@ pub struct Column {
 /// Facts of a row that the tests check on backends.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Whether 0.0 and -0.0 are equivalent in its result; the row's reason says why.
+    /// Whether 0.0 and -0.0 are equivalent in the op's result. The row gives the reason.
     pub any_zero: bool,
-    /// The data that it waits for; other rows copy nothing from the device.
+    /// The data that the op waits for. Rows without this fact copy nothing from the device.
     pub waits: Option<Waits>,
     /// Calls that NumPy and backends reject.
     pub raises: Option<Vec<Text>>,
-    /// The seed of random numbers in its cases.
+    /// The seed of random numbers in the op's cases.
     pub seed: Option<u64>,
-    /// The expressions compared with the reference instead of its results: calls of ops on results and parameters.
+    /// The expressions that are compared with the reference instead of the op's results. They are calls of ops on
+    /// results and parameters.
     pub compared: Option<Vec<Text>>,
     /// The host function that reduces a formula as the op reduces an array.
     pub fused: Option<String>,
@@ -226,7 +229,7 @@ pub struct Facts {
 pub struct Waits {
     /// The number of bytes copied from the device.
     pub bytes: u64,
-    /// The reason.
+    /// The reason for waiting.
     pub why: String,
 }
 
@@ -243,9 +246,9 @@ pub struct Op {
     pub summary: String,
     /// The rest of the documentation.
     pub detail: String,
-    /// The parameters, those with defaults last.
+    /// The parameters; those with defaults come last.
     pub params: Vec<Param>,
-    /// Whether all parameters could be read; if not, their uses are not checked.
+    /// Whether all parameters could be read. If not, uses of parameters are not checked.
     pub params_are_whole: bool,
     /// Name of the set of dtypes of `T`.
     pub set: String,
@@ -261,40 +264,42 @@ pub struct Op {
     pub result_text: String,
     /// The mapping of each library.
     pub maps: BTreeMap<String, Map>,
-    /// NumPy's name.
+    /// Name of the op in NumPy.
     pub numpy: String,
-    /// The reference in Python, if it is not NumPy's function.
+    /// The reference as Python code, if it is not the NumPy function.
     pub golden: String,
-    /// Other names, for the search of the documentation.
+    /// Further names that the search of the documentation finds.
     pub alias: Vec<String>,
-    /// Rust code with the CPU's backend `b`, which runs as a documentation test.
+    /// Rust code that uses the CPU backend as `b`, and runs as a documentation test.
     pub example: String,
-    /// The parts that appear only on its page.
+    /// The parts of the row that appear only on the op's page.
     pub reference: Reference,
-    /// Name of its accuracy.
+    /// Name of the op's accuracy.
     pub accuracy: String,
-    /// Looser bounds in units in the last place, by dtype.
+    /// Error bounds in units in the last place that are looser than the accuracy, by dtype.
     pub ulp: Vec<(String, f64)>,
-    /// The reason for them.
+    /// The reason for the looser bounds.
     pub reason: String,
     /// The facts that the tests check on backends.
     pub facts: Facts,
     /// Values of the table's extra columns for this row.
     pub columns: Vec<(String, String)>,
-    /// The source of its gradients.
+    /// The source of the op's gradients.
     pub gradient: Gradient,
-    /// The gradients at one element, for real dtypes: scalar expressions in `g`, `y` and the parameters, by input.
-    /// Inputs without an entry have none.
+    /// The gradients at one element, for real dtypes, by input: scalar expressions in `g`, `y` and the parameters.
+    /// Inputs without an entry have no gradient.
     pub by_element: Option<Vec<(String, Expr)>>,
-    /// The inputs in which the op is linear with all others fixed; the op is linear in the inputs of each list jointly.
+    /// Lists of inputs in which the op is linear if all other inputs are fixed. The op is linear in the inputs of each
+    /// list jointly.
     pub linear: Vec<Vec<String>>,
-    /// The interval in which its gradients are tested.
+    /// The interval of the elements with which the op's gradients are tested.
     pub domain: (f64, f64),
-    /// The reason why its gradients at the ends of a dtype's range differ from those in float64; empty if they do not.
+    /// The reason why the op's gradients at the ends of a dtype's range differ from those in float64; empty if they do
+    /// not differ.
     pub extremes: String,
-    /// Conformance cases; `None` for those of its parameters' kinds.
+    /// Conformance cases; `None` for the default cases of the parameters' kinds.
     pub cases: Option<Vec<Text>>,
-    /// Whether it belongs to the table that is read, not to the base table.
+    /// Whether the op belongs to the table being read, and not to the base table.
     pub own: bool,
 }
 
@@ -309,7 +314,7 @@ impl Op {
         self.params.iter().filter(|p| p.default.is_some())
     }
 
-    /// Returns whether there is an options struct.
+    /// Returns whether the op has an options struct.
     pub fn has_options(&self) -> bool {
         self.optional().next().is_some()
     }
@@ -334,8 +339,8 @@ impl Op {
         self.positional().any(|p| p.kind.elem() == Some(Elem::T))
     }
 
-    /// The element types of the arrays in the options, without repeats: the options struct has a type parameter for
-    /// each.
+    /// The element types of the arrays in the options, without repetitions. The options struct has a type parameter for
+    /// each of them.
     pub fn optional_elems(&self) -> Vec<Elem> {
         let mut elems = Vec::new();
         for param in self.optional() {
@@ -354,8 +359,8 @@ impl Op {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
     }
 
-    /// Returns whether the op can reduce a formula like an array: it takes an array, axes or one axis, `keepdims` and
-    /// numbers.
+    /// Returns whether the op can reduce a formula like an array. This requires that its parameters are an array, axes
+    /// or one axis, `keepdims` and numbers.
     pub fn reduces_formulas(&self) -> bool {
         let has = |name, kind: &dyn Fn(&Kind) -> bool| self.param(name).is_some_and(|p| kind(&p.kind));
         let fold = self.maps.values().any(|map| matches!(map, Map::Fold(_)));
@@ -368,18 +373,18 @@ impl Op {
             && has("keepdims", &|kind| *kind == Kind::Plain(Plain::Bool))
     }
 
-    /// Returns whether the op works along one axis, and not over several.
+    /// Returns whether the op works along exactly one axis.
     pub fn takes_one_axis(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::Axis)
     }
 
-    /// Returns whether the op works along one axis, or over the whole array as one lane.
+    /// Returns whether the op works along one axis, or over the whole array as one row.
     pub fn takes_axis_or_all(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::AxisOrAll)
     }
 
     /// The name of a parameter in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. The name in the
-    /// table may be a keyword of C++ or a name of the prelude.
+    /// table is not used, because it may be a keyword of C++ or a name of the prelude.
     pub fn cuda_name(&self, param: &Param) -> String {
         let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
         let place = alike.take_while(|p| p.name != param.name).count();
@@ -392,20 +397,21 @@ impl Op {
     }
 }
 
-/// The parts of a row's page that nothing is generated from.
+/// The parts of a row that appear on its page, and that no code is generated from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
-    /// The description of the result, if it does not follow from the row.
+    /// The description of the result, if it cannot be derived from the row.
     pub returns: String,
-    /// Variants of the runtime's `Error`, each with its condition, besides those that follow from the parameters.
+    /// Variants of the runtime's `Error`, each with its condition, in addition to those that follow from the
+    /// parameters.
     pub errors: Vec<(String, String)>,
-    /// The library that does the work on a backend: `cuda` runs `cuFFT`.
+    /// The library that a backend runs for the op; for example, `cuda` runs `cuFFT`.
     pub runs: Vec<(String, String)>,
-    /// The names in other libraries: `torch.sum`.
+    /// The names of the op in other libraries: `torch.sum`.
     pub also: Vec<String>,
 }
 
-/// The variants of the runtime's `Error` that a row may name; any op may return the others.
+/// The variants of the runtime's `Error` that a row may name. Any op may return the other variants.
 pub const ERRORS: [&str; 6] = ["Argument", "Axis", "Index", "RepeatedAxis", "Shape", "Shapes"];
 
 /// An expression: its text and its tree.
@@ -413,39 +419,39 @@ pub const ERRORS: [&str; 6] = ["Argument", "Axis", "Index", "RepeatedAxis", "Sha
 pub struct Form {
     /// The text in the table.
     pub text: String,
-    /// The tree; its types are known after the table is checked.
+    /// The tree, whose types are known after the table is checked.
     pub expr: Expr,
 }
 
 /// The way in which a library runs a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
-    /// A scalar expression, or one for real and one for complex dtypes.
+    /// A scalar expression for all dtypes, or one for real and one for complex dtypes.
     Each {
-        /// For all dtypes, or for real dtypes.
+        /// The expression for all dtypes, or for real dtypes if `complex` is given.
         real: Form,
-        /// For complex dtypes.
+        /// The expression for complex dtypes.
         complex: Option<Form>,
     },
     /// A reduction built from scalar expressions.
     Fold(Box<Fold>),
     /// A function of the library's module.
     Call(String),
-    /// An expression of other ops.
+    /// An expression composed of other ops.
     Compose(Form),
     /// A function over any backend.
     Generic(String),
-    /// libtorch's own op.
+    /// An op of libtorch.
     Aten(Aten),
 }
 
 impl Map {
-    /// Returns whether it consists of scalar expressions, for which a library has loops or kernels.
+    /// Returns whether the mapping consists of scalar expressions, for which a library has loops or kernels.
     pub fn is_of_elements(&self) -> bool {
         matches!(self, Map::Each { .. } | Map::Fold(_))
     }
 
-    /// Returns whether it consists of other ops, and so runs on any backend.
+    /// Returns whether the mapping consists of other ops, and therefore runs on any backend.
     pub fn is_free(&self) -> bool {
         matches!(self, Map::Compose(_) | Map::Generic(_))
     }
@@ -454,13 +460,13 @@ impl Map {
 /// An op of libtorch and its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aten {
-    /// Its name.
+    /// Name of the op in libtorch.
     pub name: String,
-    /// Its overload; may be empty.
+    /// Name of the overload, which may be empty.
     pub overload: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: Vec<AtenArg>,
-    /// The way in which dtypes that libtorch lacks are computed: one of [`VIA`].
+    /// The way in which dtypes that libtorch does not support are computed, which is one of [`VIA`].
     pub via: String,
 }
 
@@ -475,7 +481,7 @@ pub enum AtenArg {
     Bool(bool),
     /// An integer.
     Integer(i64),
-    /// A number with a point.
+    /// A number with a decimal point.
     Decimal(f64),
 }
 
@@ -484,17 +490,17 @@ pub enum AtenArg {
 pub struct Param {
     /// The text of the parameter in the table.
     pub text: String,
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// The text of its type in the table.
+    /// The text of the parameter's type in the table.
     pub ty: String,
-    /// Its type.
+    /// Type of the parameter.
     pub kind: Kind,
-    /// Its default.
+    /// Default of the parameter, if it has one.
     pub default: Option<DefaultValue>,
     /// The text of the default in the table.
     pub default_text: String,
-    /// Its position.
+    /// Position of the parameter in the table.
     pub span: Span,
 }
 
@@ -518,7 +524,8 @@ pub enum DefaultValue {
 }
 
 impl Param {
-    /// Returns whether the parameter is a number in the expressions of a `fold` row: all but `keepdims` are.
+    /// Returns whether the parameter is a number in the expressions of a `fold` row, as all plain parameters except
+    /// `keepdims` are.
     pub fn is_fold_number(&self) -> bool {
         matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
     }
@@ -529,7 +536,7 @@ impl Param {
     }
 }
 
-/// The bounds that a set may put on `T`: traits of the runtime, from the narrowest to the widest.
+/// The bounds that a set may put on `T`, which are traits of the runtime, from the narrowest to the widest.
 pub const BOUNDS: [&str; 11] = [
     "Precision",
     "WideFloat",
@@ -566,7 +573,8 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
     }
 }
 
-/// The ways in which dtypes that libtorch lacks are computed: the variants of the runtime's `torch::DtypeStrategy`.
+/// The ways in which dtypes that libtorch does not support are computed, which are the variants of the runtime's
+/// `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
 /// The element type of an array.
@@ -606,12 +614,12 @@ const ELEMS: [(&str, Elem, &str); 9] = [
 ];
 
 impl Elem {
-    /// The element type of this name; an empty name is the row's dtype.
+    /// The element type with this name. An empty name is the row's dtype.
     pub fn of(name: &str) -> Option<Elem> {
         ELEMS.iter().find(|(known, ..)| *known == name).map(|(_, elem, _)| *elem)
     }
 
-    /// The names of all element types but the row's dtype, which has no name.
+    /// The names of all element types except the row's dtype, which has no name.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ELEMS.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty())
     }
@@ -620,17 +628,17 @@ impl Elem {
         ELEMS.iter().find(|(_, elem, _)| *elem == self).map_or(("", ""), |(name, _, doc)| (name, doc))
     }
 
-    /// Its name; `T` for the row's dtype.
+    /// Name of the element type; `T` for the row's dtype.
     pub fn name(self) -> &'static str {
         if self == Elem::T { "T" } else { self.row().0 }
     }
 
-    /// The text of the reference after "array".
+    /// The text that follows "array" in the reference.
     pub fn describe(self) -> &'static str {
         self.row().1
     }
 
-    /// The dtype, if it does not depend on the row's dtype.
+    /// The dtype; `None` if it depends on the row's dtype.
     pub fn dtype(self) -> Option<&'static str> {
         matches!(self, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64).then(|| self.name())
     }
@@ -652,14 +660,14 @@ pub enum Out {
 /// One of several arrays in a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the array.
     pub name: String,
-    /// Its element type.
+    /// Element type of the array.
     pub elem: Elem,
 }
 
 impl Out {
-    /// The element types of the arrays in the result; a list has one for all of its arrays.
+    /// The element types of the arrays in the result. A list of arrays has one element type for all of them.
     pub fn elems(&self) -> Vec<Elem> {
         match self {
             Out::One(e) | Out::List(e) => vec![*e],
@@ -668,31 +676,32 @@ impl Out {
         }
     }
 
-    /// The element type of the first array, which for one array and for lists is the only one.
+    /// The element type of the first array, which is the only element type of an array or a list.
     pub fn elem(&self) -> Elem {
         self.elems().first().copied().unwrap_or(Elem::T)
     }
 }
 
 impl Model {
-    /// A row by name.
+    /// The row with this name.
     pub fn op(&self, name: &str) -> Option<&Op> {
         self.ops.iter().find(|o| o.name == name)
     }
 
-    /// A set by name.
+    /// The set with this name.
     pub fn set(&self, name: &str) -> Option<&Set> {
         self.sets.iter().find(|s| s.name == name)
     }
 
-    /// The conformance cases of a row: its own, or else those of the kinds of its positional parameters.
+    /// The conformance cases of a row. If the row gives none, these are the cases for the kinds of its positional
+    /// parameters.
     pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
         let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
         let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));
         cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
     }
 
-    /// The reference of a row: a NumPy expression or the name of NumPy's function.
+    /// The reference of a row, which is a NumPy expression or the name of a NumPy function.
     pub fn reference_of(&self, op: &Op) -> String {
         match (op.golden.as_str(), op.numpy.as_str()) {
             ("", "") => format!("np.{}", op.name),
@@ -701,7 +710,7 @@ impl Model {
         }
     }
 
-    /// The signature stored in reference data, to detect that the row has changed since.
+    /// The signature that is stored with reference data, to detect later changes of the row.
     pub fn signature_of(&self, op: &Op) -> String {
         let params: Vec<&str> = op.params.iter().map(|p| p.text.as_str()).collect();
         let result = format!("{}({}) -> {} = {}", op.name, params.join(", "), op.result_text, self.reference_of(op));
@@ -714,15 +723,15 @@ impl Model {
         }
     }
 
-    /// The dtypes of a set, by the name of the set.
+    /// The dtypes of the set with this name.
     pub fn dtypes_of(&self, set: &str) -> &[String] {
         self.set(set).map_or(&[], |s| &s.dtypes)
     }
 }
 
 impl Model {
-    /// Removes what cannot be generated from a table with mistakes: rows with a mistake keep their methods but lose
-    /// their mappings; compositions of removed rows go too.
+    /// Removes the parts of a table with mistakes for which no code can be generated. Rows with a mistake keep their
+    /// methods but lose their mappings, and compositions of removed rows are removed too.
     pub fn keep_what_is_right(&mut self) {
         let (broken, sets) = (&self.broken, &self.sets);
         let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());
@@ -731,7 +740,7 @@ impl Model {
         self.ops.retain(|op| {
             let elems = op.result.elems();
             let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
-            // generated code with a clashing name would be a second mistake
+            // generated code with a clashing name would cause a second error
             let clashes = self.clashing.contains(&op.name);
             op.params_are_whole && has_dtypes && has_group(&op.group) && !clashes
         });
@@ -746,7 +755,7 @@ impl Model {
     }
 }
 
-/// The dtype of an element type if `T` is `dtype`.
+/// The dtype that an element type has if `T` is `dtype`.
 pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     match (elem, dtype) {
         (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),
@@ -760,7 +769,7 @@ pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     }
 }
 
-/// The smallest and largest value of an integer dtype; `bool` is 0 or 1.
+/// The smallest and largest value of an integer dtype, which are 0 and 1 for `bool`.
 pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     if dtype == "bool" {
         return Some((0, 1));

@@ -1,6 +1,6 @@
 //! The syntax of names, paths and numbers in a table. A string that passes these checks can be written into Rust code.
 
-/// The keywords of Rust, which need `r#` to be names.
+/// The keywords of Rust, which need the prefix `r#` when used as names.
 pub const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
     "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
@@ -8,7 +8,7 @@ pub const KEYWORDS: [&str; 52] = [
     "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "Self",
 ];
 
-/// The rule for names, for messages.
+/// States the rule for names, for messages.
 pub const NAME_RULE: &str = "a name begins with a lower-case ASCII letter; then come lower-case letters, digits and `_`; it is \
                              not `self`, `super` or `crate`";
 
@@ -29,8 +29,8 @@ pub fn is_path(text: &str) -> bool {
     })
 }
 
-/// Returns whether a text is the path of a function. The function has the name of its row, which may be a keyword:
-/// `indexing::where`.
+/// Returns whether a text is the path of a function. The function has the name of its row, which may be a keyword, as
+/// in `indexing::where`.
 pub fn is_function(text: &str) -> bool {
     match text.rsplit_once("::") {
         Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
@@ -55,7 +55,7 @@ pub fn is_type(text: &str) -> bool {
 pub fn decimal(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return None; // `inf`, `NaN`, `.5`
+        return None; // such as `inf`, `NaN`, `.5`
     }
     text.parse().ok().filter(|x: &f64| x.is_finite())
 }

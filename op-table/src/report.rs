@@ -1,4 +1,4 @@
-//! Mistakes in a table, collected and shown together, each with its position.
+//! Collects the mistakes in a table, and shows them together, each with its position.
 
 use crate::text::Span;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub struct Mistake {
     pub help: Option<String>,
 }
 
-/// The largest number of mistakes shown; after more than these the file is probably something else.
+/// The maximum number of mistakes shown. A file with more mistakes is probably not a table.
 const MOST: usize = 100;
 
 /// The mistakes found so far.
@@ -33,7 +33,7 @@ pub struct Report {
     further: usize,
     /// The number of mistakes, shown or not.
     found: usize,
-    /// Whether further mistakes are ignored, as possible consequences of earlier ones.
+    /// Whether further mistakes are ignored, because they may be consequences of earlier ones.
     sealed: bool,
 }
 
@@ -88,12 +88,12 @@ impl Report {
         self.found
     }
 
-    /// Ignores all further mistakes, which may only be consequences of earlier ones.
+    /// Ignores all further mistakes, because they may be consequences of earlier ones.
     pub(crate) fn seal(&mut self) {
         self.sealed = true;
     }
 
-    /// The mistakes as they are shown, in the order of the file.
+    /// The mistakes as texts, in the order of the file.
     pub fn into_texts(mut self) -> Vec<String> {
         self.errors.sort();
         self.errors.dedup();
@@ -104,21 +104,22 @@ impl Report {
     }
 }
 
-/// The part of a long line around a column, and the number of characters removed before it.
+/// The part of a long line around a column, and the number of characters that were removed before this part.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
     const MOST: usize = 160;
     let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
-    // control characters, and those that change the direction of the text, would misalign the marks below the line
+    // control characters, and characters that change the direction of the text, would misalign the marks below the line
     let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
     (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 
-/// The legal name nearest to `name` if it is near enough to be a slip, or else the legal names if they are few.
+/// A hint for an unknown name: the legal name that is most similar to `name` if it may be a slip, and otherwise the
+/// legal names if they are few.
 pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let legal: Vec<&str> = legal.into_iter().collect();
     let most = 1 + name.len() / 3;
-    // a name of another length is not a slip, and comparing a very long name would take long
+    // a name of very different length is not a slip, and comparing a very long name would take long
     let alike = legal.iter().filter(|l| l.len().abs_diff(name.len()) <= most);
     match alike.map(|l| (distance(name, l), *l)).min() {
         Some((d, near)) if d <= most => Some(format!("did you mean `{near}`?")),

@@ -1,11 +1,12 @@
-//! The description of what runs on a backend for a row, and of how ranks split its arrays.
+//! Describes the code that a backend runs for a row, and the way in which ranks split the row's arrays.
 
 use crate::model::*;
 
 impl Op {
-    /// The way in which ranks split the arrays of the op: the word of its column `split`. Without one, it is `each` or
-    /// `lanes` for ops with scalar expressions, `parts` for ops made of other ops, or else `whole`. A composition
-    /// besides kernels also counts as `parts`.
+    /// The way in which ranks split the arrays of the op, which is the word in the row's column `split`. Rows without
+    /// this column have `each` or `lanes` if they are scalar expressions or reductions of them, `parts` if they are
+    /// composed of other ops, and `whole` otherwise. A row with a composition for one library and functions for others
+    /// counts as `parts` too.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {
@@ -17,8 +18,8 @@ impl Op {
         }
     }
 
-    /// A line on what a backend runs, with names that users of the libraries know; `None` if the row has no mapping for
-    /// it.
+    /// A line that describes the code that a backend runs, with names that users of the libraries know; `None` if the
+    /// row has no mapping for the backend.
     pub fn runs(&self, backend: &Backend) -> Option<String> {
         let map = self.maps.get(&backend.name)?;
         let library =
@@ -43,7 +44,7 @@ impl Op {
 }
 
 impl Aten {
-    /// The name in Python: `fft_fft` is `torch.fft.fft`.
+    /// The name of the op in Python: `fft_fft` is `torch.fft.fft`.
     pub fn python_name(&self) -> String {
         let aten = &self.name;
         match aten.strip_prefix("fft_").or(aten.strip_prefix("special_")).or(aten.strip_prefix("linalg_")) {

@@ -8,28 +8,28 @@ pub type Span = Range<usize>;
 /// A string and its position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
-    /// The string, escapes resolved.
+    /// The string, with escapes resolved.
     pub text: String,
-    /// Its position in the table, quotes included.
+    /// The position of the string in the table, including quotes.
     pub span: Span,
-    /// The starts of the parts between escapes: offset in the string, offset in the table.
+    /// The starts of the parts between escapes, as offsets in the string and in the table.
     joints: Vec<(usize, usize)>,
 }
 
 impl Text {
-    /// The string at `span` of `table`.
+    /// Makes the text for a string at `span` of `table`.
     pub fn new(text: String, span: Span, table: &str) -> Text {
         let joints = joints(&text, span.clone(), table);
         Text { text, span, joints }
     }
 
-    /// The position of a range of the string.
+    /// The position in the table of a range of the string.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))
     }
 
-    /// The position of a slice of the string, found by its address.
+    /// The position in the table of a slice of the string, which is found by its address.
     pub fn place_of(&self, part: &str) -> Span {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start > self.text.len() || part.is_empty() {
@@ -59,7 +59,7 @@ impl Text {
     }
 }
 
-/// Walks string and source side by side; starts a new joint where an escape or a line end makes them differ.
+/// Compares string and source in parallel. A new joint begins where an escape or a line end makes them differ.
 fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     let raw = table.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| raw.starts_with(q)).unwrap_or("");
@@ -70,7 +70,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
         at += raw[at..].len() - raw[at..].trim_start_matches('\r').strip_prefix('\n').unwrap_or(&raw[at..]).len();
     }
     let mut joints: Vec<(usize, usize)> = Vec::new();
-    // if two joints have the same place in the string, the later one counts
+    // if two joints have the same offset in the string, the later one is used
     let mut join = |text: usize, table: usize| {
         if joints.last().is_some_and(|(last, _)| *last == text) {
             joints.pop();
@@ -100,7 +100,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
             at += found.len_utf8();
             decoded.next();
         } else {
-            // a carriage return that is not in the string
+            // the source has a carriage return that is not in the string
             at += found.len_utf8();
             join(i, span.start + at);
         }

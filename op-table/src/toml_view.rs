@@ -32,8 +32,8 @@ impl Value {
     }
 }
 
-/// Reads a table. Invalid TOML is reported once for each section, without consequences of the first mistake; the rest
-/// is read anyway.
+/// Reads a table. If a section is invalid TOML, only its first mistake is reported, because later mistakes may be
+/// consequences. The rest of the table is still read.
 pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let sections: Vec<usize> = source.text.match_indices("\n[").map(|(i, _)| i).collect();
@@ -56,7 +56,7 @@ pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     entries(table.get_ref(), &source.text)
 }
 
-/// Returns whether a character changes the direction of the following text, and so can hide a part of it.
+/// Returns whether a character changes the direction of the following text, which can hide a part of the text.
 pub(crate) fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

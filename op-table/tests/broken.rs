@@ -1,7 +1,7 @@
-//! Tables with one mistake each, and the exact report: one error, with its position.
+//! Tests tables with one mistake each, and compares the exact report: one error, with its position.
 //!
-//! `testdata/broken.txt` has an entry for each: the table it is based on, the replacement, and the error. `UPDATE=1`
-//! writes the errors anew; git shows what changed.
+//! `testdata/broken.txt` has an entry for each mistake: the table that it is based on, the replacement, and the error.
+//! `UPDATE=1` rewrites the errors, so that git shows the changes.
 
 use op_table::{Model, Report, Role, SourceFile, check, parse};
 use std::{fmt::Write, path::Path};

@@ -21,7 +21,7 @@ pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report)
     model.broken.extend(broken);
 }
 
-/// Checks a case; the error is the wrong part, a message, and help.
+/// Checks a case. The error consists of the wrong part, a message, and help.
 fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
     let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
     let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();

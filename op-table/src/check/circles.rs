@@ -1,4 +1,4 @@
-//! Compositions that contain themselves.
+//! Finds compositions that contain themselves.
 
 use crate::{
     expr::compose,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports compositions that contain themselves, through any number of rows: they would never end.
+/// Reports compositions that contain themselves, directly or through other rows, because they would never end.
 pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
@@ -16,7 +16,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // remove rows whose calls all end, until none is left but circles and the rows that lead to them
+        // removes rows whose calls all end, until only circles and the rows that lead to them are left
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! The sources of the gradients of rows: what a row says, its expression, or the ops that it is made of.
+//! Determines the gradients of rows from their sources: the rules that a row gives, its expression, or the ops of its
+//! composition.
 
 use crate::{
     expr::{self, Argument, Expr, Node, compose, derive},
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 /// The column name for the mapping of a gradient rule.
 pub const COLUMN: &str = "grad";
 
-/// Makes the gradient rules of every row, and reports mistakes in rules that rows give.
+/// Makes the gradient rules of every row, and reports mistakes in the rules that rows give.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     if model.ops.iter().all(|op| op.own) {
         words(source, model, report);
@@ -56,7 +57,7 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     }
 }
 
-/// Reports derivatives of words that use anything but their operands and their value, or unknown words.
+/// Reports derivatives of words that use names other than their operands and their value, or unknown words.
 fn words(source: &SourceFile, model: &Model, report: &mut Report) {
     for (name, word) in &model.words {
         let known = &["a", "b", "y"];
@@ -95,7 +96,7 @@ fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
     Ok(if has_parts { Gradient::OfParts } else { Gradient::Unsaid })
 }
 
-/// The rules of an `each` row that follow from its expression; `None` if they do not follow.
+/// The rules of an `each` row that can be derived from its expression; `None` if they cannot be derived.
 fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, complex: None } => Some(&real.expr),
@@ -117,7 +118,8 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-/// The gradients of a row with a scalar expression as scalar expressions, if all of them can be written so.
+/// The gradients of a row with a scalar expression, as scalar expressions; `None` unless all of them can be written in
+/// this form.
 fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, .. } => Some(&real.expr),
@@ -184,12 +186,12 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     if let Some(why) = text.text.strip_prefix("none:") {
         return Ok(rule(Err(why.trim().into())));
     }
-    // `grad::matmul_x1(g, x2)`: a function over any backend
+    // `grad::matmul_x1(g, x2)`, which calls a function over any backend
     let called = text.text.split_once('(').filter(|(path, _)| path.contains("::") && is_function(path));
     let (mut expr, path) = match called {
         Some((path, _)) => {
             let call = text.text.strip_prefix(path).unwrap_or_default();
-            // a list of names, which the parser of expressions reads as the arguments of a call
+            // wraps a list of names as the arguments of a call, so that the parser of expressions can read it
             let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
             (
                 expr::parse(&as_call).map_err(|mut mistake| {
@@ -261,7 +263,7 @@ fn names(e: &Expr) -> Vec<String> {
     names
 }
 
-/// `shape(x)` becomes the parameter `shape_x`.
+/// Replaces `shape(x)` by the parameter `shape_x`.
 fn shapes(e: &mut Expr) {
     if let Node::Call(op, arguments) = &mut e.node {
         if let ("shape", [Argument { option: None, value: Expr { node: Node::Name(x), .. } }]) =
@@ -285,7 +287,7 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// The function of a rule as a row without a mapping; `used` are its parameters.
+/// The function of a rule, as a row without a mapping. `used` are the parameters of the function.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;
@@ -311,7 +313,7 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::Plain(_) => {}
         }
     }
-    // a parameter of the row hides another value of the same name
+    // a parameter of the row hides another value with the same name
     params.retain(|p| op.param(&p.name).is_none());
     let of_call = op.params.iter().cloned().map(|p| match p.kind {
         Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },

@@ -12,8 +12,8 @@ use crate::{
     report::{Mistake, Report, SourceFile},
 };
 
-/// Checks every row, and determines the types in its expressions. Reports mistakes of the rows of the read table, not
-/// those of the base table.
+/// Checks every row, and determines the types in its expressions. Reports mistakes in rows of the table being read, but
+/// not in rows of the base table.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     for index in 0..model.ops.len() {
         let mut maps = std::mem::take(&mut model.ops[index].maps);
@@ -67,7 +67,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             forms.into_iter().filter_map(check).collect()
         }
         Map::Fold(fold) => {
-            // elements that are only joined count as values
+            // elements that are only joined count as values of the reduction
             fold.map = fold.map.take().filter(|map| !fold::is_element(&map.expr, op));
             fold::check(fold, op, model)
         }
@@ -76,7 +76,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
     }
 }
 
-/// Reports bounds of dtypes without an order, which have no lowest value.
+/// Reports bounds in rows whose dtypes have no order, and so no lowest value.
 fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own) {
@@ -92,7 +92,7 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     model.broken.extend(broken);
 }
 
-/// Returns whether this dtype uses the complex form of a row.
+/// Returns whether a dtype uses the complex form of a row.
 fn complex_form(dtype: &str) -> bool {
     dtype.starts_with("complex")
 }

@@ -1,4 +1,4 @@
-//! Names that are valid but clash with others.
+//! Finds names that are valid, but clash with other names.
 
 use crate::{
     model::{Model, camel},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Methods that every backend has besides its ops, and methods of traits that every program sees.
+/// Methods that every backend has in addition to its ops, and methods of traits that are in scope in every program.
 const METHODS: [&str; 26] = [
     "borrow",
     "borrow_mut",
@@ -36,10 +36,10 @@ const METHODS: [&str; 26] = [
     "try_into",
 ];
 
-/// Functions that every options struct has besides its setters.
+/// Functions that every options struct has in addition to its setters.
 const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 
-/// Traits and types in the expansion of a base table besides its groups.
+/// Traits and types in the expansion of a base table, in addition to its groups.
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
 /// Reports names of ops, options, groups and words that clash.
@@ -86,7 +86,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             );
         }
     }
-    // the rows may be missing because they have mistakes
+    // a row may be missing because it has mistakes
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));

@@ -1,4 +1,4 @@
-//! Types in a composition: the op of each call, whether its arguments fit, and its result.
+//! Determines types in a composition: the op of each call, the validity of its arguments, and its result.
 
 use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The language, for messages.
+/// Describes the language, for messages.
 const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
                         `let name = ..;` and `option = value`";
 
-/// Determines the type of every part of `expr`, and turns its operators into calls. Returns all mistakes.
+/// Determines the type of every part of `expr`, and replaces its operators by calls. Returns all mistakes.
 pub fn check(expr: &mut Expr, op: &Op, model: &Model) -> Vec<Mistake> {
     let dtypes = model.dtypes_of(&op.set).to_vec();
     let mut scope = Scope { op, model, dtypes, lets: BTreeMap::new(), mistakes: Vec::new() };
@@ -73,7 +73,7 @@ impl Scope<'_> {
         self.lets.insert(name.text.clone(), ty);
     }
 
-    /// Turns `x * y` into `multiply(x, y)`. Returns whether every word is known.
+    /// Replaces `x * y` by `multiply(x, y)`. Returns whether every word is known.
     fn operators_are_calls(&mut self, e: &mut Expr) -> bool {
         let (op, args) = match &mut e.node {
             Node::Word(word, args) => {
@@ -188,7 +188,7 @@ impl Scope<'_> {
     }
 
     /// Matches arguments with parameters. Parameters without a default that are given by name become positional
-    /// arguments, so that readers of the call find them in their places.
+    /// arguments, so that later passes find them at their positions.
     fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
         let wanted: Vec<&Param> = op.positional().collect();
         let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
@@ -242,7 +242,8 @@ impl Scope<'_> {
         wanted.iter().copied().chain(options).enumerate().map(|(i, param)| (param, i)).collect()
     }
 
-    /// The dtypes of `T` in a call, if an argument determines them; an error if they are wrong or unknown.
+    /// The dtypes of `T` in a call; `None` if no argument determines them. The error means that they are wrong or
+    /// unknown.
     fn dtypes_of_call(
         &mut self,
         op: &Op,
@@ -294,7 +295,7 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // a parameter of the same type handed on, `none` included
+        // a parameter of the same type is passed on, including the value `none`
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {
@@ -330,7 +331,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks a number as an element of the dtypes of a call, or of the row's dtypes if those of the call are unknown.
+    /// Checks a number as an element of the call's dtypes, or of the row's dtypes if the call's dtypes are unknown.
     fn number(&mut self, value: &Expr, t: &Dtypes) {
         let Node::Number(n) = value.node else { return };
         let dtypes: Vec<&str> = t.as_ref().unwrap_or(&self.dtypes).iter().map(String::as_str).collect();
@@ -389,7 +390,7 @@ fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
 
-/// The value of an expression, from inside nested blocks.
+/// The value of an expression. For nested blocks, the value of the innermost block.
 fn last(e: &Expr) -> &Expr {
     match &e.node {
         Node::Block(_, value) => last(value),
@@ -401,7 +402,7 @@ fn array(ty: &Ty) -> Option<&Dtypes> {
     if let Ty::Array(d) = ty { Some(d) } else { None }
 }
 
-/// Two dtypes that should be equal but differ; unknown dtypes never conflict.
+/// The first pair of dtypes that should be equal but differ. Unknown dtypes never conflict.
 fn conflict<'d>(a: &'d Dtypes, b: &'d Dtypes) -> Option<(&'d str, &'d str)> {
     let (a, b) = (a.as_ref()?, b.as_ref()?);
     a.iter().zip(b).find(|(a, b)| a != b).map(|(a, b)| (a.as_str(), b.as_str()))
@@ -422,7 +423,7 @@ pub fn calls(e: &Expr) -> Vec<Name> {
     calls
 }
 
-/// Returns whether a value equals the default of an option, which then need not be set.
+/// Returns whether a value equals the default of an option, which then does not have to be set.
 pub fn is_default(param: &Param, value: &Expr) -> bool {
     param.default == Some(DefaultValue::None) && is_none(value)
 }

@@ -26,7 +26,7 @@ pub fn text(e: &Expr, op: &Op) -> String {
         Node::Logic(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
         Node::Not(x) => format!("!({})", text(x, op)),
         Node::If(parts) => format!("({} ? {} : {})", text(&parts[0], op), text(&parts[1], op), text(&parts[2], op)),
-        // not part of the language of scalar expressions: the check reports them
+        // these nodes are not part of the language of scalar expressions; the check reports them
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }
@@ -49,7 +49,7 @@ fn dtype(ty: &Ty) -> &'static str {
 fn number(n: Number, dtype: &str) -> String {
     match n {
         Number::Decimal(value) => format!("op_of<{dtype}>({value:?})"),
-        // in C++ the sign is an operator, and the number without it must fit
+        // in C++ a sign is an operator, so the number without its sign must fit the type
         Number::Integer(value) if value == i64::MIN.into() => format!("cast<{dtype}>({}LL - 1)", value + 1),
         Number::Integer(value) if value > i64::MAX.into() => format!("cast<{dtype}>({value}ULL)"),
         Number::Integer(value) => format!("cast<{dtype}>({value}LL)"),

@@ -1,5 +1,5 @@
-//! Derivatives of scalar expressions, as compositions of ops: the gradient of an operand from the gradient of the
-//! result.
+//! Derivatives of scalar expressions as compositions of ops, which compute the gradient of an operand from the gradient
+//! of the result.
 
 use super::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
 use crate::model::{Model, WordResult};
@@ -7,7 +7,8 @@ use crate::model::{Model, WordResult};
 /// The gradient with respect to the operand `of` of an expression, given the gradient `g` of its result and the result
 /// `y`; `None` if it is zero.
 ///
-/// An `if` is differentiated branch by branch, so a branch that is not taken adds nothing, not even NaN.
+/// The branches of an `if` are differentiated separately, so a branch that is not taken contributes nothing, not even
+/// NaN.
 ///
 /// # Errors
 /// The error is a word without a derivative.
@@ -23,7 +24,7 @@ pub fn by_element(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, Str
     Derive { of, model }.pull(e, &name("y"), name("g"))
 }
 
-/// Turns a composition of ops into a scalar expression, if there is a word for each op.
+/// Converts a composition of ops to a scalar expression; `None` unless there is a word for each op.
 pub fn as_words(e: Expr, model: &Model) -> Option<Expr> {
     let Node::Call(op, arguments) = e.node else {
         let parts = std::cell::Cell::new(true);
@@ -94,7 +95,7 @@ impl Derive<'_> {
     }
 }
 
-/// Fills the derivative of a word in: the word's operands for `a` and `b`, and its value for `y`.
+/// Substitutes in the derivative of a word: the word's operands for `a` and `b`, and its value for `y`.
 fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
     if let Node::Name(name) = &e.node {
         return match name.as_str() {
@@ -141,7 +142,7 @@ fn call(op: &str, args: Vec<Expr>) -> Expr {
     of_node(Node::Call(op.into(), arguments))
 }
 
-/// The value of a literal number, including a sign before it.
+/// The value of a literal number, including its sign.
 fn number(e: &Expr) -> Option<f64> {
     match &e.node {
         Node::Number(Number::Integer(n)) => Some(*n as f64),
@@ -151,7 +152,7 @@ fn number(e: &Expr) -> Option<f64> {
     }
 }
 
-/// `g` times a derivative, in the cheapest form.
+/// `g` times a derivative, in the form that is cheapest to compute; `None` if it is zero.
 fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     match number(by) {
         Some(0.0) => return None,
@@ -170,8 +171,8 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     })
 }
 
-/// Returns whether an expression is a number, or a quotient whose numerator is one: `g` times the numerator is in the
-/// dtype's range if `g` is.
+/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, `g` times the numerator
+/// stays in the dtype's range if `g` is in it.
 fn is_over(e: &Expr) -> bool {
     match &e.node {
         Node::Word(of, _) if of == "reciprocal" => true,
@@ -187,7 +188,7 @@ fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-/// A choice between two gradients, either of which may be zero.
+/// A selection between two gradients, each of which may be zero.
 fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr> {
     if yes.is_none() && no.is_none() {
         return None;
@@ -197,7 +198,7 @@ fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr>
     Some(of_node(Node::If(Box::new(parts))))
 }
 
-/// Turns choices and logic, which compositions do not have, into calls of ops.
+/// Replaces selections and logic, which compositions do not have, by calls of ops.
 fn as_ops(e: Expr) -> Expr {
     let e = mapped(e, &as_ops);
     match e.node {
@@ -212,7 +213,7 @@ fn as_ops(e: Expr) -> Expr {
                 Logic::Equal => call("logical_not", vec![call("logical_xor", parts)]),
             }
         }
-        // a number on the left: move it to the right, where the op takes numbers too
+        // a number on the left is moved to the right, where the op accepts numbers
         Node::Compare(how, parts) if number(&parts[0]).is_some() => {
             let turned = match how {
                 Comparison::Less => Comparison::Greater,

@@ -1,4 +1,4 @@
-//! Types in a scalar expression: elements, truth values, numbers.
+//! Determines the types in a scalar expression: elements, truth values and numbers.
 
 use super::{Expr, Node, Number, Ty};
 use crate::{
@@ -7,11 +7,11 @@ use crate::{
     text::Span,
 };
 
-/// The largest numbers of arrays and of other parameters that the loops and kernels take.
+/// The maximum numbers of arrays, and of other parameters, that the loops and kernels accept.
 const MOST_ARRAYS: usize = 3;
 const MOST_OTHERS: usize = 8;
 
-/// The language, for messages.
+/// Describes the language, for messages.
 const LANGUAGE: &str = "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
 
 /// The mistakes in the parameters of a row with a scalar expression.
@@ -42,7 +42,7 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     mistakes
 }
 
-/// Determines the type of every part of `expr` for the given dtypes of the row; returns the first mistake.
+/// Determines the type of every part of `expr` for the given dtypes of the row. Returns the first mistake.
 pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     let wanted = op.result.elem();
@@ -72,8 +72,8 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     Err(bad(&expr.span, message, Some(help)))
 }
 
-/// Like [`check`], for an expression whose value is converted to the row's result: a truth value, or an element of the
-/// row's dtype, may become any dtype.
+/// Like [`check`], for an expression whose value is converted to the result of the row. A truth value or an element of
+/// the row's dtype may be converted to any dtype.
 pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     scope.check(expr)?;
@@ -189,7 +189,7 @@ impl Scope<'_> {
             let message = format!("`{part}` is for {} dtypes; here it is used on {dtype}", word.set);
             return Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))));
         }
-        // an operator on bare numbers gives a bare number
+        // an operator on numbers without a dtype gives a number without a dtype
         if ty == Ty::Number && (sign_of(name).is_none() || word.result != WordResult::Same) {
             args.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
         } else if ty == Ty::Number {
@@ -209,7 +209,7 @@ impl Scope<'_> {
         })
     }
 
-    /// The common type of all expressions; bare numbers among them take that type.
+    /// The common type of all expressions. Numbers without a dtype take this type.
     fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
         let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
         let Some(strong) = strong else {
@@ -238,7 +238,7 @@ impl Scope<'_> {
         Ok(strong)
     }
 
-    /// Gives the numbers in an untyped expression the dtype of the elements next to it.
+    /// Gives the numbers in an expression without a type the dtype of the neighbouring elements.
     fn settle(&self, e: &mut Expr, elem: Elem) -> Result<(), Mistake> {
         if e.ty != Ty::Number {
             return Ok(());
@@ -262,7 +262,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The dtypes of an element type: one for each dtype of the row, or all dtypes of the second set.
+    /// The dtypes of an element type: one for each dtype of the row, or, for `U`, all dtypes of the second set.
     fn dtypes(&self, elem: Elem) -> Vec<&str> {
         match (elem, &self.op.second_set) {
             (Elem::U, Some(set)) => self.model.dtypes_of(set).iter().map(String::as_str).collect(),
@@ -270,7 +270,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns whether two element types are the same dtype for every dtype of the row.
+    /// Returns whether two element types have the same dtype for every dtype of the row.
     fn same(&self, a: Elem, b: Elem) -> bool {
         (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
@@ -295,10 +295,10 @@ impl Scope<'_> {
     }
 }
 
-/// Checks that all these dtypes have a number; the error is a message and help.
+/// Checks that all these dtypes can represent a number. The error consists of a message and help.
 ///
-/// Every integer dtype must contain an integer exactly (`bool`: 0 or 1), and contains no decimal number; float dtypes
-/// round to the nearest value.
+/// Integer dtypes must represent an integer exactly (`bool` only 0 and 1), and represent no decimal number. Float
+/// dtypes round to the nearest value.
 pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> {
     let mut integers = dtypes.iter().filter_map(|d| Some((d, integer_range(d)?)));
     match n {
@@ -319,7 +319,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
     }
 }
 
-/// The sign of a word that stands for an operator.
+/// The operator that a word stands for.
 pub fn sign_of(word: &str) -> Option<&'static str> {
     Some(match word {
         "plus" => "+",

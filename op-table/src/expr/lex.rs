@@ -1,4 +1,4 @@
-//! The tokens of an expression.
+//! Splits an expression into tokens.
 
 use crate::{
     report::Mistake,
@@ -21,7 +21,7 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// The signs, longer ones first.
+/// The operators and brackets, with longer ones first.
 const SIGNS: [&str; 26] = [
     "&&", "||", "==", "!=", "<=", ">=", "::", "..", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{",
     "}", ",", ";", ".", ":",
@@ -60,13 +60,13 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
     Ok(tokens)
 }
 
-/// The length of a number: digits, a point with digits, an exponent. Characters that follow directly belong to the
-/// number, which is then rejected as a whole.
+/// The length of a number, which consists of digits, a point with digits, and an exponent. Characters that follow
+/// directly count as part of the number, which is then rejected as a whole.
 fn number_len(rest: &str) -> usize {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut len = rest.find(|c| !word(c)).unwrap_or(rest.len());
     let after = &rest[len..];
-    // `1.5` and `1.`, but not `1.exp()` and `0..2`
+    // accepts `1.5` and `1.`, but not `1.exp()` and `0..2`
     if after.starts_with('.') && !after[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '.') {
         len += 1 + after[1..].find(|c| !word(c)).unwrap_or(after.len() - 1);
     }

@@ -1,7 +1,7 @@
-//! The expression language of tables: `each`, `compose`, and the passes over their trees.
+//! The expression language of tables, which is used in `each` and `compose`, and the passes over its trees.
 //!
-//! [`parse`](parse()) makes a tree whose every part has a position; [`each`] and [`compose`] determine the types;
-//! [`cuda`] writes a scalar expression in CUDA C++, [`mod@derive`] differentiates it. The generator writes the same
+//! [`parse`](parse()) makes a tree in which every part has a position. [`each`] and [`compose`] determine the types.
+//! [`cuda`] writes a scalar expression in CUDA C++, and [`mod@derive`] differentiates it. The generator writes the same
 //! trees in Rust.
 
 pub mod compose;
@@ -18,7 +18,7 @@ use crate::{
     text::Span,
 };
 
-/// The largest depth of nested expressions, which bounds the recursion of every pass over a tree.
+/// The maximum depth of nested expressions, which bounds the recursion of every pass over a tree.
 pub const MOST_NESTED: usize = 128;
 
 /// An expression and its position in the table.
@@ -26,7 +26,7 @@ pub const MOST_NESTED: usize = 128;
 pub struct Expr {
     /// The kind and parts of the expression.
     pub node: Node,
-    /// The position; for an operator or a call, that of the sign or the name.
+    /// The position. For an operator or a call, it is the position of the sign or the name.
     pub span: Span,
     /// The type, known after the check.
     pub ty: Ty,
@@ -52,7 +52,7 @@ pub enum Node {
     Bool(bool),
     /// `[0, 1]`
     List(Vec<Expr>),
-    /// `x.word(y)`; an operator of arithmetic is a word too.
+    /// `x.word(y)`. An arithmetic operator is a word too.
     Word(String, Vec<Expr>),
     /// `x < y`
     Compare(Comparison, Box<[Expr; 2]>),
@@ -71,7 +71,7 @@ pub enum Node {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The option that it sets; `None` for a positional argument.
+    /// The option that the argument sets; `None` for a positional argument.
     pub option: Option<Name>,
     /// The value.
     pub value: Expr,
@@ -80,9 +80,9 @@ pub struct Argument {
 /// A literal number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A number without a point: exact in every integer dtype.
+    /// A number without a point, which integer dtypes represent exactly.
     Integer(i128),
-    /// A number with a point or an exponent; finite.
+    /// A finite number with a point or an exponent.
     Decimal(f64),
 }
 
@@ -100,7 +100,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// The sign, in Rust and in C++.
+    /// The operator, which is the same in Rust and in C++.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Less => "<",
@@ -121,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// An operator on two truth values. Both sides are always computed, so that loops vectorise.
+/// An operator on two truth values. Both operands are always computed, so that loops vectorise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Logic {
     /// `&&`
@@ -135,7 +135,7 @@ pub enum Logic {
 }
 
 impl Logic {
-    /// The sign, in Rust and in C++.
+    /// The operator, which is the same in Rust and in C++.
     pub fn sign(self) -> &'static str {
         match self {
             Logic::And => "&&",
@@ -146,35 +146,35 @@ impl Logic {
     }
 }
 
-/// The dtypes of a value, one for each dtype of the row; `None` if the place of use determines them.
+/// The dtypes of a value, one for each dtype of the row; `None` if the context of the value determines them.
 pub type Dtypes = Option<Vec<String>>;
 
 /// The type of an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ty {
-    /// Unknown; a mistake was reported.
+    /// Unknown, because of a mistake that was reported.
     #[default]
     Unknown,
-    /// In `each`: an element.
+    /// An element, in `each`.
     Element(Elem),
-    /// In `each`: a truth value.
+    /// A truth value, in `each`.
     Truth,
-    /// A number without a dtype of its own.
+    /// A number that has no dtype yet.
     Number,
-    /// In `compose`: an array.
+    /// An array, in `compose`.
     Array(Dtypes),
-    /// In `compose`: a scalar of the row's dtype.
+    /// A scalar of the row's dtype, in `compose`.
     Scalar,
-    /// In `compose`: several results of an op.
+    /// Several results of an op, in `compose`.
     Several(Vec<Dtypes>),
-    /// In `compose`: a list of arrays.
+    /// A list of arrays, in `compose`.
     Arrays(Dtypes),
-    /// In `compose`: a parameter that is not an array, or a literal for one.
+    /// A parameter that is not an array, or a literal for such a parameter, in `compose`.
     Other,
 }
 
 impl Expr {
-    /// The direct parts of the expression.
+    /// The direct sub-expressions of the expression.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.node {
             Node::Name(_) | Node::Number(_) | Node::Bool(_) => Vec::new(),
@@ -187,7 +187,7 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression contains a word with range reduction in dtypes of this kind.
+    /// Returns whether the expression contains a word that needs a range reduction in dtypes of this kind.
     pub fn needs_range_reduction(&self, dtypes: RangeReduction, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -198,7 +198,7 @@ impl Expr {
         found
     }
 
-    /// Returns whether the expression contains a word with enough computation to gain from wider vectors.
+    /// Returns whether the expression contains a word that computes enough to gain from wider vectors.
     pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -209,7 +209,7 @@ impl Expr {
         found
     }
 
-    /// The name of the truth value that decides between two expressions, if the condition is a name alone.
+    /// If the expression is an `if` whose condition is only a name, this name.
     pub fn chosen_by(&self) -> Option<&str> {
         match &self.node {
             Node::If(parts) => match &parts[0].node {
@@ -220,8 +220,9 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression is much cheaper if the named number is positive, normal and finite: it contains a
-    /// word that is, or is a choice between a cheap expression above 0 and an expensive one.
+    /// Returns whether the expression is much cheaper if the named number is positive, normal and finite. This is the
+    /// case if it contains a word with this property, or selects between a cheap expression for numbers above 0 and an
+    /// expensive one.
     pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
         let mut has_word = false;
         self.walk(&mut |expr| {
@@ -233,7 +234,8 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// The magnitude of the named number below which the expression is much cheaper: the least bound of its words.
+    /// The magnitude of the named number below which the expression is much cheaper, which is the smallest bound of the
+    /// expression's words.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {
@@ -255,8 +257,8 @@ impl Expr {
         is_of && is_0 && !above.gains_from_wide_vectors(model) && other.gains_from_wide_vectors(model)
     }
 
-    /// Returns whether the expression is a parameter, or a choice between parameters by truth values that are
-    /// parameters too. `visit` is called with the name of each parameter that can be chosen.
+    /// Returns whether the expression is a parameter, or selects between parameters by truth values that are parameters
+    /// too. `visit` is called with the name of each parameter that can be selected.
     pub fn is_choice(&self, visit: &mut impl FnMut(&str)) -> bool {
         match &self.node {
             Node::Name(name) => {

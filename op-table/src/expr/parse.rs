@@ -1,4 +1,4 @@
-//! Parses text to a tree: operators by precedence, with a bounded stack.
+//! Parses text to a tree by operator precedence, with a bounded stack.
 
 use super::{
     Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
@@ -21,7 +21,7 @@ pub fn parse(text: &Text) -> Result<Expr, Mistake> {
     }
 }
 
-/// An expression and its depth of nesting.
+/// An expression and its nesting depth.
 type Tree = (Expr, usize);
 
 struct Parser<'t> {
@@ -31,12 +31,12 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// The operators by precedence, from the loosest level to the tightest.
+/// The operators by precedence, from the lowest to the highest.
 const COMPARISONS: usize = 2;
 const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<", "<=", ">", ">="], &["+", "-"], &["*", "/"]];
 
 impl<'t> Parser<'t> {
-    /// The next token; the last one is the end token, which is never passed.
+    /// The next token. At the end it is the end token, which is never consumed.
     fn peek(&self) -> &Token<'t> {
         &self.tokens[self.at]
     }
@@ -63,7 +63,7 @@ impl<'t> Parser<'t> {
         if self.is(sign) { Ok(self.next().span) } else { Err(unexpected(self.peek(), &format!("`{sign}`"))) }
     }
 
-    /// Parses operators that bind at least as tightly as those of `level`.
+    /// Parses operators whose precedence is at least that of `level`.
     fn expr(&mut self, level: usize) -> Result<Tree, Mistake> {
         self.depth += 1;
         if self.depth > MOST_NESTED {
@@ -85,14 +85,14 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// The level of the next operator, if it binds tightly enough.
+    /// The level of the next operator; `None` if its precedence is too low.
     fn operator(&self, level: usize) -> Option<usize> {
         let token = self.peek();
         let is_next = |i: &usize| token.kind == TokenKind::Sign && LEVELS[*i].contains(&token.text);
         (level..LEVELS.len()).find(is_next)
     }
 
-    /// Parses signs before an operand, which bind tighter than every operator but `.`.
+    /// Parses signs before an operand, whose precedence is higher than that of every operator except `.`.
     fn prefix(&mut self) -> Result<Tree, Mistake> {
         if !(self.is("-") || self.is("!")) {
             return self.postfix();
@@ -102,7 +102,7 @@ impl<'t> Parser<'t> {
         if self.depth > MOST_NESTED {
             return Err(too_deep(sign.span));
         }
-        // `-2.exp()` is `-(2.exp())`
+        // `-2.exp()` means `-(2.exp())`
         let dot = self.tokens.get(self.at + 1).is_some_and(|t| t.kind == TokenKind::Sign && t.text == ".");
         let tree = if sign.text == "-" && self.peek().kind == TokenKind::Number && !dot {
             self.number(true)?
@@ -199,7 +199,7 @@ impl<'t> Parser<'t> {
         over(Node::List(items), start..end, height)
     }
 
-    /// Parses `op(x, option = y)` from the bracket on.
+    /// Parses `op(x, option = y)`, beginning at the bracket.
     fn call(&mut self, op: &Token) -> Result<Tree, Mistake> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
@@ -275,7 +275,7 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// Makes a node over parts of depth `height`.
+/// Makes a node whose parts have the depth `height`.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }
@@ -316,7 +316,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
     over(node, sign.span, height)
 }
 
-/// The number of a token, or a message and help.
+/// The number that a token represents; the error is a message and help.
 fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> {
     let shown = format!("{}{text}", if negative { "-" } else { "" });
     let is_decimal = text.contains(['.', 'e', 'E']);
@@ -349,7 +349,7 @@ mod tests {
         parse(&Text::new(text.into(), 0..table.len(), &table)).map_err(mistake)
     }
 
-    /// The tree in prefix form.
+    /// Writes the tree in prefix form.
     fn shown(e: &Expr) -> String {
         let all = |list: Vec<&Expr>| list.into_iter().map(shown).collect::<Vec<_>>().join(" ");
         let name = match &e.node {

@@ -1,4 +1,4 @@
-//! A closed choice: `[choice.norm]`.
+//! Parses a closed choice: `[choice.norm]`.
 
 use super::*;
 use crate::{
@@ -7,7 +7,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Words with another meaning where the value of a choice may stand: in cases, in compositions, as a default.
+/// Words that have another meaning at places where the value of a choice may be: in cases, in compositions, and as a
+/// default.
 const OTHER_WORDS: [&str; 4] = ["all", "false", "none", "true"];
 
 impl Parser<'_> {

@@ -1,4 +1,5 @@
-//! Columns that a table declares: `[column.split]` lists the words that its rows may use in `split = ".."`.
+//! Parses columns that a table declares. For example, `[column.split]` lists the words that rows may use in `split =
+//! ".."`.
 
 use super::*;
 use crate::model::Column;
@@ -26,7 +27,7 @@ impl Parser<'_> {
         self.model.columns.push(Column { name: name.text.clone(), summary, words });
     }
 
-    /// The words of a row in the declared columns.
+    /// The words of a row in the declared columns, each with the name of its column.
     pub(super) fn columns(&mut self, row: &Table) -> Vec<(String, String)> {
         let mut said = Vec::new();
         for column in self.model.columns.clone() {

@@ -1,6 +1,6 @@
-//! Facts of single rows that the tests check on backends: whether signs of zero matter, the bytes that an op may wait
-//! for, calls that NumPy rejects too, the seed of random numbers, the function that reduces a formula, and the values
-//! compared if results are not unique.
+//! Parses facts of single rows that the tests check on backends: the significance of the sign of zero, the bytes that
+//! an op may wait for, calls that NumPy also rejects, the seed of random numbers, the function that reduces a formula,
+//! and the values that are compared if results are not unique.
 
 use super::*;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 pub(super) const FACTS: [&str; 6] = ["zero", "waits", "raises", "seed", "fused", "compared"];
 
 impl Parser<'_> {
-    /// The facts of a row; `reason` is whether the row gives a reason.
+    /// The facts of a row. `reason` is true if the row gives a reason.
     pub(super) fn facts(&mut self, row: &Table, reason: bool) -> Facts {
         let zero = self.word(row, "zero");
         if let Some(word) = &zero {
@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{ bytes = 8, why = "how many elements the result has" }`
+    /// Parses `{ bytes = 8, why = "how many elements the result has" }`.
     fn waits(&mut self, row: &Table) -> Option<Waits> {
         let (_, value) = row.iter().find(|(key, _)| key.text == "waits")?;
         let Value::Table(waits, span) = value else {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Some(Waits { bytes, why: why? })
     }
 
-    /// `"reduction::sum_of"`
+    /// Parses a path such as `"reduction::sum_of"`.
     fn fused(&mut self, row: &Table) -> Option<String> {
         let word = self.word(row, "fused")?;
         if is_function(&word.text) {
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.whole(value, "seed")
     }
 
-    /// A nonnegative integer that a float represents exactly.
+    /// Parses a non-negative integer that a float can represent exactly.
     fn whole(&mut self, value: &Value, key: &str) -> Option<u64> {
         match value {
             Value::Number(x, _) if x.fract() == 0.0 && (0.0..9e15).contains(x) => Some(*x as u64),

@@ -1,4 +1,4 @@
-//! Converts TOML to the model. Mistakes within one row are found here; `check` finds mistakes across rows.
+//! Converts TOML to the model. This module finds mistakes within one row, and `check` finds mistakes across rows.
 
 mod choice;
 mod column;
@@ -23,11 +23,11 @@ const SECTIONS: [&str; 10] =
 /// The role of a table in a macro call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Role {
-    /// The base table as context: nothing is generated for it.
+    /// The base table as context, for which no code is generated.
     Context,
-    /// The rows to generate.
+    /// A table whose rows are generated.
     Own,
-    /// Rows that add a column to ops of the base table.
+    /// A table whose rows add a column to ops of the base table.
     Overlay,
 }
 
@@ -77,7 +77,7 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
         parser.group(name, value);
     }
     if !parser.report.is_empty() {
-        // rows use the vocabulary above: after mistakes there, mistakes in rows may only be their consequences
+        // rows use the vocabulary read above, so after mistakes there, mistakes in rows may only be consequences
         parser.report.seal();
     }
     for (name, value) in sections(&table, "op") {
@@ -94,7 +94,7 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
 struct Parser<'a> {
     source: &'a SourceFile,
     role: Role,
-    /// Whether the table is read on top of a base table.
+    /// Whether the table is read in addition to a base table.
     has_base: bool,
     /// Whether the parameters of the row have a mistake, so that its expressions cannot be checked.
     row_is_lost: bool,
@@ -128,7 +128,7 @@ impl Parser<'_> {
         self.word(row, key).map(|w| w.text)
     }
 
-    /// The string of a key of a row, with its position.
+    /// The string at a key of a row, with its position.
     fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
@@ -155,13 +155,13 @@ impl Parser<'_> {
         strings
     }
 
-    /// The strings of a key of a row, if it has the key.
+    /// The strings in the list at a key of a row; `None` if the row does not have the key.
     fn list(&mut self, row: &Table, key: &str) -> Option<Vec<Text>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
         Some(self.strings(value, key))
     }
 
-    /// Returns whether the word is a valid name, and reports it if not; `what` says what it names.
+    /// Returns whether the word is a valid name, and reports an invalid one. `what` describes the named thing.
     fn name(&mut self, word: &Text, what: &str) -> bool {
         let legal = is_name(&word.text);
         if !legal {
@@ -171,7 +171,7 @@ impl Parser<'_> {
         legal
     }
 
-    /// Returns whether the name is new, and reports it if not.
+    /// Returns whether the name is new, and reports a name that already exists.
     fn new_name(&mut self, word: &Text, is_there: bool, what: &str) -> bool {
         if is_there {
             self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text.escape_debug()), None);
@@ -195,7 +195,7 @@ impl Parser<'_> {
         self.tolerance(value)
     }
 
-    /// Parses an error bound: a finite number that is not negative.
+    /// Parses an error bound, which must be finite and non-negative.
     fn tolerance(&mut self, value: &Value) -> Option<f64> {
         match value {
             Value::Number(x, _) if x.is_finite() && *x >= 0.0 => Some(*x),
@@ -226,7 +226,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Reports unknown keys; returns whether there are none. An unknown key may be a misspelt required one.
+    /// Reports unknown keys. Returns whether all keys are known, because an unknown key may be a misspelt required key.
     fn known_keys(&mut self, row: &Table, legal: &[&str], of: &str) -> bool {
         let before = self.report.len();
         for (key, _) in row {

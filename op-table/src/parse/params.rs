@@ -1,10 +1,10 @@
-//! Parameters, their types and defaults, and results.
+//! Parses parameters, their types and defaults, and results.
 
 use super::*;
 use crate::model::*;
 
 impl Parser<'_> {
-    /// The parameters, if all of them can be parsed.
+    /// The parameters of a row; `None` unless all of them can be parsed.
     pub(super) fn params(&mut self, row: &Table) -> Option<Vec<Param>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == "params")?;
         let before = self.report.len();
@@ -93,7 +93,7 @@ impl Parser<'_> {
         known
     }
 
-    /// Parses the key `result`; returns the result and its text. The default is one array.
+    /// Parses the key `result`. Returns the result and its text. The default is one array.
     pub(super) fn result(&mut self, row: &Table) -> (Out, String) {
         let array = || (Out::One(Elem::T), "array".to_string());
         match row.iter().find(|(key, _)| key.text == "result") {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{ values = "array", counts = "array<int64>" }`
+    /// Parses `{ values = "array", counts = "array<int64>" }`.
     fn fields(&mut self, row: &Table, span: Span) -> Option<(Out, String)> {
         let before = self.report.len();
         let (mut fields, mut told) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ impl Parser<'_> {
         (self.report.len() == before).then(|| (Out::Fields(fields), format!("{{ {} }}", told.join(", "))))
     }
 
-    /// The element type of `array<..>`.
+    /// Parses the element type in `array<..>`.
     fn array(&mut self, word: &Text, part: &str) -> Option<Elem> {
         let part = part.trim();
         let rest = part.strip_prefix("array");

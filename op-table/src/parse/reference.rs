@@ -1,4 +1,4 @@
-//! The keys of a row that are shown only on its page: `returns`, `errors`, `runs`, `also`.
+//! Parses the keys of a row that appear only on its page: `returns`, `errors`, `runs`, `also`.
 
 use super::*;
 use crate::model::{ERRORS, Reference};
@@ -15,7 +15,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A table of texts, whose keys must be in `legal`; `what` describes the keys.
+    /// Parses a table of texts whose keys must be in `legal`. `what` describes the keys.
     fn sentences(&mut self, row: &Table, key: &str, legal: &[&str], what: &str) -> Vec<(String, String)> {
         let Some((_, value)) = row.iter().find(|(k, _)| k.text == key) else {
             return Vec::new();

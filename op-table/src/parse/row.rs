@@ -1,4 +1,4 @@
-//! A row: `[op.name]`.
+//! Parses a row: `[op.name]`.
 
 use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The example, which runs as a test and so must contain an assertion.
+    /// The example of a row. It runs as a test, so it must contain an assertion.
     fn example(&mut self, row: &Table) -> String {
         let Some(word) = self.word(row, "example") else {
             return String::new();
@@ -142,7 +142,7 @@ impl Parser<'_> {
         USUAL
     }
 
-    /// `{ x1 = "g * x2", x2 = "g * x1" }`, or `{ none = "why" }`
+    /// Parses `{ x1 = "g * x2", x2 = "g * x1" }` or `{ none = "why" }`.
     fn gradient(&mut self, row: &Table) -> Gradient {
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "grad") else {
             return Gradient::Unsaid;
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name and bound of a set: a set by name, or a list of dtypes and sets.
+    /// The name and bound of a set, which a row gives by name, or as a list of dtypes and sets.
     fn set(&mut self, name: &Text, row: &Table, key: &str) -> Option<(String, String)> {
         if let Some((_, Value::List(_, span))) = row.iter().find(|(k, _)| k.text == key) {
             let (span, members) = (span.clone(), self.list(row, key)?);

@@ -1,4 +1,4 @@
-//! The vocabulary of rows: libraries, dtypes and their sets, words, accuracies, groups.
+//! Parses the vocabulary of rows: libraries, dtypes and their sets, words, accuracies, groups.
 
 use super::*;
 use crate::{
@@ -61,7 +61,7 @@ impl Parser<'_> {
         self.model.backends.push(backend);
     }
 
-    /// `B: Backend`: the type parameters of a backend.
+    /// Parses the type parameters of a backend, such as `B: Backend`.
     fn generics(&mut self, row: &Table) -> Vec<(String, String)> {
         let Some(word) = self.word(row, "generics") else {
             return Vec::new();
@@ -70,7 +70,7 @@ impl Parser<'_> {
         for part in word.text.split(',') {
             let (name, bound) = part.split_once(':').unwrap_or((part, ""));
             let (name, bound) = (name.trim(), bound.trim());
-            // methods have type parameters of their own, which would clash
+            // the methods have type parameters too, and the names must not clash
             let is_free = is_type_name(name) && !["T", "U"].contains(&name) && !name.starts_with('K');
             if is_free && is_path(bound) {
                 generics.push((name.into(), bound.into()));
@@ -142,7 +142,8 @@ impl Parser<'_> {
         self.model.sets.push(Set { name, bound: bound.into(), dtypes, is_narrower: more, own });
     }
 
-    /// The set for a list of dtypes in a row: an existing set with these dtypes, or else a new one named `name`.
+    /// The set for a list of dtypes in a row, which is an existing set with the same dtypes, or otherwise a new set
+    /// named `name`.
     pub(super) fn set_in_place(&mut self, name: &str, members: Vec<Text>, span: Span) -> Option<(String, String)> {
         let before = self.report.len();
         let list = Text::new(name.into(), span.clone(), "");
@@ -162,7 +163,7 @@ impl Parser<'_> {
         Some((name.into(), bound.into()))
     }
 
-    /// The dtypes of a set, in the order in which they are named; each nested set is entered once.
+    /// The dtypes of a set, in the order in which they are named. Each nested set is expanded only once.
     fn members(&mut self, set: &Text, given: &[Given]) -> Vec<String> {
         let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
         let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
