@@ -1,5 +1,5 @@
-//! Reports the MPI that is found and tries every call of it: `mpiexec -n 4 world_check`. The tests also run it with an
-//! argument: `speed`, or a mistake that a program can make.
+//! Reports the MPI library that is found, and tries every call of it: `mpiexec -n 4 world_check`. The tests also run
+//! this program with an argument, which is `speed`, or the name of a mistake that a program can make.
 
 #[path = "../tests/calls/mod.rs"]
 mod calls;
@@ -41,7 +41,7 @@ fn check(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Programs without [`run`], which end by `exit`.
+/// Programs that do not use [`run`], and end by `exit`.
 fn without_frame(what: &str) -> ! {
     let begin = || {
         let world = World::init().unwrap_or_else(|why| {
@@ -57,7 +57,7 @@ fn without_frame(what: &str) -> ! {
             drop(begin());
         }
         "forgets" => std::mem::forget(begin()),
-        // drop the last handle on another thread, which may not finalise MPI
+        // the last handle is dropped on another thread, which may not finalise MPI
         _ => {
             let world = begin();
             std::thread::spawn(move || drop(world)).join().expect("a thread that does not panic");

@@ -44,7 +44,7 @@ pub fn all(world: &World) -> Result<()> {
                 }
                 _ => Ok(()),
             })?;
-            // reset the values, so that they do not grow to infinity
+            // resets the values, so that they do not grow to infinity
             x.fill(1.0);
         }
         if rank == 0 {

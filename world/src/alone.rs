@@ -1,4 +1,4 @@
-//! One rank alone, without a library: every call returns the rank's own data.
+//! A single rank without a library. Every call returns the rank's own data.
 
 use crate::{Error, Join, Kind, Result, Transport, join};
 
@@ -42,7 +42,7 @@ impl Transport for Alone {
         join::fill_identity(buf, kind, join);
         Ok(())
     }
-    // `World` calls neither of these, because there is no other rank
+    // `World` does not call `send` and `recv` here, because there is no other rank
     fn send(&self, _: &[u8], _: Kind, to: usize) -> Result<()> {
         Err(Error::Gone { call: "send", rank: to, why: "there is one rank alone".into() })
     }

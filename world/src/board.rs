@@ -1,5 +1,6 @@
-//! State that the ranks of one machine publish in shared memory: the call that each is in, and whether it has left.
-//! Reading it needs no call of a library, so a rank that waits in a call can find out that nobody will answer.
+//! State that the ranks of one machine publish in shared memory: the call that each rank is in, and a flag for ranks
+//! that have left. Reading the state needs no call of a library, so a rank that waits in a call can find out that
+//! nobody will answer.
 
 use std::sync::atomic::{
     AtomicU64,
@@ -10,11 +11,11 @@ use std::sync::atomic::{
 #[repr(C, align(64))]
 #[derive(Default)]
 pub(crate) struct Slot {
-    /// 0 for a rank that publishes nothing.
+    /// The state of the rank; 0 for a rank that publishes nothing.
     state: AtomicU64,
-    /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 for none.
+    /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 if there is none.
     now: AtomicU64,
-    /// The number of calls of all ranks that this rank has entered.
+    /// Number of collective calls of all ranks that this rank has entered.
     meetings: AtomicU64,
 }
 
@@ -24,22 +25,22 @@ const LEFT: u64 = 2;
 /// The known activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// Nothing.
+    /// The rank publishes nothing.
     Unknown,
     /// The rank computes.
     Computes,
-    /// The rank is in a call.
+    /// The rank is in this call.
     Calls(u64),
-    /// The rank's program is done.
+    /// The rank's program has ended.
     Left,
 }
 
 /// The slots of all ranks of this machine.
 pub(crate) struct Board {
     slots: &'static [Slot],
-    /// The ranks of the world that the slots belong to.
+    /// The ranks of the world to which the slots belong, in the order of the slots.
     ranks: Vec<usize>,
-    /// The slot of this rank.
+    /// The index of this rank's slot.
     own: usize,
     /// Whether the slots cover all ranks of the world.
     pub(crate) is_whole: bool,
@@ -56,7 +57,7 @@ impl Board {
         &self.slots[self.own]
     }
 
-    /// Counts that this rank enters a call of all ranks.
+    /// Counts that this rank enters a collective call of all ranks.
     #[inline]
     pub(crate) fn meet(&self) {
         self.own().meetings.fetch_add(1, Relaxed);
@@ -90,7 +91,7 @@ impl Board {
         all.filter(|(k, _)| *k != self.own).map(|(_, other)| other)
     }
 
-    /// A rank that has left without entering the call of all ranks that this rank is in.
+    /// A rank that has left without entering the collective call that this rank is in, if there is one.
     pub(crate) fn missed(&self) -> Option<usize> {
         let mine = self.own().meetings.load(Relaxed);
         let has_missed = |slot: &Slot| slot.state.load(Acquire) == LEFT && slot.meetings.load(Relaxed) < mine;

@@ -22,16 +22,16 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 mod sealed {
-    /// Seals [`Item`]: only the 15 types of this module implement it.
+    /// Seals [`Item`], so that only the 15 types of this module implement it.
     pub trait Sealed {}
 }
 
-/// An element type: one of the 15 dtypes.
+/// An element type, which is one of the 15 dtypes.
 pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
     /// The kind of the type.
     const KIND: Kind;
 
-    /// Reads an element from `KIND.size()` bytes; for [`Kind::Bool`] every byte but 0 is true.
+    /// Reads an element from `KIND.size()` bytes. For [`Kind::Bool`], every byte except 0 is true.
     #[doc(hidden)]
     fn read(bytes: &[u8]) -> Self;
 
@@ -40,7 +40,7 @@ pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
     fn write(self, bytes: &mut [u8]);
 }
 
-/// An [`Item`] for which all bytes are valid values: every type except `bool`.
+/// An [`Item`] for which all bytes are valid values, which is every type except `bool`.
 pub trait Plain: Item {}
 
 macro_rules! items {
@@ -104,19 +104,19 @@ impl Item for bool {
 
 /// The bytes of elements, in the byte order of this machine.
 pub fn of<T: Item>(elements: &[T]) -> &[u8] {
-    // SAFETY: the sealed types are numbers, or pairs of one type of number, without padding; the length is that of the
-    // slice.
+    // SAFETY: the sealed types are numbers, or pairs of numbers of one type, without padding. The byte slice covers
+    // exactly the elements.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// The bytes of elements, for writing. For bools use [`to_vec`].
+/// The bytes of elements, for writing. This is not available for bools; use [`to_vec`] for them.
 pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `of`; all bytes are valid values of a `Plain` type.
+    // SAFETY: the byte slice covers exactly the elements, as in `of`, and all bytes are valid values of a `Plain` type.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
 }
 
-/// Reads elements from bytes at any alignment; for bools every byte but 0 is true. Bytes after the last whole element
-/// are ignored.
+/// Reads elements from bytes at any alignment. For bools, every byte except 0 is true. Bytes after the last whole
+/// element are ignored.
 pub fn to_vec<T: Item>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(T::KIND.size()).map(T::read).collect()
 }
@@ -130,7 +130,7 @@ mod tests {
         let bytes = of(elements);
         assert_eq!(bytes.len(), elements.len() * T::KIND.size());
         assert_eq!(to_vec::<T>(bytes), elements, "{}", T::KIND);
-        // the same bytes at an address that is not aligned
+        // reads the same bytes from an address that is not aligned
         let mut shifted = vec![0];
         shifted.extend_from_slice(bytes);
         assert_eq!(to_vec::<T>(&shifted[1..]), elements);

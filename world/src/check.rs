@@ -1,4 +1,4 @@
-//! Checks arguments before anything is sent, so that the rules are the same for every transport.
+//! Checks arguments before anything is sent, so that every transport has the same rules.
 
 use crate::{Error, Kind, Result};
 
@@ -6,7 +6,7 @@ fn refuse<T>(call: &'static str, why: String) -> Result<T> {
     Err(Error::Argument { call, why })
 }
 
-/// Checks that a buffer holds whole elements.
+/// Checks that a buffer holds an integral number of elements.
 pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> Result<()> {
     if buf.len().is_multiple_of(kind.size()) {
         return Ok(());
@@ -21,7 +21,7 @@ pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> R
     )
 }
 
-/// Checks that a buffer holds as many elements as the counts say.
+/// Checks that a buffer holds the given number of elements.
 pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize, kind: Kind) -> Result<()> {
     if elements.checked_mul(kind.size()) == Some(buf.len()) {
         return Ok(());
@@ -36,13 +36,13 @@ pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize
     )
 }
 
-/// Checks that there is one count for each rank; returns their sum.
+/// Checks that there is one count for each rank. Returns the sum of the counts.
 pub(crate) fn counts(call: &'static str, name: &str, counts: &[usize], size: usize) -> Result<usize> {
     if counts.len() != size {
         return refuse(call, format!("`{name}` has {} counts where there are {size} ranks", counts.len()));
     }
     let sum = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count));
-    // at most the size of a buffer, so that multiplying by the size of an element cannot overflow
+    // the sum is limited so that its product with the size of an element cannot overflow
     match sum.filter(|sum| *sum <= isize::MAX as usize / 16) {
         Some(sum) => Ok(sum),
         None => refuse(call, format!("`{name}` has more elements in all than memory can")),
@@ -74,7 +74,7 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
 /// Allocates zeros for the elements of a result; an error if there is not enough memory.
 pub(crate) fn room(call: &'static str, elements: usize, kind: Kind) -> Result<Vec<u8>> {
     let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
-    // reserve first: a failing allocation of a vector of zeros would end the process
+    // memory is reserved first, because a failing allocation of a vector of zeros would end the process
     match bytes.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok()) {
         Some(bytes) => Ok(vec![0; bytes]),
         None => refuse(call, format!("{elements} {kind} elements are more than memory can hold")),

@@ -1,60 +1,61 @@
-//! Describes calls in words, for the comparison of calls between ranks and for errors.
+//! Describes calls as text, for the comparison of calls between ranks, and for errors.
 
 use crate::{Join, Kind};
 
-/// `3 float64`
+/// Text such as `3 float64`.
 pub(crate) fn elements(bytes: usize, kind: Kind) -> String {
     format!("{} {kind}", bytes / kind.size())
 }
 
-/// `broadcast of 3 float64 from rank 0`
+/// Text such as `broadcast of 3 float64 from rank 0`.
 pub(crate) fn broadcast(bytes: usize, kind: Kind, root: usize) -> String {
     format!("broadcast of {} from rank {root}", elements(bytes, kind))
 }
 
-/// `all_gather of [1, 2] float64`
+/// Text such as `all_gather of [1, 2] float64`.
 pub(crate) fn all_gather(counts: &[usize], kind: Kind) -> String {
     format!("all_gather of {counts:?} {kind}")
 }
 
-/// `gather of [1, 2] float64 to rank 0`
+/// Text such as `gather of [1, 2] float64 to rank 0`.
 pub(crate) fn gather(counts: &[usize], kind: Kind, root: usize) -> String {
     format!("gather of {counts:?} {kind} to rank {root}")
 }
 
-/// `scatter of [1, 2] float64 from rank 0`
+/// Text such as `scatter of [1, 2] float64 from rank 0`.
 pub(crate) fn scatter(counts: &[usize], kind: Kind, root: usize) -> String {
     format!("scatter of {counts:?} {kind} from rank {root}")
 }
 
-/// `all_to_all of float64`; the counts differ from rank to rank.
+/// Text such as `all_to_all of float64`. It has no counts, because the counts differ between ranks.
 pub(crate) fn all_to_all(kind: Kind) -> String {
     format!("all_to_all of {kind}")
 }
 
-/// `all_reduce (sum) of 3 float64`
+/// Text such as `all_reduce (sum) of 3 float64`.
 pub(crate) fn all_reduce(bytes: usize, kind: Kind, join: Join) -> String {
     format!("all_reduce ({join}) of {}", elements(bytes, kind))
 }
 
-/// `reduce (sum) of 3 float64 to rank 0`
+/// Text such as `reduce (sum) of 3 float64 to rank 0`.
 pub(crate) fn reduce(bytes: usize, kind: Kind, join: Join, root: usize) -> String {
     format!("reduce ({join}) of {} to rank {root}", elements(bytes, kind))
 }
 
-/// `reduce_scatter (sum) of [1, 2] float64`
+/// Text such as `reduce_scatter (sum) of [1, 2] float64`.
 pub(crate) fn reduce_scatter(counts: &[usize], kind: Kind, join: Join) -> String {
     format!("reduce_scatter ({join}) of {counts:?} {kind}")
 }
 
-/// `scan (sum) of 3 float64`
+/// Text such as `scan (sum) of 3 float64`.
 pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
     format!("{call} ({join}) of {}", elements(bytes, kind))
 }
 
-/// The texts of the first two ranks whose counts of an all-to-all do not match, if any.
+/// The first two ranks whose counts of an all-to-all do not match; `None` if all counts match.
 ///
-/// `to(r)` are the numbers of elements that rank `r` sends to each rank, `from(r)` those that it receives from each.
+/// `to(r)` are the numbers of elements that rank `r` sends to each rank, and `from(r)` the numbers that it receives
+/// from each rank.
 pub(crate) fn unequal_counts<'a>(
     size: usize,
     to: impl Fn(usize) -> &'a [usize],

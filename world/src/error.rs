@@ -1,4 +1,4 @@
-//! Errors.
+//! The error type of this crate.
 
 use crate::{Join, Kind};
 use std::fmt;
@@ -10,17 +10,17 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A launcher started this process as one of several ranks, but no MPI library was found: each process would do all
-    /// of the work.
+    /// A launcher started this process as one of several ranks, but no MPI library was found, so each process would do
+    /// all of the work.
     NoLibrary {
-        /// The launcher, and the variable by which it is known.
+        /// The launcher, and the environment variable that identifies it.
         launcher: String,
-        /// The libraries that were tried, and why each was rejected.
+        /// The libraries that were tried, each with the reason why it was rejected.
         tried: Vec<String>,
     },
-    /// The MPI library does not belong to the launcher: every process is a world of its own.
+    /// The MPI library does not belong to the launcher, so that every process is a separate world.
     Foreign {
-        /// The launcher, and the variable by which it is known.
+        /// The launcher, and the environment variable that identifies it.
         launcher: String,
         /// The number of ranks that the launcher started.
         started: usize,
@@ -33,7 +33,7 @@ pub enum Error {
     Abi {
         /// The file of the library.
         path: String,
-        /// The reason why it is not used.
+        /// The reason why the library is not used.
         why: String,
     },
     /// The library returned an error from a call.
@@ -43,7 +43,7 @@ pub enum Error {
         /// The message of the library.
         message: String,
     },
-    /// A wrong buffer, count or rank. Nothing was sent.
+    /// A buffer, count or rank is wrong. Nothing was sent.
     Argument {
         /// The call.
         call: &'static str,
@@ -86,7 +86,7 @@ pub enum Error {
     Deadlock {
         /// This rank's call.
         call: &'static str,
-        /// The calls and ranks that every rank waits for.
+        /// The call in which every rank is, and the rank that it waits for.
         waits: String,
     },
     /// The call has exceeded the time limit.

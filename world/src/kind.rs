@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kind of the elements of a buffer: the dtypes of the table.
+/// The kind of the elements of a buffer. The kinds are the dtypes of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -32,9 +32,9 @@ pub enum Kind {
     Float32,
     /// `f64`
     Float64,
-    /// Two `f32`, the real part first.
+    /// Two `f32`; the real part comes first.
     Complex64,
-    /// Two `f64`, the real part first.
+    /// Two `f64`; the real part comes first.
     Complex128,
 }
 
@@ -58,12 +58,12 @@ impl Kind {
         }
     }
 
-    /// Returns whether the elements are floats, real or complex.
+    /// Returns whether the elements are real or complex floats.
     pub(crate) const fn is_float(self) -> bool {
         matches!(self, Float16 | BFloat16 | Float32 | Float64 | Complex64 | Complex128)
     }
 
-    /// The alignment that a C library needs to compute with such elements.
+    /// The alignment in bytes that a C library needs to compute with elements of this kind.
     pub(crate) const fn align(self) -> usize {
         match self {
             Complex64 => 4,
@@ -96,7 +96,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An operation that joins two elements in a reduction over ranks. All are commutative, and associative up to rounding.
+/// An operation that joins two elements in a reduction over ranks. All operations are commutative, and associative up
+/// to rounding.
 ///
 /// Sums and products of integers wrap. `Max` and `Min` of floats are NaN if either operand is NaN. For bools, `Sum` and
 /// `Max` are "or", `Prod` and `Min` are "and". Complex numbers have no `Max` or `Min`; `And` and `Or` exist for bools
@@ -107,9 +108,9 @@ pub enum Join {
     Sum,
     /// `a * b`
     Prod,
-    /// The larger one.
+    /// The larger of the two elements.
     Max,
-    /// The smaller one.
+    /// The smaller of the two elements.
     Min,
     /// `a && b`
     And,

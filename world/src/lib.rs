@@ -1,10 +1,10 @@
 //! Ranks, and the communication between them.
 //!
-//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] stands for
-//! all ranks together: it moves and joins elements between them. The transport is chosen when the program starts:
+//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] represents
+//! all ranks together, and moves and joins elements between them. The transport is chosen when the program starts:
 //!
 //! - **MPI**, found and loaded at run time. Building needs no library, headers or C compiler.
-//! - **[`threads`]** of one process, for tests: deterministic, and every mistake is an error at once.
+//! - **[`threads`]** of one process, for tests: calls are deterministic, and every mistake gives an error immediately.
 //! - **One rank alone**, without a library.
 //!
 //! # Start
@@ -27,17 +27,18 @@
 //! }
 //! ```
 //!
-//! `mpiexec -n 4 world_check`, the program of this crate, reports which MPI is found and tries every call of it.
+//! `mpiexec -n 4 world_check` runs the program of this crate, which reports the MPI library that is found and tries
+//! every call of it.
 //!
 //! The same program runs alone, without `mpiexec`. [`run`] ends all ranks if one fails. Environment variables:
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] has the places that are searched without it) |
+//! | `WORLD_MPI` | the path of the MPI library, or `none` ([`mpi`] lists the folders that are searched if it is not set) |
 //! | `WORLD_CHECK=1` | ranks compare their calls before making them, and report differences ([`World::agree`]) |
 //! | `WORLD_TIMEOUT` | the time limit of a call, in seconds, or `none` ([`World::set_timeout`]) |
 //! | `WORLD_DEADLOCK` | the seconds that all ranks of one machine may wait for each other, 60 by default |
-//! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do: MPI is finalised there |
+//! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do, and MPI is then finalised |
 //!
 //! # Buffers
 //! Buffers are bytes of elements of a [`Kind`]; counts are in elements. [`bytes`] views slices as bytes.

@@ -1,11 +1,11 @@
-//! Calls that are started first and waited for later.
+//! Calls that are started now and waited for later.
 
 use crate::{Kind, Request, Result, World, queue, watch::Call};
 
 /// A started call and its buffers. [`wait`](Pending::wait) returns its result.
 ///
-/// The call may progress only while this rank is in some call of its world. Dropping it waits and discards the result,
-/// except while the rank unwinds: then the job is about to end.
+/// The call may progress only while this rank is in some call of its world. Dropping the `Pending` waits and discards
+/// the result. It does not wait while the rank unwinds, because the job is about to end.
 #[must_use = "a call is complete when it was waited for"]
 pub struct Pending {
     world: World,
@@ -16,7 +16,7 @@ pub struct Pending {
 pub(crate) enum Work {
     /// A request of the transport.
     Request(Box<dyn Request>),
-    /// A receive of a message of this rank to itself, with the number of the message.
+    /// A receive of a message that this rank sends to itself, with the number of the message.
     Own { number: u64, buf: Vec<u8>, kind: Kind },
     /// A finished call.
     Done(Vec<u8>),
@@ -29,9 +29,9 @@ impl Pending {
         Pending { world: world.clone(), call, work }
     }
 
-    /// Waits for the call and returns its result: the buffer of a broadcast, reduction or receive; all parts of an
-    /// all-gather or all-to-all; this rank's part of a reduce-scatter; the sent buffer of a send; an empty buffer for a
-    /// barrier.
+    /// Waits for the call and returns its result, which is the buffer of a broadcast, reduction or receive; all parts
+    /// of an all-gather or all-to-all; this rank's part of a reduce-scatter; the sent buffer of a send; or an empty
+    /// buffer for a barrier.
     ///
     /// # Errors
     /// Errors of the blocking call with the same name.
@@ -39,10 +39,10 @@ impl Pending {
         self.finish()
     }
 
-    /// Returns whether [`wait`](Pending::wait) would return at once.
+    /// Returns whether [`wait`](Pending::wait) would return immediately.
     ///
     /// # Errors
-    /// Errors of the call; `wait` then returns the error as well.
+    /// Errors of the call, which `wait` then returns as well.
     pub fn is_done(&mut self) -> Result<bool> {
         match &mut self.work {
             Work::Request(request) => self.world.wait_for(self.call, |transport| request.is_done(transport)),
@@ -71,7 +71,7 @@ impl Drop for Pending {
             // the memory of the request may still be written to, so it is never freed
             std::mem::forget(std::mem::replace(&mut self.work, Work::Taken));
         } else {
-            // the error cannot be returned here; the next call meets it again
+            // the error cannot be returned here, but the next call encounters it again
             let _ = self.finish();
         }
     }

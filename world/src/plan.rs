@@ -1,9 +1,9 @@
-//! Predicts on one rank what a program would send on many ranks: a transport that sends nothing and records what would
-//! be sent.
+//! Predicts the messages of a program on many ranks by running one rank. The transport sends nothing, and records the
+//! data that would be sent.
 //!
-//! One of many ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by elements
-//! that this rank sends, repeated; if it sends nothing, by ones for floats and zeros for other kinds. So a program
-//! whose control flow depends on values may take another course than the real one.
+//! One of many ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by the
+//! elements that this rank sends, repeated, or, if it sends nothing, by ones for floats and zeros for other kinds. A
+//! program whose control flow depends on values may therefore behave differently from a real run.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -13,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-/// The record of what one of many ranks sends: see [`World::plan`].
+/// The record of the data that one of many ranks sends; see [`World::plan`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     record: Arc<Mutex<Record>>,
@@ -34,7 +34,7 @@ struct Record {
 pub struct Traffic {
     /// Number of calls.
     pub calls: u64,
-    /// Number of messages in sequence; each takes at least the time of a message, however short it is.
+    /// Number of messages in sequence. Each takes at least the latency of a message, even if it is short.
     pub messages: u64,
     /// Bytes that this rank sends.
     pub sent: u64,
@@ -43,7 +43,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Estimated seconds, if a message takes `latency` seconds and `bandwidth` bytes per second go each way at once.
+    /// Estimated time in seconds, if each message takes `latency` seconds, and `bandwidth` bytes per second can be sent
+    /// and received at the same time.
     pub fn seconds(&self, latency: f64, bandwidth: f64) -> f64 {
         self.messages as f64 * latency + self.sent.max(self.received) as f64 / bandwidth
     }
@@ -60,13 +61,14 @@ impl Traffic {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The rank that ran.
+    /// The rank that was run.
     pub rank: usize,
     /// The number of ranks.
     pub size: usize,
-    /// The traffic of each op, or of each call if the program makes calls itself.
+    /// The traffic of each op, or of each call if the program calls the world directly.
     pub ops: Vec<(String, Traffic)>,
-    /// Seconds since the plan was made or reset: the time that this rank computes on this machine, without messages.
+    /// Seconds since the plan was made or reset, which is the computing time of this rank on this machine, without
+    /// messages.
     pub seconds: f64,
 }
 
@@ -110,7 +112,7 @@ impl Plan {
         Report { rank: self.rank, size: self.size, ops, seconds: record.since.elapsed().as_secs_f64() }
     }
 
-    /// Discards the traffic so far, to leave out set-up.
+    /// Discards the traffic recorded so far, so that set-up can be left out.
     pub fn reset(&self) {
         let mut record = self.record();
         record.ops.clear();
@@ -131,14 +133,15 @@ impl Plan {
         });
     }
 
-    /// The number of steps of a call that reaches twice as many ranks with each step.
+    /// The number of steps of a call that doubles the number of reached ranks in each step.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
 }
 
-/// Fills parts of the given numbers of elements: with `own` if it has the length of the part, else with `all`, repeated
-/// from its beginning. If `all` is empty, with ones for floats and zeros for other kinds.
+/// Fills parts with the given numbers of elements. A part is filled with `own` if that has the length of the part, and
+/// otherwise with `all`, repeated from its beginning. If `all` is empty, floats are filled with ones, and other kinds
+/// with zeros.
 fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
     for len in counts.iter().map(|count| count * kind.size()) {
@@ -188,7 +191,7 @@ impl Transport for Plan {
 
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
-        // along a ring, each rank passes on what it has received
+        // the traffic is that of a ring, in which each rank passes on the data that it has received
         self.note_call("all_gather", self.steps(), others, others);
         fill(recv, send, send, counts, kind);
         Ok(())

@@ -3,8 +3,8 @@
 use crate::{Error, Kind, Result, describe};
 use std::collections::BTreeMap;
 
-/// Messages that were sent but not yet received, by number. The receives are numbered too: the first receive gets the
-/// first message, in whatever order they are waited for.
+/// Messages that were sent but not yet received, by number. Receives are numbered too: the first receive gets the first
+/// message, independent of the order in which receives are waited for.
 #[derive(Default)]
 pub(crate) struct Queue {
     messages: BTreeMap<u64, (Kind, Vec<u8>)>,
@@ -13,7 +13,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Sends a message; returns its number.
+    /// Sends a message. Returns its number.
     pub(crate) fn send(&mut self, buf: Vec<u8>, kind: Kind) -> u64 {
         self.messages.insert(self.sent, (kind, buf));
         self.sent += 1;
@@ -31,7 +31,7 @@ impl Queue {
         self.asked - 1
     }
 
-    /// Returns whether message `number` was sent and not received.
+    /// Returns whether message `number` was sent and not yet received.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.messages.contains_key(&number)
     }

@@ -9,11 +9,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// Runs a program on all ranks and ends the process. All ranks must call it, on the main thread.
+/// Runs a program on all ranks and then ends the process. All ranks must call this function, on the main thread.
 ///
 /// If `f` succeeds on all ranks, MPI is finalised and the exit status is 0. An error or a panic of one rank is printed,
-/// with the number of the rank, and ends all ranks at once, because the others may be waiting for it. The exit status
-/// is then not 0.
+/// with the number of the rank, and ends all ranks at once, because the others may be waiting for it. In this case the
+/// exit status is not 0.
 pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
     let world = World::init().unwrap_or_else(|why| {
         mpi::say_once(&why.to_string());
@@ -24,7 +24,7 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
     let prefix = if size > 1 { format!("rank {rank}: ") } else { String::new() };
     match panic::catch_unwind(AssertUnwindSafe(|| f(&world))) {
         Ok(Ok(())) => {
-            // dropping the last handle finalises MPI, on this thread
+            // dropping the last handle finalises MPI on this thread
             drop(world);
             mpi::done();
             process::exit(0)
@@ -34,7 +34,7 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
             world.abort(status::FAILED)
         }
         Err(why) => {
-            // a panic that no hook saw, for example one passed on from another thread
+            // a panic that no hook saw, for example a panic that was passed on from another thread
             if !SAID.load(Relaxed) {
                 say(&format!("{prefix}panicked: {}", text_of(&*why)));
             }
@@ -46,7 +46,7 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
 /// Whether a panic has been printed.
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Puts the rank's number before the message of a panic, and records that one was printed.
+/// Prints the rank's number before the message of a panic, and records that a panic was printed.
 fn watch_panics(rank: Option<usize>) {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -2,8 +2,8 @@
 
 use std::io::{Write, stderr};
 
-/// Prints a line in one write: stderr is not buffered, so parts of a line would mix with lines of other ranks. A failed
-/// write is ignored.
+/// Prints a line with a single write. Because stderr is not buffered, parts of a line would otherwise mix with lines of
+/// other ranks. A failed write is ignored.
 pub(crate) fn say(line: &str) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

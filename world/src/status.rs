@@ -1,10 +1,12 @@
-//! Exit statuses of ranks. 0 means that nothing failed. A launcher passes on the status of a rank that failed; the one
-//! of Open MPI 5 sometimes dies of a segmentation fault of its own after a rank aborts, and the shell then gives 139.
+//! Exit statuses of ranks. 0 means that nothing failed. A launcher passes on the status of a rank that failed. However,
+//! the launcher of Open MPI 5 sometimes ends with a segmentation fault after a rank aborts, and the shell then reports
+//! 139.
 
 /// A rank returned an error ([`run`](crate::run)).
 pub const FAILED: i32 = 1;
 
-/// There is no world: no library, or a library of another family than the launcher ([`run`](crate::run)).
+/// There is no world, because there is no library, or only a library of another family than the launcher
+/// ([`run`](crate::run)).
 pub const NOT_BEGUN: i32 = 3;
 
 /// A rank called `exit` too early, or returned from [`run`](crate::run) while other ranks waited for it.

@@ -1,29 +1,29 @@
-//! Tagged exchanges: if ranks make the same exchange for different ops, the tags differ, and the numbers are not
-//! mistaken for those of one op.
+//! Tagged exchanges. If ranks make the same exchange for different ops, the tags differ, so that the mistake is
+//! detected.
 //!
-//! A tag goes in front of each part of a short message, and in a message of its own before a long one; either takes
-//! next to no time compared with the exchange.
+//! The tag precedes each part of a short message. For a long message, it is sent in a separate message before it. Both
+//! take almost no time compared with the exchange.
 
 use crate::{Error, Kind, Result, Transport};
 
-/// The largest size in bytes of all parts together with which tags are sent.
+/// Maximum size of an exchange, in bytes of all parts together, for which tags are sent inside the parts.
 const SHORT: usize = 8 << 10;
 
-/// The largest size in bytes of a part of an all-to-all that has a tag.
+/// Maximum size in bytes of a part of an all-to-all that carries a tag.
 const SHORT_PART: usize = 4 << 10;
 
 /// Length of a tag in bytes.
 const LEN: usize = 32;
 
-/// The purpose of an exchange: the beginning of the op's name, and a hash of the values that must be the same on all
-/// ranks.
+/// The purpose of an exchange, which consists of the beginning of the op's name, and a hash of the values that must be
+/// the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag([u8; LEN]);
 
 impl Tag {
-    /// The tag of an exchange for an op, with numbers that are the same on all ranks.
+    /// The tag of an exchange for an op. `numbers` are the values that must be the same on all ranks.
     pub fn new(op: &str, numbers: &[usize]) -> Tag {
-        // FNV-1a, one number at a time
+        // the hash is FNV-1a, applied to one number at a time
         let step = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
         let hash = op.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| step(hash, u64::from(byte)));
         let hash = numbers.iter().fold(hash, |hash, number| step(hash.rotate_left(23), *number as u64));
@@ -34,7 +34,7 @@ impl Tag {
         Tag(tag)
     }
 
-    /// Returns an error if another rank has another tag.
+    /// Returns an error if the tag of another rank differs from this tag.
     fn same(&self, tag: &[u8], rank: usize) -> Result<()> {
         if tag == self.0 {
             return Ok(());
@@ -50,7 +50,7 @@ impl Tag {
         }
     }
 
-    /// Like [`Transport::all_gather`].
+    /// Gathers like [`Transport::all_gather`], and compares tags.
     pub(crate) fn all_gather(
         &self,
         transport: &dyn Transport,
@@ -81,8 +81,8 @@ impl Tag {
         Ok(())
     }
 
-    /// Like [`Transport::all_to_all`]. Short parts have tags; two ranks that exchange a long part, or nothing, do not
-    /// compare tags.
+    /// Exchanges like [`Transport::all_to_all`]. Short parts carry tags. Two ranks that exchange a long part, or
+    /// nothing, do not compare tags.
     pub(crate) fn all_to_all(
         &self,
         transport: &dyn Transport,
@@ -91,10 +91,10 @@ impl Tag {
         kind: Kind,
     ) -> Result<()> {
         let (mine, size) = (transport.rank(), kind.size());
-        // both ranks of a pair know the length of its part
+        // both ranks of a pair know the length of the part that they exchange
         let room = |rank: usize, count: usize| {
             let has_tag = rank != mine && count > 0 && count * size <= SHORT_PART;
-            // in elements: a tag is a whole number of elements of every kind
+            // the unit is elements, because a tag has an integral number of elements of every kind
             if has_tag { LEN / size } else { 0 }
         };
         let lengths = |counts: &[usize]| -> Vec<usize> {

@@ -3,26 +3,26 @@
 use crate::{Error, Join, Kind, Result, join, say::say, status};
 use std::time::Duration;
 
-/// A communication library. The trait is object safe: the choice is made once, when a program starts.
+/// A communication library. The trait is object safe, because the library is chosen once, when a program starts.
 ///
-/// `World` is the only caller. It checks all arguments first: buffers hold whole elements and have the lengths that the
-/// counts say, there is one count for each rank, ranks are in range, the rank in `send` and `recv` is not this rank,
-/// and the reduction exists. It makes one call at a time on each rank. Each call has the meaning of the method of
-/// `World` with its name.
+/// `World` is the only caller. It checks all arguments first: buffers hold integral numbers of elements and have the
+/// lengths given by the counts, there is one count for each rank, ranks are in range, the rank in `send` and `recv` is
+/// not this rank, and the reduction exists. It makes one call at a time on each rank. Each call does the same as the
+/// method of `World` with the same name.
 ///
-/// Most calls have a correct but slow default body in terms of the required calls.
+/// Most calls have a default body that is correct but slow, and uses the required calls.
 pub trait Transport: Send + Sync {
     /// The name and version of the library.
     fn name(&self) -> String;
 
-    /// The number of this rank, below `size`.
+    /// The number of this rank, which is less than `size`.
     fn rank(&self) -> usize;
 
-    /// The number of ranks, 1 at least.
+    /// The number of ranks, which is at least 1.
     fn size(&self) -> usize;
 
-    /// Part `r` of `send` goes to rank `r`; part `r` of `recv` comes from rank `r`. The counts `to` and `from` are in
-    /// elements.
+    /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. The counts `to` and `from`
+    /// are in elements.
     fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()>;
 
     /// Joins the buffers of all ranks elementwise, in place.
@@ -37,8 +37,8 @@ pub trait Transport: Send + Sync {
     /// Ends every rank, with this exit status.
     fn abort(&self, code: i32) -> !;
 
-    /// Returns whether exchanges carry the [`Tag`](crate::Tag) of their purpose: false for a transport without other
-    /// ranks.
+    /// Returns whether exchanges carry the [`Tag`](crate::Tag) of their purpose. The result is false for a transport
+    /// without other ranks.
     fn has_tags(&self) -> bool {
         true
     }
@@ -58,13 +58,13 @@ pub trait Transport: Send + Sync {
         self.scatter((self.rank() == root).then(|| sent.repeat(self.size())).as_deref(), &counts, buf, kind, root)
     }
 
-    /// Copies the parts of all ranks, one after the other, to every rank.
+    /// Copies the parts of all ranks, one after another, to every rank.
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let to = vec![counts[self.rank()]; self.size()];
         self.all_to_all(&send.repeat(self.size()), &to, recv, counts, kind)
     }
 
-    /// Copies the parts of all ranks to `root`, which alone passes `recv`.
+    /// Copies the parts of all ranks to `root`. Only `root` passes `recv`.
     fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
         let mut to = vec![0; self.size()];
         to[root] = counts[self.rank()];
@@ -73,7 +73,7 @@ pub trait Transport: Send + Sync {
         self.all_to_all(send, &to, recv.unwrap_or_default(), from, kind)
     }
 
-    /// Distributes the parts of `send` to the ranks; only `root` passes `send`.
+    /// Distributes the parts of `send` to the ranks. Only `root` passes `send`.
     fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
         let mut from = vec![0; self.size()];
         from[root] = counts[self.rank()];
@@ -82,7 +82,8 @@ pub trait Transport: Send + Sync {
         self.all_to_all(send.unwrap_or_default(), to, recv, &from, kind)
     }
 
-    /// As [`all_reduce`](Transport::all_reduce), for `root` alone; the buffers of the other ranks keep their values.
+    /// Like [`all_reduce`](Transport::all_reduce), but only `root` gets the result. The buffers of the other ranks keep
+    /// their values.
     fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
         let mut all = buf.to_vec();
         self.all_reduce(&mut all, kind, join)?;
@@ -109,7 +110,7 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Joins the buffers of the ranks before this one, in place; on rank 0 the result is the identity.
+    /// Joins the buffers of the ranks before this one, in place. On rank 0 the result is the identity of the join.
     fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
         self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
@@ -119,9 +120,9 @@ pub trait Transport: Send + Sync {
 
     /// Starts a call that is waited for later.
     ///
-    /// The default body makes a collective call at once, which is correct because all ranks make the same calls in one
-    /// order. A library whose `send` waits for the receiver needs its own body, for two ranks that send to each other.
-    /// Receives are not supported by default: they would have to be started.
+    /// The default body makes a collective call immediately, which is correct because all ranks make the same calls in
+    /// the same order. A library whose `send` waits for the receiver must implement this method, so that two ranks can
+    /// send to each other. Receives are not supported by default, because they would have to be started.
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
         let buf = match call {
             Start::Barrier => {
@@ -157,19 +158,20 @@ pub trait Transport: Send + Sync {
         Ok(Box::new(Done(buf)))
     }
 
-    /// Forms groups of ranks: ranks that pass the same number, below `size`, form one group; a rank that passes `None`
-    /// is in no group. `members` are the ranks of this rank's group, in the order of their numbers there. Collective.
+    /// Forms groups of ranks. Ranks that pass the same number, which is less than `size`, form one group, and a rank
+    /// that passes `None` is in no group. `members` are the ranks of this rank's group, in the order of their numbers
+    /// in the group. Collective.
     fn split(&self, _number: Option<usize>, _members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         Err(Error::Unsupported { call: "group", transport: self.name() })
     }
 
-    /// The number of this rank among the ranks of its machine, and their number. Not collective.
+    /// The number of this rank among the ranks of its machine, and the number of these ranks. Not collective.
     fn local(&self) -> Result<(usize, usize)> {
         Err(Error::Unsupported { call: "local_rank", transport: self.name() })
     }
 
     /// Called from another thread when a call of this rank, `waited.call`, has exceeded the limit. The default body
-    /// prints a message, gives other ranks the time to print theirs, and ends all ranks.
+    /// prints a message, gives other ranks time to print their messages, and ends all ranks.
     fn expire(&self, waited: &Waited) {
         say(&waited.to_string());
         std::thread::sleep(waited.grace);
@@ -189,9 +191,9 @@ pub struct Waited {
     pub call: &'static str,
     /// The op for which the call was made, if known.
     pub op: Option<String>,
-    /// The seconds that the call has waited.
+    /// The number of seconds that the call has waited.
     pub seconds: f64,
-    /// The time that other ranks should get to print their messages.
+    /// The time that other ranks are given to print their messages.
     pub grace: Duration,
     /// The reason why the wait ends.
     pub why: String,
@@ -223,8 +225,8 @@ impl std::fmt::Display for Waited {
     }
 }
 
-/// A call to start and wait for later, with its buffers. The arguments are those of the method of
-/// [`World`](crate::World) with its name.
+/// A call that is started and waited for later, with its buffers. The arguments are those of the method of
+/// [`World`](crate::World) with the same name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each field is an argument
@@ -233,9 +235,9 @@ pub enum Start {
     Barrier,
     /// The result is the buffer of `root`.
     Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
-    /// The result is all parts.
+    /// The result consists of all parts.
     AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind },
-    /// The result is the parts from all ranks.
+    /// The result consists of the parts from all ranks.
     AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, kind: Kind },
     /// The result is the joined buffer.
     AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
@@ -247,12 +249,12 @@ pub enum Start {
     Recv { buf: Vec<u8>, kind: Kind, from: usize },
 }
 
-/// A started call. It is always waited for, except on a rank that unwinds.
+/// A started call. Every started call is waited for, except on a rank that unwinds.
 pub trait Request: Send {
-    /// Waits for the call and returns its result; `transport` is the transport that started it.
+    /// Waits for the call and returns its result. `transport` is the transport that started the call.
     fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>>;
 
-    /// Returns whether [`wait`](Request::wait) would return at once.
+    /// Returns whether [`wait`](Request::wait) would return immediately.
     fn is_done(&mut self, transport: &dyn Transport) -> Result<bool>;
 }
 
@@ -269,7 +271,7 @@ impl Request for Done {
     }
 }
 
-/// Joins the first `n` parts of `all`, each as long as `into`, in order.
+/// Joins the first `n` parts of `all` in order. Each part has the length of `into`.
 pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
     let len = into.len();
     if n == 0 {

@@ -1,8 +1,8 @@
-//! Time limits: a thread that measures how long a call has run.
+//! Time limits, for which a thread measures the duration of calls.
 //!
-//! A call stores one number when it begins and one when it ends. The thread measures the time by checking now and then
-//! whether the number has changed. It also reads what the other ranks of the machine publish, to detect that a rank has
-//! left, or that all ranks wait.
+//! A call stores one number when it begins and one when it ends. The thread measures the time by checking from time to
+//! time if the number has changed. It also reads the state that the other ranks of the machine publish, to detect that
+//! a rank has left, or that all ranks wait.
 
 use crate::{
     Error, Result, Transport,
@@ -49,36 +49,36 @@ calls! {
     Barrier "barrier", Broadcast "broadcast", AllGather "all_gather", Gather "gather", Scatter "scatter", AllToAll "all_to_all",
     AllReduce "all_reduce", Reduce "reduce", ReduceScatter "reduce_scatter", Scan "scan", Exscan "exscan", Send "send", Recv "recv",
     Group "group", Agree "agree",
-    // these calls wait in the wait for their result
+    // these calls return immediately, and waiting happens in the wait for their result
     StartBarrier "start_barrier", StartBroadcast "start_broadcast", StartAllGather "start_all_gather",
     StartAllToAll "start_all_to_all", StartAllReduce "start_all_reduce", StartReduceScatter "start_reduce_scatter",
     StartSend "start_send", StartRecv "start_recv",
 }
 
-/// Set in the number of a call that all ranks of the world make.
+/// Bit in the number of a call, which is set if all ranks of the world make the call.
 const MEETS: u64 = 1 << 8;
 
-/// The time that a rank waits for one that has left, after noticing it.
+/// The time that a rank continues to wait for a rank after noticing that it has left.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// The time that all ranks of a world may wait while none computes, unless `WORLD_DEADLOCK` sets another number of
+/// The time that all ranks of a world may wait while no rank computes, unless `WORLD_DEADLOCK` sets another number of
 /// seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
-/// The time that a rank waits if no limit is set and the state of the other ranks is unknown.
+/// The time limit if none is set and the state of the other ranks is unknown.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 
 /// The current activity of a rank, and its time limit.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The limit of a call in nanoseconds; 0 for none.
+    /// The time limit of a call in nanoseconds; 0 for no limit.
     limit: AtomicU64,
-    /// Whether the limit is the default.
+    /// Whether the time limit is the default.
     is_default: AtomicBool,
-    /// The running call: its number among the calls of this rank, whether all ranks make it, and in the low byte its
-    /// `Call`; 0 for none.
+    /// The running call, encoded as its number on this rank, a bit for calls that all ranks make, and its `Call` in the
+    /// low byte; 0 if no call is running.
     now: AtomicU64,
-    /// The other rank of a message, plus 1; 0 for none.
+    /// The other rank of a message, plus 1; 0 if there is none.
     peer: AtomicUsize,
     /// The op for which calls are made, as passed to `agree`.
     op: Mutex<String>,
@@ -89,8 +89,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Marks the beginning of a call, the `number`th of this rank. The rank makes one call at a time. `is_of_all`: all
-    /// ranks of the world make it.
+    /// Marks the beginning of a call, which has the number `number` on this rank. The rank makes one call at a time.
+    /// `is_of_all` is true if all ranks of the world make the call.
     #[inline]
     pub(crate) fn begin(&self, call: Call, number: u64, is_of_all: bool) {
         if is_of_all && let Some(board) = self.board.get() {
@@ -121,7 +121,7 @@ impl Watch {
         }
     }
 
-    /// Sets the limit; the first call starts the thread, which ends with the transport.
+    /// Sets the time limit. The first call starts the thread, which ends with the transport.
     pub(crate) fn set_limit(self: &Arc<Watch>, limit: Option<Duration>, transport: &Arc<dyn Transport>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).max(1));
         self.is_default.store(false, Relaxed);
@@ -131,8 +131,8 @@ impl Watch {
         }
     }
 
-    /// Starts to watch the other ranks through the board. With `is_default`, applies the default limit if their state
-    /// is unknown.
+    /// Starts to watch the other ranks through the board. If `is_default` is true and the state of the other ranks is
+    /// unknown, applies the default limit.
     pub(crate) fn look(self: &Arc<Watch>, board: Option<Arc<Board>>, is_default: bool, transport: &Arc<dyn Transport>) {
         if let Some(board) = board {
             let _ = self.board.set(board);
@@ -157,7 +157,8 @@ impl Watch {
     fn run(&self, transport: &Weak<dyn Transport>) {
         let deadlock = seconds_of("WORLD_DEADLOCK").unwrap_or(DEADLOCK);
         let (mut last, mut since) = (0, Instant::now());
-        // since when a rank has been missing, and since when the other ranks' activities have not changed
+        // the times since which a rank has been missing, and since which the activities of the other ranks have not
+        // changed
         let (mut missed, mut doing, mut still) = (None, Vec::new(), Instant::now());
         let mut has_said = 0;
         loop {
@@ -201,7 +202,7 @@ impl Watch {
                 let is_default = self.is_default.load(Relaxed);
                 found = Some(match is_default {
                     false => ("that is the time limit".into(), status::TIMED_OUT),
-                    // a rank that computes will answer
+                    // a rank that computes is expected to answer
                     true if board.is_some_and(|board| board.is_whole) => {
                         if has_said != now {
                             let others = in_words(&doing);
@@ -222,7 +223,7 @@ impl Watch {
                 });
             }
             let Some((why, status)) = found else { continue };
-            // held only for a moment: whoever drops the last handle finalises MPI
+            // the transport is held only for a moment, because the thread that drops the last handle finalises MPI
             let Some(transport) = transport.upgrade() else { return };
             let op = self.op.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let grace = (pause * 4).max(Duration::from_millis(300));
@@ -240,7 +241,7 @@ impl Watch {
         }
     }
 
-    /// A rank that the call `now` waits for and that has left.
+    /// A rank that has left although the call `now` waits for it, if there is one.
     fn absent(&self, board: &Board, now: u64) -> Option<usize> {
         if now & MEETS != 0 {
             return board.missed();
@@ -257,7 +258,7 @@ fn nobody_computes(doing: &[(usize, Doing)]) -> bool {
     doing.iter().all(|(_, doing)| matches!(doing, Doing::Left | Doing::Calls(_)))
 }
 
-/// `rank 1 is in recv, rank 2 computes`
+/// Text such as `rank 1 is in recv, rank 2 computes`.
 fn in_words(doing: &[(usize, Doing)]) -> String {
     let one = |(rank, doing): &(usize, Doing)| match doing {
         Doing::Unknown => format!("rank {rank} shows nothing"),
@@ -265,19 +266,19 @@ fn in_words(doing: &[(usize, Doing)]) -> String {
         Doing::Calls(now) => format!("rank {rank} is in {}", name_of(*now)),
         Doing::Left => format!("rank {rank} has left"),
     };
-    // only the first eight of many ranks
+    // if there are many ranks, only the first eight are named
     let some: Vec<String> = doing.iter().take(8).map(one).collect();
     some.join(", ")
 }
 
-/// The time limit in the environment.
+/// The time limit that the environment sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// No setting.
+    /// The environment has no setting.
     Default,
-    /// No limit.
+    /// There is no limit.
     Never,
-    /// A limit.
+    /// The limit has this duration.
     Of(Duration),
 }
 
@@ -299,7 +300,7 @@ impl Limit {
         }
     }
 
-    /// The limit, if one is set.
+    /// The time limit; `None` if none is set.
     pub(crate) fn given(self) -> Option<Duration> {
         match self {
             Limit::Of(limit) => Some(limit),
@@ -312,7 +313,7 @@ fn seconds_of(name: &str) -> Option<Duration> {
     limit_of_text(&std::env::var(name).ok()?).ok()?.given()
 }
 
-/// The time limit in the environment: `WORLD_TIMEOUT`, in seconds, or `none`.
+/// Reads the time limit in the environment, which is `WORLD_TIMEOUT`, in seconds or `none`.
 pub(crate) fn limit_of_environment() -> Result<Limit> {
     match std::env::var("WORLD_TIMEOUT") {
         Ok(text) => limit_of_text(&text),

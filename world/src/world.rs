@@ -21,18 +21,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The ranks of a program; this process (or thread) is one of them. Cheap to clone.
+/// The ranks of a program, of which this process (or thread) is one. Cheap to clone.
 ///
 /// Buffers are bytes of elements of a [`Kind`], in the byte order of this machine; counts are in elements. **Every call
 /// is collective unless its documentation says otherwise**: all ranks make it, in the same order, with matching
-/// arguments, and it may wait for all of them. Calls of one rank from several threads run one after the other.
+/// arguments, and the call may wait for all ranks. Calls of one rank from several threads run one after another.
 ///
 /// # Errors
 /// Every call returns [`Error::Argument`] or [`Error::NoJoin`] if its own arguments are wrong, before anything is sent.
 /// If the calls of the ranks do not match, the result depends on the transport: [`threads`](crate::threads) return
-/// [`Error::Diverged`], MPI returns an error of the library or waits; with `WORLD_CHECK=1` every transport returns
-/// `Diverged`. After any error except those of arguments the ranks may disagree on the next call: end the job, as
-/// [`run`](crate::run) does.
+/// [`Error::Diverged`], and MPI returns an error of the library or waits. With `WORLD_CHECK=1` every transport returns
+/// `Diverged`. After any error except those of arguments, the ranks may be at different calls. In this case end the
+/// job, like [`run`](crate::run).
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
 
@@ -49,17 +49,17 @@ struct Inner {
     transport: Arc<dyn Transport>,
     rank: usize,
     size: usize,
-    /// Messages of this rank to itself, which no library has to carry: a program for a ring of ranks also runs on a
-    /// ring of one.
+    /// Messages that this rank sends to itself, which no library has to carry. They let a program for a ring of ranks
+    /// also run on a ring of one rank.
     own: Mutex<Queue>,
     state: Arc<State>,
-    /// The world that contains this group; it lives as long as its groups.
+    /// The world that contains this group. The world lives as long as its groups.
     parent: Option<World>,
 }
 
 /// State of a rank that its world and all groups share.
 struct State {
-    /// Held during a call: libraries need not support calls from several threads at once.
+    /// Lock that is held during a call, because libraries do not have to support calls from several threads at once.
     turn: Mutex<()>,
     nanos: AtomicU64,
     bytes: AtomicU64,
@@ -76,7 +76,7 @@ pub struct Spent {
     pub seconds: f64,
     /// Bytes of the buffers that this rank passed to be sent.
     pub bytes: u64,
-    /// Number of calls, including checks whether a call has ended.
+    /// Number of calls, including checks for the end of a call.
     pub calls: u64,
 }
 
@@ -87,12 +87,12 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// The ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is found; without launcher
-    /// and library, one rank alone.
+    /// The ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is found. Without launcher
+    /// and library, the world has a single rank.
     ///
-    /// Every call returns the same world. When its last handle is dropped, MPI is finalised, which waits for all ranks;
-    /// after that there is no world any more. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi)
-    /// says where the library is searched, and what the environment sets.
+    /// Every call returns the same world. When its last handle is dropped, MPI is finalised, which waits for all ranks,
+    /// and there is no world any more. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi) describes
+    /// the search for the library and the environment variables.
     ///
     /// # Errors
     /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
@@ -103,13 +103,13 @@ impl World {
         mpi::world()
     }
 
-    /// One rank, without a library.
+    /// A world with a single rank, without a library.
     pub fn alone() -> World {
         World::new(Box::new(Alone))
     }
 
-    /// One rank of a simulated world of `size` ranks, 1 at least: the program runs as that rank would, and sends
-    /// nothing. The plan records what would be sent, by op.
+    /// One rank of a simulated world with `size` ranks, at least 1. The program runs like this rank, and sends nothing.
+    /// The plan records the data that would be sent, by op.
     ///
     /// ```
     /// use backends_world::{Join, Kind, World, bytes};
@@ -125,7 +125,7 @@ impl World {
         crate::plan::Plan::new(size.max(1))
     }
 
-    /// The ranks of a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
+    /// A world with a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
             say(&format!("{why}: there is no time limit"));
@@ -149,7 +149,7 @@ impl World {
         world
     }
 
-    /// Starts to watch the other ranks; with `is_default`, waits no longer than the default limit.
+    /// Starts to watch the other ranks. If `is_default` is true, calls wait no longer than the default limit.
     pub(crate) fn look(&self, board: Option<Arc<Board>>, is_default: bool) {
         self.0.state.watch.look(board, is_default, &self.0.transport);
     }
@@ -163,12 +163,12 @@ impl World {
         WeakWorld(Arc::downgrade(&self.0))
     }
 
-    /// The number of this rank, below [`size`](World::size). Not collective.
+    /// The number of this rank, which is less than [`size`](World::size). Not collective.
     pub fn rank(&self) -> usize {
         self.0.rank
     }
 
-    /// The number of ranks, 1 at least. Not collective.
+    /// The number of ranks, which is at least 1. Not collective.
     pub fn size(&self) -> usize {
         self.0.size
     }
@@ -178,10 +178,11 @@ impl World {
         self.0.transport.name()
     }
 
-    /// The number of this rank among those on its machine, for choosing one of the machine's devices. Not collective.
+    /// The number of this rank among the ranks on its machine, for choosing one of the machine's devices. Not
+    /// collective.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if a custom transport does not implement it.
+    /// [`Error::Unsupported`] if a custom transport does not implement this call.
     pub fn local_rank(&self) -> Result<usize> {
         Ok(self.0.transport.local()?.0)
     }
@@ -189,13 +190,13 @@ impl World {
     /// The number of ranks on this machine. Not collective.
     ///
     /// # Errors
-    /// As [`local_rank`](World::local_rank).
+    /// As for [`local_rank`](World::local_rank).
     pub fn local_size(&self) -> Result<usize> {
         Ok(self.0.transport.local()?.1)
     }
 
-    /// Ends all ranks at once, with this exit status. Not collective. With [`threads`](crate::threads) it panics, which
-    /// also ends all ranks.
+    /// Ends all ranks immediately, with this exit status. Not collective. With [`threads`](crate::threads) it panics,
+    /// which also ends all ranks.
     pub fn abort(&self, code: i32) -> ! {
         self.0.transport.abort(code)
     }
@@ -218,28 +219,29 @@ impl World {
         }
     }
 
-    /// Sets the time limit of a call, from the next call on; `None` is no limit. The initial limit is `WORLD_TIMEOUT`,
-    /// in seconds or `none`. The limit applies to this rank, including its groups. Not collective.
+    /// Sets the time limit of calls, beginning with the next call. `None` means no limit. The initial limit is
+    /// `WORLD_TIMEOUT`, in seconds or `none`. The limit applies to this rank, including its groups. Not collective.
     ///
-    /// Without a limit, MPI still ends a wait that nobody answers: for a rank of the same machine that has left, within
-    /// a few seconds; if all ranks are on one machine and all of them wait, after 60 s (`WORLD_DEADLOCK`); if ranks are
-    /// on other machines, after 30 minutes, whatever those ranks do. On one machine, a rank that waits for one that
-    /// computes goes on waiting, and prints a message after 30 minutes.
+    /// Without a limit, MPI still ends a wait that nobody answers. A wait for a rank of the same machine that has left
+    /// ends within a few seconds. If all ranks are on one machine and all of them wait, the wait ends after 60 s
+    /// (`WORLD_DEADLOCK`). If ranks are on other machines, it ends after 30 minutes, whatever those ranks do. On one
+    /// machine, a rank that waits for a computing rank continues to wait, and prints a message after 30 minutes.
     ///
-    /// Every rank whose call exceeds the limit names the call on stderr, then all ranks end with status
-    /// [`TIMED_OUT`](crate::status::TIMED_OUT). With [`threads`](crate::threads) the call returns [`Error::Timeout`].
-    /// Time between calls does not count.
+    /// Every rank whose call exceeds the limit prints the name of the call to stderr, and then all ranks end with
+    /// status [`TIMED_OUT`](crate::status::TIMED_OUT). With [`threads`](crate::threads) the call returns
+    /// [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         let mut world = self;
-        // the watching thread ends with the transport, and a group may end before its world
+        // the limit is set on the outermost world, because the watching thread ends with the transport, and a group may
+        // end before its world
         while let Some(parent) = &world.0.parent {
             world = parent;
         }
         self.0.state.watch.set_limit(limit, &world.0.transport);
     }
 
-    /// Sets whether ranks compare their calls, as `WORLD_CHECK=1` does. All ranks must set it at the same place of the
-    /// program.
+    /// Enables or disables the comparison of calls between ranks, like `WORLD_CHECK=1`. All ranks must do this at the
+    /// same point of the program.
     pub fn set_check(&self, check: bool) {
         self.0.state.check.store(check, Relaxed);
     }
@@ -253,17 +255,17 @@ impl World {
         self.0.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call of the transport, one at a time and watched.
+    /// Makes a call of the transport. Calls run one at a time, and the thread for time limits watches them.
     pub(crate) fn call<R>(&self, call: Call, bytes: usize, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
     }
 
-    /// Like `call`, for waiting for a started call.
+    /// Like `call`, for a wait for a started call.
     pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, 0, false, f)
     }
 
-    /// Like `call`, for a message to or from a rank.
+    /// Like `call`, for a message to or from one rank.
     fn message<R>(
         &self,
         call: Call,
@@ -271,7 +273,7 @@ impl World {
         peer: usize,
         f: impl FnOnce(&dyn Transport) -> Result<R>,
     ) -> Result<R> {
-        // for a group it is not known which ranks of the world its ranks are
+        // in a group, the ranks of the world that its ranks correspond to are unknown
         let peer = Some(peer).filter(|_| self.0.parent.is_none());
         self.watched(call, bytes, false, |transport| {
             self.0.state.watch.set_peer(peer);
@@ -293,7 +295,7 @@ impl World {
         let number = state.calls.fetch_add(1, Relaxed);
         state.bytes.fetch_add(bytes as u64, Relaxed);
         state.watch.begin(call, number, is_of_all);
-        // a call of a single rank takes less time than reading the clock
+        // for a single rank, time is not measured, because a call takes less time than reading the clock
         let start = (self.0.size > 1).then(Instant::now);
         let result = f(&*self.0.transport);
         if let Some(start) = start {
@@ -304,11 +306,11 @@ impl World {
         result
     }
 
-    /// With `WORLD_CHECK=1`, checks that all ranks are about to do the same, by comparing a text. Then it is collective
-    /// and costs a message to each rank; otherwise it is free.
+    /// With `WORLD_CHECK=1`, checks by comparing a text that all ranks are about to do the same. In this case the call
+    /// is collective and costs a message to each rank; otherwise it costs nothing.
     ///
-    /// `op` names the operation, also for messages of time limits; `what` describes it further, and must not contain
-    /// anything that differs between ranks.
+    /// `op` is the name of the operation, which is also used in messages of time limits. `what` describes the operation
+    /// further, and must not contain anything that differs between ranks.
     ///
     /// # Errors
     /// [`Error::Diverged`] with both texts, on all ranks.
@@ -321,7 +323,7 @@ impl World {
         })
     }
 
-    /// Returns whether ranks compare their calls, by `WORLD_CHECK=1` or [`set_check`](World::set_check). Not
+    /// Returns whether ranks compare their calls, because of `WORLD_CHECK=1` or [`set_check`](World::set_check). Not
     /// collective.
     #[inline]
     pub fn checks(&self) -> bool {
@@ -342,7 +344,7 @@ impl World {
         let mut keys = vec![0_u64; 2 * size];
         gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], Kind::UInt64)?;
         let Some(rank) = keys.chunks_exact(2).position(|other| other != key) else { return Ok(()) };
-        // all ranks see that the hashes differ; now exchange the texts
+        // all ranks have seen that the hashes differ, so they now exchange the texts
         let lengths: Vec<usize> = keys.chunks_exact(2).map(|key| key[1] as usize).collect();
         let mut texts = vec![0; lengths.iter().sum()];
         gather(mine.as_bytes(), &mut texts, &lengths, Kind::UInt8)?;
@@ -351,12 +353,12 @@ impl World {
         Err(Error::Diverged { mine, theirs, rank })
     }
 
-    /// With `WORLD_CHECK=1`, checks that the counts of an exchange by other means than this world match: `to[r]` is the
-    /// number of elements that this rank sends to rank r, `from[r]` the number that it expects from rank r. Then it is
-    /// collective; otherwise it is free.
+    /// With `WORLD_CHECK=1`, checks that the counts match for an exchange that does not use this world. `to[r]` is the
+    /// number of elements that this rank sends to rank r, and `from[r]` is the number that it expects from rank r. In
+    /// this case the call is collective; otherwise it costs nothing.
     ///
     /// # Errors
-    /// [`Error::Diverged`] with the mismatch, on all ranks; [`Error::Argument`] if there is not one count for each
+    /// [`Error::Diverged`] with the mismatch, on all ranks; [`Error::Argument`] unless there is one count for each
     /// rank.
     pub fn agree_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         check::counts("agree_counts", "to", to, self.size())?;
@@ -390,7 +392,7 @@ impl World {
         self.call(Call::Barrier, 0, |transport| transport.barrier())
     }
 
-    /// Copies the buffer of rank `root` to all ranks. The buffer has the same length on all ranks.
+    /// Copies the buffer of rank `root` to all ranks. The buffer must have the same length on all ranks.
     pub fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
         check::whole("broadcast", "buf", buf, kind)?;
         check::rank("broadcast", "root", root, self.size())?;
@@ -399,9 +401,9 @@ impl World {
         self.call(Call::Broadcast, bytes, |transport| transport.broadcast(buf, kind, root))
     }
 
-    /// Copies the parts of all ranks, one after the other in the order of ranks, to every rank. `counts` are the
-    /// numbers of elements of the parts, the same on all ranks; `send` is the part of this rank, `recv` has room for
-    /// all.
+    /// Copies the parts of all ranks, one after another in the order of ranks, to every rank. `counts` are the numbers
+    /// of elements of the parts, and are the same on all ranks. `send` is the part of this rank, and `recv` has room
+    /// for all parts.
     pub fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
         check::length("all_gather", "send", send, counts[self.rank()], kind)?;
@@ -410,11 +412,11 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
     }
 
-    /// As [`all_gather`](World::all_gather), with the tag of its purpose: if ranks gather for different ops, all ranks
-    /// get an error. A short message contains the tag, a long one follows it.
+    /// Like [`all_gather`](World::all_gather), with a tag for the purpose. If ranks gather for different ops, all ranks
+    /// get an error. A short message contains the tag, and a long message is sent after it.
     ///
     /// # Errors
-    /// As [`all_gather`](World::all_gather); [`Error::Diverged`] with the ops.
+    /// As for [`all_gather`](World::all_gather); [`Error::Diverged`] with the ops.
     pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         if self.size() == 1 || !self.0.transport.has_tags() {
             return self.all_gather(send, recv, counts, kind);
@@ -426,11 +428,11 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
     }
 
-    /// As [`all_to_all`](World::all_to_all), with the tag of its purpose: two ranks that exchange a short part for
+    /// Like [`all_to_all`](World::all_to_all), with a tag for the purpose. Two ranks that exchange a short part for
     /// different ops get an error.
     ///
     /// # Errors
-    /// As [`all_to_all`](World::all_to_all); [`Error::Diverged`] with the ops.
+    /// As for [`all_to_all`](World::all_to_all); [`Error::Diverged`] with the ops.
     pub fn all_to_all_for(
         &self,
         tag: Tag,
@@ -451,8 +453,8 @@ impl World {
         self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), kind))
     }
 
-    /// Copies the parts of all ranks, one after the other, to rank `root`. `counts` are as in
-    /// [`all_gather`](World::all_gather); `recv` is used on the root only.
+    /// Copies the parts of all ranks, one after another, to rank `root`. `counts` are as in
+    /// [`all_gather`](World::all_gather). `recv` is used only on the root.
     pub fn gather(
         &self,
         send: &[u8],
@@ -473,7 +475,7 @@ impl World {
     }
 
     /// Distributes the parts of `send` of rank `root`, one to each rank. `counts` are the numbers of elements of the
-    /// parts, the same on all ranks; `recv` has room for this rank's part. `send` is used on the root only.
+    /// parts, and are the same on all ranks. `recv` has room for this rank's part. `send` is used only on the root.
     pub fn scatter(
         &self,
         send: Option<&[u8]>,
@@ -494,8 +496,9 @@ impl World {
         self.call(Call::Scatter, bytes, |transport| transport.scatter(send, counts, recv, kind, root))
     }
 
-    /// Part `r` of `send` goes to rank `r`, part `r` of `recv` comes from rank `r`. `to` and `from` are the numbers of
-    /// elements of these parts: `to[r]` on this rank equals `from` for this rank on rank `r`.
+    /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. `to` and `from` are the
+    /// numbers of elements of these parts. `to[r]` on this rank must equal the entry of `from` for this rank on rank
+    /// `r`.
     pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
         self.check_all_to_all(send, to, from, kind)?;
         check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
@@ -512,7 +515,7 @@ impl World {
         check::length("all_to_all", "send", send, sum, kind)
     }
 
-    /// Joins the buffers of all ranks elementwise, in place; all ranks get the result. The library determines the order
+    /// Joins the buffers of all ranks elementwise, in place. All ranks get the result. The library determines the order
     /// in which floats are added.
     pub fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("all_reduce", buf, kind, join)?;
@@ -525,7 +528,8 @@ impl World {
         check::whole(call, "buf", buf, kind)
     }
 
-    /// As [`all_reduce`](World::all_reduce), for rank `root` alone; the buffers of the other ranks keep their values.
+    /// Like [`all_reduce`](World::all_reduce), but only rank `root` gets the result. The buffers of the other ranks
+    /// keep their values.
     pub fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
         self.check_reduction("reduce", buf, kind, join)?;
         check::rank("reduce", "root", root, self.size())?;
@@ -533,9 +537,9 @@ impl World {
         self.call(Call::Reduce, buf.len(), |transport| transport.reduce(buf, kind, join, root))
     }
 
-    /// Joins the `send` of all ranks elementwise, and gives each rank its part of the result. `counts` are the numbers
-    /// of elements of the parts, the same on all ranks; `send` has the elements of all parts, `recv` room for this
-    /// rank's part.
+    /// Joins the `send` buffers of all ranks elementwise, and gives each rank its part of the result. `counts` are the
+    /// numbers of elements of the parts, and are the same on all ranks. `send` has the elements of all parts, and
+    /// `recv` has room for this rank's part.
     pub fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         self.check_reduce_scatter(send, counts, kind, join)?;
         check::length("reduce_scatter", "recv", recv, counts[self.rank()], kind)?;
@@ -556,8 +560,8 @@ impl World {
         self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, kind, join))
     }
 
-    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity of the join, which is 1 for
-    /// products and -0 for sums of floats.
+    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity of the join; for example,
+    /// this is 1 for products and -0 for sums of floats.
     pub fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("exscan", buf, kind, join)?;
         self.compare(|| describe::scan("exscan", buf.len(), kind, join))?;
@@ -567,9 +571,9 @@ impl World {
     /// Sends a message to rank `to`, which must receive it. Not collective. Messages between two ranks arrive in the
     /// order in which they were sent.
     ///
-    /// The call may wait until the other rank receives, and with [`threads`](crate::threads) it always does: two ranks
-    /// that send to each other before they receive wait for ever. [`start_send`](World::start_send) does not wait. A
-    /// message to this rank itself is kept until it is received.
+    /// The call may wait until the other rank receives, and with [`threads`](crate::threads) it always waits. Two ranks
+    /// that send to each other before they receive would therefore wait forever. [`start_send`](World::start_send) does
+    /// not wait. A message to this rank itself is kept until it is received.
     pub fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
         check::whole("send", "buf", buf, kind)?;
         check::rank("send", "to", to, self.size())?;
@@ -597,7 +601,7 @@ impl World {
         self.message(Call::Recv, 0, from, |transport| transport.recv(buf, kind, from))
     }
 
-    /// The error of a receive from this rank itself without a message.
+    /// The error of a receive from this rank itself if it has sent no message to itself.
     pub(crate) fn nothing_of_own(&self) -> Error {
         let waits = format!("rank {} waits for a message that it has not sent to itself", self.rank());
         Error::Deadlock { call: "recv", waits }
@@ -614,7 +618,7 @@ impl World {
         self.start(Call::StartBarrier, 0, Start::Barrier)
     }
 
-    /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks have the same length.
+    /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks must have the same length.
     pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
         check::whole("broadcast", "buf", &buf, kind)?;
         check::rank("broadcast", "root", root, self.size())?;
@@ -676,8 +680,8 @@ impl World {
         self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
     }
 
-    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
-    /// messages in the order in which the receives were started.
+    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get this
+    /// rank's messages in the order in which the receives were started.
     pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
         check::rank("recv", "from", from, self.size())?;
         let buf = check::room("recv", elements, kind)?;
@@ -688,8 +692,9 @@ impl World {
         self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
     }
 
-    /// The group of ranks that pass the same color, numbered by `key`, and by their rank here if keys are equal; `None`
-    /// for a rank without color. A group is a world: its messages never mix with those of other worlds.
+    /// The group of ranks that pass the same color; `None` for a rank without color. The ranks in the group are
+    /// numbered by `key`, and, if keys are equal, by their rank in this world. A group is a separate world, whose
+    /// messages never mix with those of other worlds.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport has no groups.
@@ -704,7 +709,7 @@ impl World {
             if color.is_none() {
                 members.clear();
             }
-            // the smallest rank of a color is the number of its group
+            // the number of a group is the smallest rank with its color
             let number = members.first().copied();
             members.sort_by_key(|rank| (all[3 * rank + 2].cast_signed(), *rank));
             transport.split(number, &members)
@@ -718,7 +723,7 @@ pub(crate) fn checks_of_environment() -> bool {
     std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// FNV-1a: the same in all processes, which std's hasher does not promise.
+/// The hash FNV-1a, which is the same in all processes. The hasher of std does not guarantee this.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -14,14 +14,15 @@ use std::{
     time::Duration,
 };
 
-/// The program that tries every call and makes mistakes.
+/// The program that tries every call, and makes mistakes on request.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
 
-/// The time within which a failed job must end. It ends within a second of the failure, but starting takes time, and
-/// more on a busy machine.
+/// The time within which a failed job must end. It ends within a second after the failure, but starting takes time,
+/// especially on a busy machine.
 const SOON: Duration = Duration::from_secs(15);
 
-/// The folder with the libraries. Without it a test is skipped, or fails if `BACKENDS_REQUIRE` contains `mpi`.
+/// The folder with the libraries. If it does not exist, a test is skipped, or fails if `BACKENDS_REQUIRE` contains
+/// `mpi`.
 fn folder() -> Option<PathBuf> {
     let folder = mpiexec::folder();
     if folder.is_none() {
@@ -37,18 +38,18 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// Waiting ranks keep processors busy, so jobs run one at a time.
+/// Lock for running one job at a time, because waiting ranks keep processors busy.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
-    // a failed test leaves nothing behind that affects other tests
+    // a failed test leaves nothing that affects other tests, so a poisoned lock is ignored
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of runs of a job, which is repeated if its launcher dies of a segmentation fault. The launcher of
-/// Open MPI 5 does so for one of twelve jobs in which two ranks abort at once on a busy machine, and for one of a
-/// hundred in which one rank aborts. By then the ranks have printed all their output. A fault of a rank does not end
-/// the launcher in this way.
+/// Maximum number of runs of a job, which is repeated if its launcher ends with a segmentation fault. This happens to
+/// the launcher of Open MPI 5 in one of twelve jobs in which two ranks abort at once on a busy machine, and in one of a
+/// hundred jobs in which one rank aborts. By then the ranks have printed all their output. A fault of a rank does not
+/// end the launcher in this way.
 const RUNS: usize = 4;
 
 /// Runs the program, and checks that no process of the job is left.
@@ -112,7 +113,7 @@ fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
     for mpi in Mpi::ALL {
         let mut command = mpiexec::mpiexec(mpi, &folder, 3);
         succeeds(&run(command.env("WORLD_CHECK", "1").env("WORLD_TIMEOUT", "100"), &[]));
-        // no call of this program has more elements; messages count their bytes
+        // no call of this program has more elements than this limit; for messages, the limit is in bytes
         let finished = run(mpiexec::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
         succeeds(&finished);
         has(&finished, "short counts");
@@ -144,7 +145,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
             once(&finished, "rank 2 of 3 called exit before its end");
         }
         fails(&run("abort"), 42);
-        // the launcher decides the status after a signal
+        // after a signal, the launcher determines the status
         let finished = run("kill");
         assert!(finished.status.is_some_and(|status| !status.success()) && finished.time < SOON, "{finished:?}");
         assert!(!finished.output.contains("came through"), "{}", finished.output);
@@ -162,7 +163,7 @@ fn a_rank_that_is_killed_ends_all() {
             let job = job.clone();
             move || job.kill_a_rank("world_check")
         });
-        // all ranks wait for ever
+        // all ranks wait forever
         let finished = mpiexec::finish(command.args([PROGRAM, "ring"]), Duration::from_secs(60)).unwrap();
         assert!(killer.join().unwrap(), "there was a rank to kill: {}", finished.output);
         job.has_ended();
@@ -175,7 +176,7 @@ fn checks_name_what_ranks_call() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
-        // of three failing ranks, at least the first one's message is certain to appear
+        // of three failing ranks, the message of at least the first one must appear
         let one_of = |finished: &Finished, texts: &[&str]| {
             fails(finished, status::FAILED);
             assert!(
@@ -256,7 +257,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
             once(&ring, &format!("rank {rank} of 3 has waited for "));
         }
         has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
-        // a rank that still computes may answer later, so this is no deadlock
+        // a rank that still computes may answer later, so this situation is no deadlock
         let finished = run(
             mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
             &["listen"],
@@ -278,7 +279,7 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 #[test]
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
-    // with this library each process would be a world of one rank
+    // with this library, each process would be a separate world of one rank
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
@@ -302,7 +303,7 @@ fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
 #[test]
 fn the_library_is_that_of_the_launcher() {
     let Some(folder) = folder() else { return };
-    // both libraries are found, the other one first
+    // both libraries are found, and the wrong one is found first
     for (mpi, other, version) in
         [(Mpi::OpenMpi, Mpi::Mpich, "Open MPI v5"), (Mpi::Mpich, Mpi::OpenMpi, "MPICH Version")]
     {
@@ -338,13 +339,13 @@ fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
     let finished = alone("none".into());
     succeeds(&finished);
     has(&finished, "one rank alone\n");
-    // a library also serves a single rank
+    // a library can also be used by a single rank
     for mpi in [Mpi::Standard, Mpi::Mpich] {
         let finished = alone(mpi.library(&folder));
         succeeds(&finished);
         has(&finished, "all calls on 1 ranks");
     }
-    // a named file must exist and be an MPI library
+    // if a file is named, it must exist and be an MPI library
     for (named, why) in [
         (folder.join("nothing"), "No such file"),
         (PROGRAM.into(), "world_check: "),
@@ -365,7 +366,7 @@ fn a_limit_that_is_no_number_is_an_error() {
     has(&finished, "WORLD_TIMEOUT is \"soon\"");
 }
 
-/// Returns whether this process may administer the system, including its networks.
+/// Returns whether this process may administer the system, which includes its networks.
 fn may_make_networks() -> bool {
     const CAP_SYS_ADMIN: u64 = 1 << 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -382,7 +383,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
             let job = job.clone();
-            // each launcher has one port for its processes on other machines, and no setting that closes it
+            // each launcher opens one port for its processes on other machines, which no setting closes
             let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
             move || (job.interfaces("world_check"), job.open_ports("world_check", except))
         });
@@ -402,7 +403,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
 fn a_job_that_takes_too_long_is_ended() {
     /// The time that a shell may take to start on a busy machine.
     const BUSY: Duration = Duration::from_secs(4);
-    // one program that obeys SIGTERM, and one that ignores it
+    // one program ends after SIGTERM, and the other ignores it
     for script in ["sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
         let mut command = Command::new("sh");
         let job = Job::of(command.args(["-c", &format!("echo begun; {script}")]));
@@ -414,7 +415,7 @@ fn a_job_that_takes_too_long_is_ended() {
     assert!(mpiexec::finish(&mut Command::new("/nothing"), SOON).is_err());
 }
 
-/// The test harness ends by `exit`, after worlds were dropped: with `WORLD_TESTS=1` that is not a failure.
+/// The test harness ends by `exit`, after worlds were dropped. With `WORLD_TESTS=1` this is not a failure.
 #[test]
 fn tests_under_a_launcher_end_well() {
     let Some(folder) = folder() else { return };
@@ -435,7 +436,7 @@ fn tests_under_a_launcher_end_well() {
 /// The environment variable that marks a process as a rank started by another test.
 const AS_RANK: &str = "BACKENDS_AS_RANK";
 
-/// Tests on several ranks share one world, whichever threads the harness runs them on.
+/// Tests on several ranks share one world, independent of the threads on which the harness runs them.
 #[test]
 fn tests_share_a_world() {
     let Some(folder) = folder() else { return };
@@ -473,7 +474,7 @@ fn sum_over_ranks() {
     assert_eq!((x, world.size()), ([2.0], 2));
 }
 
-/// Exchanges four gigabytes on two ranks.
+/// Exchanges four gigabytes between two ranks.
 #[test]
 #[ignore = "needs 6 GB of memory"]
 fn more_elements_than_an_int_counts() {

@@ -1,4 +1,4 @@
-//! Tests every call on ranks that are threads: results, wrong arguments, and mistakes of programs.
+//! Tests every call with threads as ranks: results, wrong arguments, and mistakes of programs.
 
 mod calls;
 
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// Numbers of ranks: one, two, and numbers that are not powers of two.
+/// Numbers of ranks: one, two, and two numbers that are not powers of two.
 const SIZES: [usize; 4] = [1, 2, 3, 7];
 
 #[test]
@@ -50,7 +50,7 @@ fn results_do_not_depend_on_who_comes_first() {
     assert_eq!(sums(2), [0.0; 3]);
 }
 
-/// The result of each of three ranks.
+/// Runs `f` on three ranks, and returns the result of each rank.
 fn on_three(f: impl Fn(&World) -> Result<()> + Sync) -> Vec<Result<()>> {
     threads::run(3, f)
 }
@@ -69,7 +69,7 @@ fn ranks_that_call_different_things_are_told_so() {
         [diverged("barrier", broadcast, 2), diverged("barrier", broadcast, 2), diverged(broadcast, "barrier", 0)]
     );
 
-    // one call for each property on which ranks must agree
+    // there is one call for each property on which ranks must agree
     let ones = [1; 3];
     type Call<'a> = &'a (dyn Fn(&World, bool) -> Result<()> + Sync);
     let calls: [(&str, Call); 9] = [
@@ -153,7 +153,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
             }
             let result = world.barrier();
             seen.lock().unwrap().push(result.clone());
-            // ranks that panic as a consequence are not the cause
+            // the reported cause must not be a rank that panicked as a consequence
             result.unwrap();
             Ok(())
         })
@@ -164,7 +164,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
 
 #[test]
 fn a_deadlock_is_found_and_named_on_every_rank() {
-    // a ring in which all receive first, and one in which all send first
+    // tests a ring in which all ranks receive first, and a ring in which all send first
     for (call, sends) in [("recv", false), ("send", true)] {
         let results = on_three(|world| {
             let (next, before) = ((world.rank() + 1) % 3, (world.rank() + 2) % 3);
@@ -181,7 +181,7 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
             assert!((0..3).all(|rank| waits.contains(&format!("rank {rank} in {call} for rank "))), "{waits}");
         }
     }
-    // one rank waits in another call, and every later call fails too
+    // one rank waits in another call, and all later calls fail as well
     let results = on_three(|world| {
         if world.rank() == 0 { world.recv(&mut [0], Kind::UInt8, 1) } else { world.barrier() }.unwrap_err();
         world.barrier()
@@ -221,7 +221,7 @@ fn a_call_that_takes_longer_than_the_limit_ends() {
     let results = on_three(|world| {
         world.set_timeout(Some(Duration::from_millis(50)));
         if world.rank() == 0 {
-            // makes no call before the others have given up
+            // makes no call before the other ranks have given up
             while ended.load(SeqCst) < 2 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -297,7 +297,7 @@ fn no_rank_is_no_result() {
     assert_eq!(threads::run(0, |_| 1), []);
 }
 
-/// A transport with only the required methods, on top of another world.
+/// A transport with only the required methods, which uses another world.
 struct Least {
     over: World,
     sent: Mutex<Vec<Pending>>,

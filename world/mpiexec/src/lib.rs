@@ -1,8 +1,8 @@
-//! Runs programs under MPI, for tests: starts the `mpiexec` of a library in a folder so that it leaves nothing behind,
-//! and ends it if it takes too long.
+//! Runs programs under MPI, for tests. It starts the `mpiexec` of a library in a folder in such a way that nothing is
+//! left behind, and ends it if it takes too long.
 //!
-//! The folder is the one that `cargo xtask setup` makes, `mpi` in the repository, with an environment for each library:
-//! `mpi/mpich` and `mpi/openmpi`.
+//! `cargo xtask setup` makes this folder, `mpi` in the repository, with an environment for each library: `mpi/mpich`
+//! and `mpi/openmpi`.
 
 use std::{
     env, fmt, io,
@@ -16,11 +16,11 @@ use std::{
 /// An MPI library and the binary interface through which it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
-    /// MPICH through the interface of the standard.
+    /// MPICH, used through the interface of the standard.
     Standard,
-    /// MPICH through its own interface.
+    /// MPICH, used through its own interface.
     Mpich,
-    /// Open MPI through its own interface.
+    /// Open MPI, used through its own interface.
     OpenMpi,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Mpi {
 }
 
 impl Mpi {
-    /// All variants.
+    /// All variants of this enum.
     pub const ALL: [Mpi; 3] = [Mpi::Standard, Mpi::Mpich, Mpi::OpenMpi];
 
     /// The environment that contains the library.
@@ -54,8 +54,8 @@ impl Mpi {
     }
 }
 
-/// The folder with the libraries: `BACKENDS_MPI`, or else `mpi` beside the folder of the package that cargo runs.
-/// `None` if a library is missing there.
+/// The folder with the libraries, which is `BACKENDS_MPI`, or otherwise `mpi` next to the folder of the package that
+/// cargo runs. `None` if a library is missing in it.
 pub fn folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("BACKENDS_MPI").or_else(|| Some(set("CARGO_MANIFEST_DIR")?.parent()?.join("mpi")))?;
@@ -63,10 +63,10 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 /// `mpiexec -n ranks`, to which the caller adds the program and its arguments. The ranks communicate through the memory
-/// of this machine and open no port to other machines. Each launcher has one port for its processes on other machines,
-/// and no setting that closes it. On Linux, if this process may create networks (as root), the job runs in a network of
-/// its own with only a loopback interface. Settings of MPI and of ranks in this process's environment are not passed
-/// on.
+/// of this machine and open no port to other machines. Each launcher opens one port for its processes on other
+/// machines, which no setting closes. On Linux, if this process may create networks (as root), the job runs in a
+/// separate network with only a loopback interface. Settings of MPI and of ranks in this process's environment are not
+/// passed on.
 pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     let home = mpi.home(folder);
     let mut command = Command::new(home.join("bin/mpiexec"));
@@ -78,7 +78,7 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     }
     command.env("WORLD_MPI", mpi.library(folder));
     if mpi == Mpi::OpenMpi {
-        // the package does not know where it is installed
+        // the package does not know the folder in which it is installed
         command.env("OPAL_PREFIX", &home);
         // in containers the only user is often root
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
@@ -86,12 +86,12 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
         // searching for networks takes a second and opens ports
         command.args(["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]);
     } else {
-        // for the same reason
+        // the reason is the same: searching for networks takes time and opens ports
         command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
     }
     command.args(["-n", &ranks.to_string()]);
     #[cfg(target_os = "linux")]
-    // SAFETY: the closure makes only system calls and allocates nothing.
+    // SAFETY: the closure only makes system calls and allocates nothing, as required between `fork` and `exec`.
     unsafe {
         std::os::unix::process::CommandExt::pre_exec(&mut command, || {
             own_network();
@@ -101,11 +101,11 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     command
 }
 
-/// Moves this process and its children into a network of their own with only a loopback interface; does nothing if that
-/// is not allowed.
+/// Moves this process and its children into a separate network with only a loopback interface. Does nothing if this is
+/// not allowed.
 #[cfg(target_os = "linux")]
 fn own_network() {
-    // SAFETY: the arguments are numbers, `interface` is as long as the call says, and the socket is closed.
+    // SAFETY: the arguments are numbers, `interface` has the length that the call expects, and the socket is closed.
     unsafe {
         if libc::unshare(libc::CLONE_NEWNET) != 0 {
             return;
@@ -138,7 +138,7 @@ pub struct Finished {
 /// Runs a program, usually `mpiexec`, until it ends or reaches the limit.
 ///
 /// # Errors
-/// Errors if the program cannot be started.
+/// If the program cannot be started.
 pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -151,7 +151,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
         thread::spawn(move || {
             let mut part = [0; 4096];
             while let Ok(n @ 1..) = stream.read(&mut part) {
-                // after the limit the receiver may be gone
+                // after the limit, the receiver may have been dropped
                 let _ = sender.send(part[..n].to_vec());
             }
         });
@@ -165,7 +165,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     }
     let time = start.elapsed();
     let mut bytes = Vec::new();
-    // read to the end of both streams, unless processes left behind keep them open
+    // reads to the end of both streams, unless processes that were left behind keep them open
     let last = Instant::now() + Duration::from_secs(5);
     while let Ok(part) = printed.recv_timeout(last.saturating_duration_since(Instant::now())) {
         bytes.extend(part);
@@ -184,14 +184,16 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Asks a launcher, its process group and its ranks to end, and kills whatever is left of the group.
+/// Asks a launcher, its process group and its ranks to end, and kills the rest of the group.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: the child leads its group and has not been waited for, so no other process has the number.
+        // SAFETY: `kill` takes only numbers. The child leads its group and has not been waited for, so no other process
+        // has this number.
         unsafe { libc::kill(-group, libc::SIGTERM) };
         wait(child, Duration::from_secs(3));
-        // SAFETY: called moments later; the system reuses numbers only after all others have been used.
+        // SAFETY: `kill` takes only numbers. It is called moments later, and the system reuses a number only after all
+        // others have been used.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     let _ = child.kill();

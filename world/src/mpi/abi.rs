@@ -1,5 +1,5 @@
-//! The binary interfaces of MPI libraries: those of the standard (since MPI-5), of MPICH and of Open MPI. They differ
-//! only in the values of constants, which are defined here; each is from the library's own `mpi.h`.
+//! The binary interfaces of MPI libraries: the interface of the standard (since MPI-5), of MPICH, and of Open MPI. They
+//! differ only in the values of constants. These are defined here, and each comes from the library's own `mpi.h`.
 
 use super::{
     functions::{Ptr, Word},
@@ -31,7 +31,7 @@ pub(super) struct Abi {
     pub any_tag: c_int,
     /// `MPI_ERR_TRUNCATE`
     pub truncated: c_int,
-    /// The index of the tag among the ints of a status.
+    /// The index of the tag in the ints of a status.
     pub tag: usize,
     /// The datatypes of the kinds, in the order of [`NAMED`].
     types: [Word; NAMED.len()],
@@ -39,7 +39,7 @@ pub(super) struct Abi {
     joins: [Word; 4],
 }
 
-/// The kinds that have their own datatype, with its name.
+/// The kinds that have a datatype in MPI, with the name of the datatype.
 const NAMED: [(Kind, &str); 12] = [
     (Kind::Int8, "int8_t"),
     (Kind::Int16, "int16_t"),
@@ -56,7 +56,7 @@ const NAMED: [(Kind, &str); 12] = [
 ];
 
 impl Abi {
-    /// MPI-5, chapter "Application Binary Interface".
+    /// The interface in MPI-5, chapter "Application Binary Interface".
     fn standard() -> Abi {
         Abi {
             name: "standard",
@@ -75,7 +75,7 @@ impl Abi {
         }
     }
 
-    /// MPICH since 3.1, Intel MPI, Cray MPICH, MVAPICH: they share one interface.
+    /// The interface that MPICH (since 3.1), Intel MPI, Cray MPICH and MVAPICH share.
     fn mpich() -> Abi {
         Abi {
             name: "MPICH",
@@ -107,11 +107,11 @@ impl Abi {
         }
     }
 
-    /// Open MPI up to 5: handles are addresses of objects that the library exports.
+    /// The interface of Open MPI up to 5, in which handles are addresses of objects that the library exports.
     fn open_mpi(library: &Library) -> Result<Abi, String> {
         let at = |name: &str| {
             let name = format!("ompi_mpi_{name}\0");
-            // SAFETY: only the address is taken; nothing is read from it.
+            // SAFETY: only the address of the object is taken, and nothing is read from it.
             let found = unsafe { library.get::<*const c_void>(name.as_bytes()) };
             found.map(|object| *object as Word).map_err(|_| format!("has no {}", name.trim_end_matches('\0')))
         };
@@ -139,8 +139,8 @@ impl Abi {
         })
     }
 
-    /// The interface of a library, from its version of the standard's interface and the text of its version. The file
-    /// name says nothing: one package has libraries of both interfaces.
+    /// The interface of a library, determined from its version of the standard's interface, and the text of its
+    /// version. The file name is not used, because one package has libraries of both interfaces.
     pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
         if let Some((1, _)) = standard {
             return Ok(Abi::standard());
@@ -152,12 +152,12 @@ impl Abi {
         }
         let first = version.lines().next().unwrap_or_default();
         match family(version) {
-            // without `MPI_Abi_get_version` the library may have an older interface; the interface of 3.1 is still the
-            // one of 5
+            // without `MPI_Abi_get_version` the library may have an older interface; MPICH 5 still has the interface of
+            // 3.1
             Some(Family::Mpich) if mpich_is_older(version) => {
                 Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
             }
-            // a handle is an int in the low half of a word
+            // a handle is an int in the low half of a word, which has another address on big-endian machines
             Some(Family::Mpich) if cfg!(target_endian = "big") => {
                 Err("has the binary interface of MPICH, which is not supported on machines with the high byte first"
                     .into())
@@ -173,7 +173,7 @@ impl Abi {
         self.in_place as Ptr
     }
 
-    /// The datatype for moving elements. Bools and floats of 16 bits move as integers of their size.
+    /// The datatype for moving elements. Bools and 16-bit floats move as integers of the same size.
     pub fn moved(&self, kind: Kind) -> Word {
         let stands_for = match kind {
             Kind::Bool => Kind::UInt8,
@@ -184,13 +184,13 @@ impl Abi {
         self.types[at.unwrap_or_default()]
     }
 
-    /// The datatype and operation of a reduction, if the library has it.
+    /// The datatype and operation of a reduction; `None` if the library does not have the reduction.
     pub fn joined(&self, kind: Kind, join: Join) -> Option<(Word, Word)> {
         let as_kind = match (kind, join) {
-            // MPI does not define extremes of NaN
+            // MPI does not define maxima and minima with NaN
             (Kind::Float32 | Kind::Float64, Join::Max | Join::Min) => return None,
             (Kind::Bool | Kind::Float16 | Kind::BFloat16, _) | (_, Join::And | Join::Or) => return None,
-            // wrapping sums have the same bits without signs, while C leaves signed overflow undefined
+            // wrapping sums of unsigned integers have the same bits, while signed overflow is undefined in C
             (Kind::Int8, Join::Sum | Join::Prod) => Kind::UInt8,
             (Kind::Int16, Join::Sum | Join::Prod) => Kind::UInt16,
             (Kind::Int32, Join::Sum | Join::Prod) => Kind::UInt32,
@@ -210,7 +210,7 @@ pub(super) fn family(version: &str) -> Option<Family> {
     of_mpich.iter().any(|name| version.contains(name)).then_some(Family::Mpich)
 }
 
-/// Returns whether the text names an MPICH before 3.1.
+/// Returns whether the text is the version of an MPICH older than 3.1.
 fn mpich_is_older(version: &str) -> bool {
     let Some((_, after)) = version.split_once("MPICH Version:") else { return false };
     let mut numbers =
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(Abi::standard().joined(Kind::Bool, Join::Sum), None);
     }
 
-    /// In MPICH's interface the second byte of a datatype is its size.
+    /// Checks that the second byte of each datatype in MPICH's interface is its size.
     #[test]
     fn the_types_of_mpich_have_the_sizes_of_their_kinds() {
         let abi = Abi::mpich();

@@ -12,17 +12,18 @@ use crate::{
 };
 use std::{ffi::c_int, sync::Arc};
 
-/// A communicator of this crate alone, so that messages never mix with those of other code.
+/// A communicator that only this crate uses, so that its messages never mix with messages of other code.
 pub(super) struct Mpi {
     session: &'static Session,
     comm: Word,
-    /// For two ranks, a second communicator: they exchange parts on it, which never mix with messages of `send`.
+    /// A second communicator, if there are two ranks. The ranks exchange parts on it, so that these never mix with
+    /// messages of `send`.
     pair: Option<Word>,
     rank: usize,
     size: usize,
-    /// The number of each rank's machine: the smallest rank of the world on it.
+    /// A number for each rank's machine, which is the smallest rank of the world on this machine.
     machines: Arc<[u64]>,
-    /// Whether this is the whole world, whose end finalises MPI.
+    /// Whether this is the communicator of the whole world, whose end finalises MPI.
     is_world: bool,
 }
 
@@ -31,14 +32,14 @@ impl Mpi {
     pub fn world(session: &'static Session) -> Result<Mpi> {
         let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
         let (mut comm, mut shared) = (0, 0);
-        // SAFETY: the library is initialised, and the handles are its own. Errors are returned as codes.
+        // SAFETY: the library is initialised, and the handles come from it. Errors are returned as codes.
         unsafe {
             (f.set_errhandler)(abi.world, abi.errors_return);
             session.check("MPI_Comm_dup", (f.dup)(abi.world, &mut comm))?;
         }
         let mut world = Mpi::of(session, comm, true)?;
         session.set_rank(world.rank, world.size);
-        // SAFETY: as above.
+        // SAFETY: the library is initialised, and the handles come from it. Errors are returned as codes.
         let code = unsafe { (f.split_type)(comm, abi.shared_memory, 0, abi.no_info, &mut shared) };
         session.check("MPI_Comm_split_type", code)?;
         let machine = Mpi::of(session, shared, false)?;
@@ -83,7 +84,7 @@ impl Mpi {
         let (rank, size) = (usize::try_from(rank).unwrap_or(0), usize::try_from(size).unwrap_or(1));
         let mut pair = None;
         if size == 2 {
-            // SAFETY: as above; errors are returned as codes here too.
+            // SAFETY: the communicator is valid, and errors are returned as codes.
             session.check("MPI_Comm_dup", unsafe { (f.dup)(comm, pair.insert(0)) })?;
         }
         Ok(Mpi { session, comm, pair, rank, size, machines: Arc::from([]), is_world })
@@ -106,7 +107,7 @@ impl Mpi {
         self.session.loaded.abi.in_place()
     }
 
-    /// Calls `f` with pieces of a buffer, each with at most as many elements as the library can count.
+    /// Calls `f` with pieces of a buffer. Each piece has at most as many elements as the library can count.
     fn in_pieces(&self, buf: &mut [u8], kind: Kind, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
         let piece = self.session.most.saturating_mul(kind.size());
         if buf.len() <= piece {
@@ -120,7 +121,7 @@ impl Mpi {
         ints(call, counts, self.session.most)
     }
 
-    /// Returns whether the library can count so many elements in one call.
+    /// Returns whether the library can count this number of elements in one call.
     fn fits(&self, counts: &[usize]) -> bool {
         self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
     }
@@ -130,8 +131,8 @@ impl Mpi {
         request::examine(self.session, status, buf.len(), kind, from)
     }
 
-    /// Exchanges the parts of two ranks, one after the other in `recv`, by one message each way. With MPICH this is
-    /// faster than `MPI_Allgatherv`.
+    /// Exchanges the parts of two ranks by one message in each direction. The parts are stored one after another in
+    /// `recv`. With MPICH this is faster than `MPI_Allgatherv`.
     fn exchange(&self, pair: Word, send: &[u8], recv: &mut [u8], kind: Kind) -> Result<()> {
         const CALL: &str = "MPI_Sendrecv";
         self.session.on_right_thread(CALL)?;
@@ -141,7 +142,8 @@ impl Mpi {
         let (datatype, other, tag) = (self.moved(kind), (1 - self.rank) as c_int, request::tag(kind));
         let (sent, come) = (count(send, kind) as c_int, count(others, kind) as c_int);
         let (from, to, mut status) = (start(send), start(others), Status([0; 64]));
-        // SAFETY: the buffers have as many elements as the call says, and the status is longer than any library's.
+        // SAFETY: the buffers have the numbers of elements that the call passes, and the status is longer than that of
+        // any library.
         let code = unsafe {
             (self.f().send_recv)(from, sent, datatype, other, tag, to, come, datatype, other, tag, pair, &mut status)
         };
@@ -153,7 +155,7 @@ impl Mpi {
         // only the root's buffer changes
         let (send, recv) = if self.rank == root { (self.in_place(), buf) } else { (buf, std::ptr::null_mut()) };
         let root = root as c_int;
-        // SAFETY: the buffer has `count` elements; on other ranks `recv` is ignored.
+        // SAFETY: the buffer has `count` elements, and on ranks other than the root `recv` is ignored.
         let code = unsafe {
             match self.long() {
                 Some(long) => (long.reduce)(send, recv, count, datatype, operation, root, self.comm),
@@ -164,8 +166,8 @@ impl Mpi {
     }
 }
 
-/// The address of a buffer. An empty vector of bytes has the address 1, which is `MPI_IN_PLACE` in two of the
-/// interfaces.
+/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the
+/// interfaces, so another address is used for it.
 pub(super) fn start(buf: &[u8]) -> Ptr {
     static SOMEWHERE: u64 = 0;
     if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
@@ -180,7 +182,7 @@ pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
     (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
 }
 
-/// Like `longs`, for a library with int counts; an error if the counts add up to more than `most`.
+/// Like `longs`, for a library with int counts. Returns an error if the sum of the counts exceeds `most`.
 pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
     let sum = counts.iter().sum::<usize>();
     if sum > most {
@@ -197,7 +199,7 @@ fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `f` with the buffer, or an aligned copy: libraries expect aligned elements in reductions.
+/// Calls `f` with the buffer, or with an aligned copy, because libraries expect aligned elements in reductions.
 fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
     if buf.as_ptr().addr().is_multiple_of(kind.align()) {
         return f(buf);
@@ -218,12 +220,12 @@ macro_rules! in_place {
         aligned($buf, $kind, |buf| match $self.long() {
             Some(long) => {
                 let (buf, count) = (start(buf), count(buf, $kind));
-                // SAFETY: the buffer has `count` elements and is the only buffer.
+                // SAFETY: the buffer has `count` elements, and is the only buffer because the call is in place.
                 let code = unsafe { (long.$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }
             None => $self.in_pieces(buf, $kind, |buf, count| {
-                // SAFETY: as above.
+                // SAFETY: the buffer has `count` elements, and is the only buffer because the call is in place.
                 let code = unsafe { ($self.f().$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }),
@@ -257,12 +259,12 @@ impl Transport for Mpi {
         let (datatype, root) = (self.moved(kind), root as c_int);
         match self.long() {
             Some(long) => {
-                // SAFETY: the buffer has as many elements as the call says.
+                // SAFETY: the buffer has the number of elements that the call passes.
                 let code = unsafe { (long.broadcast)(start(buf), count(buf, kind), datatype, root, self.comm) };
                 self.session.check("MPI_Bcast", code)
             }
             None => self.in_pieces(buf, kind, |buf, count| {
-                // SAFETY: as above.
+                // SAFETY: the buffer has the number of elements that the call passes.
                 let code = unsafe { (self.f().broadcast)(buf, count, datatype, root, self.comm) };
                 self.session.check("MPI_Bcast", code)
             }),
@@ -274,7 +276,7 @@ impl Transport for Mpi {
         }
         self.session.on_right_thread("MPI_Allgatherv")?;
         if !self.fits(counts) {
-            // broadcast each part by itself
+            // broadcasts each part separately
             let mut rest = recv;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at_mut(count * kind.size());
@@ -287,7 +289,7 @@ impl Transport for Mpi {
             return Ok(());
         }
         let (datatype, from, to) = (self.moved(kind), start(send), start(recv));
-        // SAFETY: the buffers have as many elements as the counts say.
+        // SAFETY: the buffers have the numbers of elements in the counts.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
@@ -325,7 +327,8 @@ impl Transport for Mpi {
         self.session.on_right_thread("MPI_Gatherv")?;
         let (datatype, from, to, root) =
             (self.moved(kind), start(send), start(recv.unwrap_or_default()), root as c_int);
-        // SAFETY: the buffers have as many elements as the counts say; on other ranks `to` is ignored.
+        // SAFETY: the buffers have the numbers of elements in the counts, and on ranks other than the root `to` is
+        // ignored.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
@@ -356,7 +359,8 @@ impl Transport for Mpi {
         self.session.on_right_thread("MPI_Scatterv")?;
         let (datatype, from, to, root) =
             (self.moved(kind), start(send.unwrap_or_default()), start(recv), root as c_int);
-        // SAFETY: as in `gather`.
+        // SAFETY: the buffers have the numbers of elements in the counts, and buffers that only the root uses are
+        // ignored elsewhere.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
@@ -386,7 +390,7 @@ impl Transport for Mpi {
     fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
         self.session.on_right_thread("MPI_Alltoallv")?;
         let (datatype, sent, received) = (self.moved(kind), start(send), start(recv));
-        // SAFETY: the buffers have as many elements as the counts say.
+        // SAFETY: the buffers have the numbers of elements in the counts.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
@@ -430,7 +434,7 @@ impl Transport for Mpi {
     fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         self.session.on_right_thread("MPI_Reduce_scatter")?;
         if !self.fits(counts) {
-            // reduce each part by itself
+            // reduces each part separately
             let mut rest = send;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at(count * kind.size());
@@ -444,7 +448,7 @@ impl Transport for Mpi {
             return Ok(());
         }
         let (datatype, operation) = self.session.reduction(kind, join)?;
-        // the sent buffer is only read, but it is copied if it is not aligned
+        // the send buffer is only read; it is copied if it is not aligned
         let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
         let send = if is_aligned {
             send
@@ -456,7 +460,7 @@ impl Transport for Mpi {
         };
         aligned(recv, kind, |recv| {
             let (from, to) = (start(send), start(recv));
-            // SAFETY: the buffers have as many elements as the counts say.
+            // SAFETY: the buffers have the numbers of elements in the counts.
             let code = unsafe {
                 match self.long() {
                     Some(long) => {
@@ -477,7 +481,7 @@ impl Transport for Mpi {
     }
     fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         in_place!(self, exscan "MPI_Exscan", buf, kind, join)?;
-        // MPI leaves the result of rank 0 undefined
+        // MPI leaves the result of rank 0 undefined, so it is set to the identity
         if self.rank == 0 {
             join::fill_identity(buf, kind, join);
         }
@@ -486,9 +490,9 @@ impl Transport for Mpi {
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Send")?;
         let (datatype, to, tag) = (self.moved(Kind::UInt8), to as c_int, request::tag(kind));
-        // a message is sent as bytes; its tag is the kind, so that a wrong kind is detected
+        // a message is sent as bytes, and its tag is the kind, so that a wrong kind is detected
         for part in buf.chunks(self.piece()).chain(buf.is_empty().then_some(buf)) {
-            // SAFETY: the buffer has as many bytes as the call says, and they are only read.
+            // SAFETY: the buffer has the number of bytes that the call passes, and they are only read.
             let code = unsafe {
                 match self.long() {
                     Some(long) => (long.send)(start(part), count(part, Kind::UInt8), datatype, to, tag, self.comm),
@@ -506,8 +510,8 @@ impl Transport for Mpi {
         for part in buf.chunks_mut(self.piece()).chain(is_empty.then_some(none)) {
             let (datatype, rank, tag) = (self.moved(Kind::UInt8), from as c_int, self.session.loaded.abi.any_tag);
             let mut status = Status([0; 64]);
-            // SAFETY: the buffer has room for as many bytes as the call says, and the status is longer than any
-            // library's.
+            // SAFETY: the buffer has room for the number of bytes that the call passes, and the status is longer than
+            // that of any library.
             let code = unsafe {
                 match self.long() {
                     Some(long) => {
@@ -535,7 +539,7 @@ impl Transport for Mpi {
         let color = number.map_or(self.session.loaded.abi.undefined, |number| number as c_int);
         let place = members.iter().position(|rank| *rank == self.rank).unwrap_or(0) as c_int;
         let mut comm = 0;
-        // SAFETY: the communicator is valid; both numbers are below its size.
+        // SAFETY: the communicator is valid, and both numbers are below its size.
         let code = unsafe { (self.f().split)(self.comm, color, place, &mut comm) };
         self.session.check("MPI_Comm_split", code)?;
         if number.is_none() {
@@ -551,7 +555,7 @@ impl Transport for Mpi {
 }
 
 impl Mpi {
-    /// The length of the longest piece of a message, in bytes.
+    /// Length of the longest piece of a message, in bytes.
     fn piece(&self) -> usize {
         if self.long().is_some() { isize::MAX as usize } else { self.session.most }
     }
@@ -560,7 +564,7 @@ impl Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // other ranks may wait for this rank, and finalising would wait for them
+            // the other ranks may wait for this rank, and finalising MPI would wait for them, so all ranks are aborted
             if self.is_world && self.size > 1 {
                 say(&format!("rank {} panicked: all ranks end", self.rank));
                 self.session.abort(status::PANICKED)

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file names of libraries, with the likely family of the launcher first. The names only determine the order in
-/// which files are tried.
+/// The file names of libraries, where the likely family of the launcher comes first. The names only determine the order
+/// in which files are tried.
 fn names(family: Option<Family>) -> Vec<&'static str> {
     let (standard, mpich, open_mpi, any): (&[&str], &[&str], &[&str], &[&str]) = if cfg!(windows) {
         (&["mpi_abi.dll", "libmpi_abi.dll"], &["impi.dll"], &[], &[])
@@ -29,7 +29,7 @@ fn names(family: Option<Family>) -> Vec<&'static str> {
     order.concat()
 }
 
-/// A library to try.
+/// A library that can be tried.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
     /// An existing file.
@@ -47,7 +47,7 @@ pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
         return match named.to_str() {
             Some(name) if is_name => by_name(name),
             _ if named.is_dir() => in_folder(&named, Trust::Named, family),
-            // a missing file is reported when it is tried
+            // if the file is missing, this is reported when it is tried
             _ => vec![Candidate::File(named, Trust::Named)],
         };
     }
@@ -76,8 +76,8 @@ fn in_folder(folder: &Path, trust: Trust, family: Option<Family>) -> Vec<Candida
     files.map(|file| Candidate::File(file, trust)).collect()
 }
 
-/// The library folders beside each `mpiexec` on the search path, and beside the target if it is a link: it and the
-/// library belong to one family. Paths relative to the working folder are skipped.
+/// The library folders next to each `mpiexec` on the search path, and next to its target if it is a link. These
+/// libraries belong to the same family as the launcher. Paths relative to the working folder are skipped.
 fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     let launcher = if cfg!(windows) { "mpiexec.exe" } else { "mpiexec" };
     let launchers = env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(launcher));
@@ -92,16 +92,16 @@ fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     folders
 }
 
-/// The candidates for a name: the files in the loader's known folders, which can be examined before loading; if there
-/// are none, the name itself, for folders that are not written down.
+/// The candidates for a name. These are the files in the known folders of the loader, which can be examined before
+/// loading. If there are none, the candidate is the name itself, because the loader may know further folders.
 fn by_name(name: &str) -> Vec<Candidate> {
     let files = loaders_folders().into_iter().map(|folder| folder.join(name)).filter(|path| path.is_file());
     let files: Vec<Candidate> = files.map(|file| Candidate::File(file, Trust::Named)).collect();
     if files.is_empty() { vec![Candidate::Name(name.into())] } else { files }
 }
 
-/// The folders where the system's loader looks for a bare name, as far as they are written down: `LD_LIBRARY_PATH`, the
-/// folders of its configuration, and the usual ones.
+/// The folders in which the system's loader looks for a bare name, as far as they are documented: `LD_LIBRARY_PATH`,
+/// the folders of its configuration, and the standard folders.
 fn loaders_folders() -> Vec<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Vec::new();

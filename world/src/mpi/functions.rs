@@ -1,9 +1,9 @@
 //! The functions of an MPI library, looked up once.
 //!
-//! All libraries have the same functions. They differ in the type of handles: addresses in the binary interfaces of the
-//! standard and Open MPI, ints in MPICH's. A [`Word`] holds either, and is passed in the register in which both are
-//! expected. If a function writes a handle, the word is 0 before, and an int is its low half ([`super::abi`] rejects
-//! machines on which that is not so).
+//! All libraries have the same functions. They differ in the type of handles, which are addresses in the binary
+//! interfaces of the standard and of Open MPI, and ints in that of MPICH. A [`Word`] holds either type, and is passed
+//! in the register in which both types are expected. Before a function writes a handle, the word is set to 0, so that
+//! an int becomes its low half ([`super::abi`] rejects machines on which this does not hold).
 
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void};
@@ -16,7 +16,7 @@ pub(super) type Ptr = *mut c_void;
 pub(super) type Count = i64;
 /// A displacement, in functions whose names end in `_c`.
 pub(super) type Aint = isize;
-/// The status of a receive, longer than that of any library.
+/// The status of a receive. It is longer than the status of any library.
 #[repr(C, align(16))]
 pub(super) struct Status(pub [c_int; 64]);
 
@@ -38,9 +38,9 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Looks up all functions; the error is the name of the first one that is missing.
+            /// Looks up all functions. The error is the name of the first missing function.
             fn load(library: &Library) -> Result<$table, &'static str> {
-                // SAFETY: the names and types are those of the MPI standard.
+                // SAFETY: the MPI standard defines functions with these names and types.
                 unsafe {
                     Ok($table {
                         $($field: *library.get(concat!($name, "\0").as_bytes()).map_err(|_| $name)?,)*
@@ -52,7 +52,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The functions that every library has since MPI-3.
+    /// The functions that every library has had since MPI-3.
     struct Functions {
         initialized "MPI_Initialized" (Out);
         finalized "MPI_Finalized" (Out);
@@ -100,7 +100,7 @@ functions! {
 }
 
 functions! {
-    /// The functions with long counts that libraries have since MPI-4.
+    /// The functions with long counts that libraries have had since MPI-4.
     struct Long {
         op_create "MPI_Op_create_c" (LongReduce, c_int, *mut Word);
         get_count "MPI_Get_count_c" (*const Status, Word, *mut Count);
@@ -126,18 +126,18 @@ functions! {
     }
 }
 
-/// The functions of a library, and those with long counts if the library has all of them. The error is the name of the
-/// first one that is missing.
+/// The functions of a library, and its functions with long counts if it has all of them. The error is the name of the
+/// first missing function.
 pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
     Ok((Functions::load(library)?, Long::load(library).ok()))
 }
 
-/// The version of the standard's binary interface that a library implements; negative or `None` if it has its own
-/// interface.
+/// The version of the standard's binary interface that a library implements. It is negative or `None` if the library
+/// has its own interface.
 pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     type Version = unsafe extern "C" fn(Out, Out) -> c_int;
     let (mut major, mut minor) = (-1, -1);
-    // SAFETY: name and type are the standard's, and it may be called at any time.
+    // SAFETY: the standard defines this function with this name and type, and it may be called at any time.
     let code = unsafe {
         let version = library.get::<Version>(b"MPI_Abi_get_version\0").ok()?;
         version(&mut major, &mut minor)
@@ -145,9 +145,9 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     (code == 0).then_some((major, minor))
 }
 
-/// A text that a function of the library writes into a buffer, with its length.
+/// Returns a text that a function of the library writes into a buffer together with its length.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
-    // the longest text of any library: the standard's limit for the library version
+    // the buffer has the size of the longest text of any library, which is the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];
     let mut length = 0;
     if fill(buffer.as_mut_ptr(), &mut length) != 0 {

@@ -16,18 +16,18 @@ pub(super) enum Family {
 pub(super) struct Launcher {
     /// The name of the launcher.
     name: &'static str,
-    /// The environment variable with the number of started processes.
+    /// The environment variable that contains the number of started processes.
     variable: &'static str,
     /// The number of started processes.
     pub size: usize,
     /// The rank of this process, if the launcher sets it.
     pub rank: Option<usize>,
-    /// The family of the launcher, if known.
+    /// The family of the launcher; `None` if it is unknown.
     pub family: Option<Family>,
 }
 
-/// Name, variables of size and rank, family. A launcher stands before one that starts it: Slurm starts the launchers of
-/// MPI libraries, one on every machine.
+/// Name, environment variables of size and rank, and family of each known launcher. A launcher comes before any
+/// launcher that can start it; for example, Slurm starts the launchers of MPI libraries, one on every machine.
 const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
     ("mpiexec of Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Some(Family::OpenMpi)),
     ("mpiexec of MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Some(Family::Mpich)),
@@ -35,11 +35,11 @@ const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
     ("mpiexec", "PMI_SIZE", "PMI_RANK", Some(Family::Mpich)),
     ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", None),
     ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", None),
-    // not SLURM_NTASKS, which a job script also has when nothing was started by `srun`
+    // SLURM_NTASKS is not used, because a job script has it even if `srun` started nothing
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", None),
 ];
 
-/// The launcher of this process, if any.
+/// The launcher that started this process, if there is one.
 pub(super) fn launcher() -> Option<Launcher> {
     launcher_of(|name| env::var(name).ok())
 }

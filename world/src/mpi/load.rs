@@ -1,5 +1,5 @@
-//! The MPI library of this process: found, examined and loaded once. It is never unloaded, because libraries leave
-//! handlers and threads behind.
+//! The MPI library of this process, which is found, examined and loaded once. It is never unloaded, because libraries
+//! leave handlers and threads behind.
 
 use super::{
     abi::{self, Abi},
@@ -18,7 +18,7 @@ pub(super) struct Loaded {
     /// Functions with long counts, if the library has them.
     pub long: Option<Long>,
     pub abi: Abi,
-    /// The first line of its version.
+    /// The first line of the library's version.
     pub version: String,
     /// The file, or the name by which the loader found the library.
     pub path: String,
@@ -27,7 +27,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Returns whether the library is known to belong to another family than the launcher.
+    /// Returns whether it is known that library and launcher belong to different families.
     pub fn is_foreign_to(&self, launcher: Launcher) -> bool {
         launcher.family.is_some_and(|family| self.family.is_some_and(|own| own != family))
     }
@@ -42,7 +42,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     for candidate in tried {
         match open(&candidate) {
             Ok(loaded) if family.is_none() || named.is_some() || loaded.family == family => return Ok(Some(loaded)),
-            // a library of another family is used if there is no better one; its world is checked later
+            // a library of another family is used if there is no better one; the size of its world is checked later
             Ok(loaded) => foreign = foreign.or(Some(loaded)),
             Err(Refused { path, why }) => why_not.push((path, why)),
         }
@@ -90,7 +90,7 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     let (functions, mut long) = functions::load(&library)
         .map_err(|name| format!("has no {name}: it is no MPI library, or one before MPI-3"))?;
     let version = functions::text(|text, length| {
-        // SAFETY: the function may be called at any time, and the buffer is longer than any version.
+        // SAFETY: the function may be called at any time, and the buffer is longer than the version of any library.
         unsafe { (functions.library_version)(text, length) }
     });
     let abi = Abi::of(&library, functions::abi_version(&library), &version)?;
@@ -106,7 +106,7 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
 /// Opens the library with its symbols hidden from other libraries.
 #[cfg(not(windows))]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
-    // SAFETY: the initialisers of an MPI library have no requirements.
+    // SAFETY: the initialisers of an MPI library have no preconditions.
     unsafe { Library::new(file) }
 }
 
@@ -116,18 +116,18 @@ fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library};
     let own = if file.is_absolute() { LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR } else { 0 };
-    // SAFETY: the initialisers of an MPI library have no requirements.
+    // SAFETY: the initialisers of an MPI library have no preconditions.
     unsafe { Library::load_with_flags(file, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | own) }.map(Into::into)
 }
 
-/// The text of an error with its causes: loaders give the reason only in the cause.
+/// The text of an error with its causes, because loaders mention the reason only in a cause.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// For tests: `WORLD_SHORT_COUNTS=n` disables the functions with long counts, as in libraries before MPI-4, and limits
-/// each call to `n` elements.
+/// Reads `WORLD_SHORT_COUNTS=n`, which tests set. It disables the functions with long counts, as in libraries before
+/// MPI-4, and limits each call to `n` elements.
 pub(super) fn short_counts() -> Option<usize> {
     std::env::var("WORLD_SHORT_COUNTS").ok()?.trim().parse().ok().filter(|n| *n > 0)
 }

@@ -4,31 +4,31 @@
 //! Libraries are searched in the order below. The first one of the launcher's family is used, or, if there is none, the
 //! first one found:
 //!
-//! 1. `WORLD_MPI`: the path of a library, a folder that contains one, or a name for the system's loader. Then nothing
-//!    else is searched. `none` runs without a library.
+//! 1. `WORLD_MPI`: the path of a library, a folder that contains one, or a name for the system's loader. If it is set,
+//!    nothing else is searched. With `none`, no library is used.
 //! 2. The library folders in `MPI_HOME`, `I_MPI_ROOT`, `OPAL_PREFIX`, and in the active Python environment,
 //!    `VIRTUAL_ENV` or `CONDA_PREFIX`.
-//! 3. The folders beside every `mpiexec` on the search path.
+//! 3. The folders next to every `mpiexec` on the search path.
 //! 4. The folders of the system's loader.
 //!
-//! Libraries that implement the standard's binary interface (MPI-5) are used through it; those of MPICH (also Intel
-//! MPI, Cray MPICH, MVAPICH) and Open MPI through their own. The version that a library reports decides which one it
-//! is, never its file name.
+//! Libraries that implement the standard's binary interface (MPI-5) are used through this interface. Those of MPICH
+//! (also Intel MPI, Cray MPICH, MVAPICH) and Open MPI are used through their own interfaces. The interface is
+//! determined by the version that a library reports, and never by its file name.
 //!
 //! No library is loaded that another user can have written; the project's guide to security has the rules.
 //!
 //! # Choice of the launcher
 //! The library and `mpiexec` must belong to one family. If a launcher has started several ranks but the library knows
-//! of only one, [`World::init`] returns [`Error::Foreign`]: every process would do all of the work. Under Slurm,
-//! `srun --mpi` chooses the interface.
+//! of only one, [`World::init`] returns [`Error::Foreign`], because every process would do all of the work. Under
+//! Slurm, `srun --mpi` chooses the interface.
 //!
-//! Packages of Open MPI for Python must be told where they are before `mpiexec` is called: set `OPAL_PREFIX` to the
-//! folder that contains their `bin`.
+//! Packages of Open MPI for Python do not know the folder in which they are installed. Before calling `mpiexec`, set
+//! `OPAL_PREFIX` to the folder that contains their `bin`.
 //!
 //! # Finalisation
 //! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. If a rank calls `exit`
 //! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised by `exit` instead, because test
-//! harnesses end that way: all ranks run the same tests, one at a time (`--test-threads=1`).
+//! harnesses end in this way. All ranks must run the same tests, one at a time (`--test-threads=1`).
 
 mod abi;
 mod comm;
@@ -58,7 +58,7 @@ use std::{
 
 /// The world of this process.
 enum Slot {
-    /// Not requested yet.
+    /// The world was not requested yet.
     Empty,
     /// A world that lives as long as its handles.
     Lent(WeakWorld),
@@ -102,7 +102,8 @@ fn begin() -> Result<World> {
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
-        // some libraries end the process here with a message that does not name the cause
+        // the message is printed now, because some libraries end the process below with a message that does not name
+        // the cause
         say_once(&format!(
             "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
             loaded.version, loaded.path
@@ -117,7 +118,7 @@ fn begin() -> Result<World> {
             size: mpi.size(),
         });
     }
-    // rank 0's environment applies to all ranks: launchers do not pass every variable to every machine
+    // rank 0's environment applies to all ranks, because launchers do not pass every variable to every machine
     let mut settings = [u64::from(check), limit.to_number()];
     mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
     let limit = Limit::of_number(settings[1]);
@@ -129,12 +130,12 @@ fn begin() -> Result<World> {
     Ok(world)
 }
 
-/// Marks the program as done, even if handles of the world remain: from now on `exit` is not a failure.
+/// Marks the program as done, even if handles of the world remain. From now on, `exit` is not a failure.
 pub(crate) fn done() {
     session::finish_at_exit();
 }
 
-/// Returns whether another thread is in a call at this moment.
+/// Returns whether a call is running on another thread.
 fn is_calling() -> bool {
     let Ok(slot) = WORLD.try_lock() else { return true };
     match &*slot {
@@ -149,10 +150,10 @@ fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// Prints a text, on one rank only if the launcher tells the ranks apart.
+/// Prints a text. If the launcher tells each process its rank, only one rank prints.
 pub(crate) fn say_once(text: &str) {
     match launcher().and_then(|launcher| launcher.rank) {
-        // rank 0 prints; the launcher may end all ranks as soon as one has failed
+        // rank 0 prints; other ranks wait, because the launcher may end all ranks as soon as one has failed
         Some(rank) if rank > 0 => std::thread::sleep(Duration::from_millis(500)),
         _ => say(text),
     }

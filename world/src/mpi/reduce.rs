@@ -1,5 +1,5 @@
-//! Reductions that MPI does not have or does not define: those of 16-bit floats and of bools, and the extremes of
-//! floats, in which NaN wins.
+//! Reductions that MPI does not have or does not define: reductions of 16-bit floats and of bools, and maxima and
+//! minima of floats, which are NaN if an element is NaN.
 
 use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
 use crate::{
@@ -42,7 +42,7 @@ unsafe extern "C" fn long<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *
     unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
 }
 
-/// Joins `count` elements. It never panics, which would end the process here.
+/// Joins `count` elements. It must not panic, because a panic would end the process here.
 ///
 /// # Safety
 /// Both pointers must be valid for `count` elements of `T`, at any alignment, and must not overlap.
@@ -51,7 +51,8 @@ unsafe fn join<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: usize) {
         return;
     }
     let bytes = count * T::KIND.size();
-    // SAFETY: guaranteed by the caller; the elements are read as bytes.
+    // SAFETY: the caller guarantees that both pointers are valid for `count` elements and do not overlap. The elements
+    // are read and written as bytes.
     let (with, into) = unsafe {
         (std::slice::from_raw_parts(with.cast::<u8>(), bytes), std::slice::from_raw_parts_mut(into.cast::<u8>(), bytes))
     };

@@ -17,7 +17,7 @@ pub(super) fn tag(kind: Kind) -> c_int {
 pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
     let abi = &session.loaded.abi;
     let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
-    // SAFETY: the status is that of a message that was received as bytes.
+    // SAFETY: the status belongs to a message that was received as bytes.
     let code = unsafe {
         match &session.loaded.long {
             Some(long) => (long.get_count)(status, datatype, &mut received),
@@ -33,11 +33,11 @@ pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: K
     }
 }
 
-/// A vector that the library uses: it does not move, and is freed only after it is taken back. A call that never ends
-/// keeps it for ever.
+/// Memory that the library uses. It does not move, and is freed only after it is taken back. If a call never ends, the
+/// memory is never freed.
 struct Memory {
     vec: ManuallyDrop<Vec<u8>>,
-    /// The offset of the first element, which aligns the elements.
+    /// The offset of the first element in the vector, chosen so that the elements are aligned.
     shift: usize,
     len: usize,
 }
@@ -109,12 +109,12 @@ struct Started {
     request: Word,
     /// The buffer of the result.
     result: Memory,
-    /// The other buffer of the call.
+    /// The other buffer of the call, if there is one.
     sent: Option<Memory>,
     counts: ManuallyDrop<Vec<Counts>>,
     /// For a receive, the expected kind and the sender.
     receives: Option<(Kind, usize)>,
-    /// The outcome, once the call has ended.
+    /// The outcome of the call, after it has ended.
     ended: Option<Result<()>>,
 }
 
@@ -126,13 +126,14 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     session.on_right_thread(name)?;
     let mut request = 0;
     let out = &raw mut request;
-    // without long counts a call is limited to what an int can count, because pieces would need several requests
+    // without long counts, an int must be able to count the elements of a call, because a call in pieces would need
+    // several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
     let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
     let mut receives = None;
     let mut kept = Vec::new();
-    // SAFETY of every call below: buffers have as many elements as the counts say, and `Started` keeps them and the
-    // counts until the call has ended.
+    // SAFETY of every call below: the buffers have the numbers of elements in the counts, and `Started` keeps buffers
+    // and counts until the call has ended.
     let (code, result, sent) = match call {
         Start::Barrier => {
             // SAFETY: the communicator is valid.
@@ -142,7 +143,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             let (n, datatype, root) = (count(&buf, kind), abi.moved(kind), root as c_int);
             let short = if long.is_none() { int(n as usize)? } else { 0 };
             let mut buf = Memory::new(buf, kind);
-            // SAFETY: see above.
+            // SAFETY: the buffer has `n` elements, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
                     Some(long) => (long.start_broadcast)(buf.start(), n, datatype, root, comm, out),
@@ -156,7 +157,8 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             kept.push(Counts::new(session, name, &counts)?);
             let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (from, to) = (send.start(), recv.start());
-            // SAFETY: see above.
+            // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
+            // has ended.
             let code = unsafe {
                 match long {
                     Some(long) => {
@@ -177,7 +179,8 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             kept.push(Counts::new(session, name, &from)?);
             let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (sent, received) = (send.start(), recv.start());
-            // SAFETY: see above.
+            // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
+            // has ended.
             let code = unsafe {
                 match long {
                     Some(long) => {
@@ -197,7 +200,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             let short = if long.is_none() { int(n as usize)? } else { 0 };
             let mut buf = Memory::new(buf, kind);
             let in_place = abi.in_place();
-            // SAFETY: see above.
+            // SAFETY: the buffer has `n` elements, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
                     Some(long) => (long.start_all_reduce)(in_place, buf.start(), n, datatype, operation, comm, out),
@@ -211,7 +214,8 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             kept.push(Counts::new(session, name, &counts)?);
             let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
             let (from, to) = (send.start(), recv.start());
-            // SAFETY: see above.
+            // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
+            // has ended.
             let code = unsafe {
                 match long {
                     Some(long) => {
@@ -226,7 +230,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             let (n, datatype, to) = (buf.len(), abi.moved(Kind::UInt8), to as c_int);
             let short = if long.is_none() { bytes(n, kind)? } else { 0 };
             let mut buf = Memory::new(buf, Kind::UInt8);
-            // SAFETY: see above.
+            // SAFETY: the buffer has `n` bytes, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
                     Some(long) => (long.start_send)(buf.start(), n as Count, datatype, to, tag(kind), comm, out),
@@ -240,7 +244,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             let short = if long.is_none() { bytes(n, kind)? } else { 0 };
             let mut buf = Memory::new(buf, Kind::UInt8);
             receives = Some((kind, from));
-            // SAFETY: see above.
+            // SAFETY: the buffer has `n` bytes, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
                     Some(long) => (long.start_recv)(buf.start(), n as Count, datatype, rank, abi.any_tag, comm, out),
@@ -287,7 +291,7 @@ impl Request for Started {
         if self.ended.is_none() {
             self.session.on_right_thread("MPI_Wait")?;
             let mut status = Status([0; 64]);
-            // SAFETY: the request was started and has not ended; the status is longer than any library's.
+            // SAFETY: the request was started and has not ended, and the status is longer than that of any library.
             let code = unsafe { (self.session.loaded.functions.wait)(&mut self.request, &mut status) };
             self.end(code, &status);
         }
@@ -303,7 +307,7 @@ impl Request for Started {
         if self.ended.is_none() {
             self.session.on_right_thread("MPI_Test")?;
             let (mut done, mut status) = (0, Status([0; 64]));
-            // SAFETY: as in `wait`.
+            // SAFETY: the request was started and has not ended, and the status is longer than that of any library.
             let code = unsafe { (self.session.loaded.functions.test)(&mut self.request, &mut done, &mut status) };
             if done != 0 || code != 0 {
                 self.end(code, &status);

@@ -1,4 +1,4 @@
-//! The lifetime of MPI in this process: initialised once, and finalised once or aborted.
+//! The lifetime of MPI in this process. MPI is initialised once, and finalised once or aborted.
 
 use super::{
     functions::{self, Word},
@@ -17,35 +17,35 @@ use std::{
     time::Duration,
 };
 
-/// The state of MPI, one per process.
+/// The state of MPI. There is one per process.
 pub(super) struct Session {
     pub loaded: Loaded,
-    /// Whether this crate has initialised the library, and so must finalise it.
+    /// Whether this crate has initialised the library, and therefore must finalise it.
     ours: bool,
     /// The thread that initialised MPI.
     thread: ThreadId,
     /// Whether other threads may make calls, one at a time.
     any_thread: bool,
-    /// The largest number of elements in a call without long counts.
+    /// The maximum number of elements in a call without long counts.
     pub most: usize,
     /// The reduction operations created so far.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
-    /// Communicators without a handle, to be freed.
+    /// Communicators without a handle, which are to be freed.
     left_over: Mutex<Vec<Word>>,
-    /// The board on which this rank publishes that it leaves.
+    /// The board on which this rank publishes that it has left.
     board: OnceLock<Arc<Board>>,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// The time after which printed text has reached the launcher.
+/// The time after which printed text is expected to have reached the launcher.
 const PRINTED: Duration = Duration::from_millis(100);
 
-/// Whether all ranks are about to end, so that the `exit` handler does nothing.
+/// Whether all ranks are about to end. If so, the `exit` handler does nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this rank's part is done, so that MPI is finalised at `exit`: the last handle was dropped on a thread that
-/// may not finalise, or a handle is kept for ever.
+/// Whether this rank's part is done, so that MPI is finalised at `exit`. This is the case if the last handle was
+/// dropped on a thread that may not finalise MPI, or if a handle is never dropped.
 static PARTED: AtomicBool = AtomicBool::new(false);
 
 /// This rank and the number of ranks, for the `exit` handler.
@@ -70,9 +70,9 @@ impl Session {
         }
         let ours = done == 0;
         let code = if ours {
-            // one thread at a time uses arrays, but not always the same thread
+            // arrays are used by one thread at a time, but not always by the same thread
             let serialized = loaded.abi.serialized;
-            // SAFETY: MPI is not initialised yet; the standard allows null arguments.
+            // SAFETY: MPI is not initialised yet, and the standard allows null arguments.
             unsafe { (f.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), serialized, &mut provided) }
         } else {
             // SAFETY: the library is initialised.
@@ -93,8 +93,8 @@ impl Session {
         };
         let session = SESSION.get_or_init(|| session);
         if ours {
-            // SAFETY: the handler uses nothing that is gone at exit, and is never unloaded, as it is the program's own
-            // code.
+            // SAFETY: the handler uses nothing that is gone at exit. It is never unloaded, because it belongs to the
+            // program's own code.
             unsafe { libc::atexit(left) };
         }
         Ok(session)
@@ -121,7 +121,7 @@ impl Session {
         if code == 0 { Ok(()) } else { check(&self.loaded.functions, call, code) }
     }
 
-    /// Returns whether a code means that a message was longer than its buffer.
+    /// Returns whether a code means that a message was longer than the buffer of its receive.
     pub fn is_truncated(&self, code: c_int) -> bool {
         let mut class = 0;
         // SAFETY: the function accepts any code.
@@ -130,7 +130,7 @@ impl Session {
             && class == self.loaded.abi.truncated
     }
 
-    /// Returns an error on a thread that may not make calls, if the library allows only one thread.
+    /// If the library allows calls on one thread only, returns an error on all other threads.
     pub fn on_right_thread(&self, call: &'static str) -> Result<()> {
         if self.any_thread || thread::current().id() == self.thread {
             return Ok(());
@@ -139,8 +139,8 @@ impl Session {
         Err(Error::Mpi { call, message })
     }
 
-    /// The datatype and operation of a reduction, which the caller has checked. Operations that the library lacks are
-    /// created.
+    /// The datatype and operation of a reduction, which the caller has checked. An operation that the library does not
+    /// have is created.
     pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
         if let Some(own) = self.loaded.abi.joined(kind, join) {
             return Ok(own);
@@ -152,7 +152,7 @@ impl Session {
         }
         let (short, long) = reduce::functions(kind, join)?;
         let mut operation = 0;
-        // SAFETY: the function accepts the arguments that MPI passes, for elements of this kind; the joins are
+        // SAFETY: the function accepts the arguments that MPI passes for elements of this kind, and the joins are
         // commutative.
         let code = unsafe {
             match &self.loaded.long {
@@ -172,39 +172,41 @@ impl Session {
         done != 0
     }
 
-    /// Queues a communicator to be freed later: its handle may be dropped on any thread, while another thread is in a
-    /// call.
+    /// Queues a communicator that will be freed later. It cannot be freed at once, because its handle may be dropped on
+    /// any thread, while another thread is in a call.
     pub fn leave(&self, comm: Word) {
         self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
     }
 
-    /// Frees communicators without a handle. Call it only where a call may be made.
+    /// Frees communicators without a handle. It may be called only where calls are allowed.
     pub fn free_left_over(&self) {
         for mut comm in self.left_over.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // SAFETY: nothing else has this handle, and no call is pending on it: that would hold the world.
+            // SAFETY: nothing else has this handle. No call is pending on it, because a pending call would keep the
+            // world alive.
             unsafe { (self.loaded.functions.free)(&mut comm) };
         }
     }
 
-    /// Ends the session after the last handle of the world is dropped. Finalising waits for all ranks.
+    /// Ends the session after the last handle of the world has been dropped. Finalising waits for all ranks.
     pub fn end(&self) {
         if !self.ours || ENDING.load(Relaxed) {
             return;
         }
         if thread::current().id() != self.thread {
-            // only the thread that initialised may finalise; the `exit` handler runs on it
+            // only the thread that initialised MPI may finalise it, and the `exit` handler runs on this thread
             return finish_at_exit();
         }
         self.finalize();
     }
 
     fn finalize(&self) {
-        // ranks that wait for this rank end all ranks
+        // if other ranks still wait for this rank, they see that it has left, and end all ranks
         if let Some(board) = self.board.get() {
             board.leave();
         }
         if !self.is_finalized() {
-            // SAFETY: MPI was initialised here and is not finalised, and no call is running, as no handle is left.
+            // SAFETY: this crate initialised MPI, MPI is not finalised, and no call is running, because there is no
+            // handle left.
             unsafe { (self.loaded.functions.finalize)() };
         }
     }
@@ -213,21 +215,21 @@ impl Session {
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
         let _ = std::io::stdout().flush();
-        // launchers read output through pipes, and discard what is left in them when they are told to end
+        // launchers read output through pipes, and discard the remaining output when they are ordered to end
         thread::sleep(PRINTED);
-        // if the library does not end this process, exiting does: launchers then end the other ranks
+        // if the library does not end this process, it exits by itself, and launchers then end the other ranks
         let end = move || {
             thread::sleep(Duration::from_secs(1));
-            // SAFETY: ends the process, without handlers that could wait.
+            // SAFETY: `_exit` ends the process without running handlers that could wait.
             unsafe { libc::_exit(code) }
         };
         let _guard = thread::Builder::new().name("end of ranks".into()).spawn(end);
         if !self.is_finalized() {
-            // SAFETY: the library is initialised. Another thread may be in a call; only the launcher is left to be
-            // told.
+            // SAFETY: the library is initialised. Another thread may be in a call, but `abort` only has to notify the
+            // launcher.
             unsafe { (self.loaded.functions.abort)(self.loaded.abi.world, code) };
         }
-        // SAFETY: as above.
+        // SAFETY: `_exit` ends the process without running handlers that could wait.
         unsafe { libc::_exit(code) }
     }
 }
@@ -237,19 +239,19 @@ fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()
         return Ok(());
     }
     let message = functions::text(|text, length| {
-        // SAFETY: the buffer is longer than any message.
+        // SAFETY: the buffer is longer than any error message.
         unsafe { (f.error_string)(code, text, length) }
     });
     Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
 }
 
-/// Marks that `exit` is not a failure from now on.
+/// Marks that `exit` is no failure from now on.
 pub(super) fn finish_at_exit() {
     PARTED.store(true, Relaxed);
 }
 
-/// Called at `exit`. If this rank has not finalised MPI, the other ranks would wait for it, or be ended with a status
-/// of success.
+/// Handler that runs at `exit`. If this rank has not finalised MPI, the other ranks would otherwise wait for it, or be
+/// ended with a status of success.
 extern "C" fn left() {
     let Some(session) = Session::get() else { return };
     if ENDING.load(Relaxed) || session.is_finalized() {

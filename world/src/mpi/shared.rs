@@ -1,6 +1,6 @@
-//! Shared memory of the processes of one machine, for the [`Board`](crate::board::Board): a file without a name, which
-//! the first process creates and the others open by its number among the files of that process. If that is not possible
-//! there is no shared memory.
+//! Shared memory of the processes of one machine, for the [`Board`](crate::board::Board). It is a file without a name,
+//! which the first process creates, and which the others open by its file number in the first process. If this is not
+//! possible, there is no shared memory.
 
 use crate::{Kind, Transport, board::Slot, bytes};
 
@@ -19,15 +19,15 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
 
     let (rank, size) = (machine.rank(), machine.size());
     let len = size_of::<Slot>() * size;
-    // the slots are followed by a salt that the others are told, so that they recognise the file
+    // the slots are followed by a salt, which the others receive in a message, so that they can recognise the file
     let all = len + 16;
     let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
-        // SAFETY: the name ends with a zero; the call returns a descriptor or -1.
+        // SAFETY: the name ends with a zero, and the call returns a descriptor or -1.
         let number = unsafe { libc::memfd_create(c"ranks".as_ptr(), libc::MFD_CLOEXEC) };
         if number < 0 {
             return Err(std::io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and not owned elsewhere.
+        // SAFETY: the descriptor is new, and nothing else owns it.
         let file = unsafe { File::from_raw_fd(number) };
         file.set_len(all as u64)?;
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
         let path = format!("/proc/{}/fd/{}", told[0], told[1]);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
         let about = file.metadata().ok()?;
-        // SAFETY: the function has no arguments.
+        // SAFETY: `geteuid` has no arguments and no preconditions.
         let user = unsafe { libc::geteuid() };
         let mut salt = [0_u64; 2];
         let is_it = about.is_file() && about.len() == all as u64 && about.uid() == user;
@@ -57,19 +57,19 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     };
     let mapped = file.as_ref().and_then(|file| {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of a file of this length, which never becomes shorter: it has no name, and only ranks
-        // have it open.
+        // SAFETY: the mapping is new, and its file has this length. The file never becomes shorter, because it has no
+        // name, and only ranks have it open.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), all, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         (start != libc::MAP_FAILED).then_some(start.cast::<Slot>())
     });
-    // wait until all have opened the file
+    // waits until all processes have opened the file
     machine.barrier().ok()?;
-    // SAFETY: the mapping begins at a page, is never unmapped, and has room for `size` slots, which are atomics and
-    // valid for any bits.
+    // SAFETY: the mapping begins at a page, is never unmapped, and has room for `size` slots. Slots are atomics, which
+    // are valid for any bits.
     mapped.map(|start| unsafe { std::slice::from_raw_parts(start, size) })
 }
 
-/// Not implemented on other systems.
+/// Not implemented on systems other than Linux.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn slots(_: &dyn Transport) -> Option<&'static [Slot]> {
     None

@@ -1,5 +1,5 @@
-//! Ranks as threads of one process, for tests: deterministic, and a mistake is an error at once on every rank that
-//! waits.
+//! Ranks as threads of one process, for tests. Calls are deterministic, and a mistake immediately gives an error on
+//! every rank that waits.
 //!
 //! ```
 //! use backends_world::{Join, Kind, bytes, threads};
@@ -12,11 +12,12 @@
 //! assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
 //! ```
 //!
-//! - Every call, [`send`](World::send) included, waits for its partners, even where MPI often does not. A program that
-//!   runs here does not depend on the buffering of a library.
+//! - Every call, including [`send`](World::send), waits for its partners, even if MPI would often not wait. A program
+//!   that runs here does not depend on the buffering of a library.
 //! - Reductions join in the order of ranks, so results are always the same.
-//! - Ranks that make different calls get [`Error::Diverged`]; a rank that waits for one that has returned or panicked
-//!   gets [`Error::Gone`]; if all ranks wait for each other, each gets [`Error::Deadlock`], now and in all later calls.
+//! - Ranks that make different calls get [`Error::Diverged`]; a rank that waits for a rank that has returned or
+//!   panicked gets [`Error::Gone`]; if all ranks wait for each other, each gets [`Error::Deadlock`], now and in all
+//!   later calls.
 
 mod state;
 
@@ -41,16 +42,16 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // no thread panics while it holds the lock; if one did, the state would still be consistent
+        // no thread panics while it holds the lock, and if one did, the state would still be consistent
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Runs `f` on `n` ranks at once, each a thread; returns the results in the order of ranks.
+/// Runs `f` on `n` ranks at the same time, each in a thread. Returns the results in the order of ranks.
 ///
 /// # Panics
-/// Panics with the panic of the rank that panicked first, after all ranks have ended, and if the system cannot create
-/// the threads.
+/// Panics with the panic of the rank that panicked first, after all ranks have ended. Also panics if the system cannot
+/// create the threads.
 pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
     let shared = Arc::new(Shared { state: Mutex::new(State::new(n)), changed: Condvar::new() });
     let rank_of = |rank: usize| {
@@ -61,7 +62,7 @@ pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
         if ended.is_err() {
             state.panicked.get_or_insert(rank);
         }
-        // the remaining ranks may all wait for each other
+        // all remaining ranks may now be waiting for each other
         if state.deadlock.is_none() && state.ended.iter().any(Option::is_none) {
             state.deadlock = state.all_wait();
         }
@@ -105,14 +106,14 @@ struct Rank {
 type All = Vec<Arc<Brought>>;
 
 impl Rank {
-    /// Waits until the wait is over, and returns the locked state, or an error with the reason.
+    /// Waits until the event of `wait` has happened. Returns the locked state, or an error with the reason.
     fn wait(&self, call: &'static str, wait: Wait) -> Result<MutexGuard<'_, State>> {
         let mut state = self.shared.lock();
         state.expired[self.thread] = None;
         loop {
             let standing = state.standing(wait);
-            // a deadlock comes first: what became ready or gone after it did so only because other ranks reported it
-            // earlier
+            // a deadlock takes precedence, because later events happened only because other ranks reported the deadlock
+            // first
             if standing == Standing::Ready && state.deadlock.is_none() {
                 state.waits[self.thread] = None;
                 return Ok(state);
@@ -141,7 +142,7 @@ impl Rank {
         }
     }
 
-    /// Enters the next meeting; returns its number.
+    /// Enters the next meeting. Returns its number.
     fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
         let mut state = self.shared.lock();
         let comm = &mut state.comms[self.comm];
@@ -155,7 +156,7 @@ impl Rank {
         number
     }
 
-    /// Waits for all other ranks; returns what they brought, if all made the same call.
+    /// Waits for all other ranks. Returns the data that they brought, if all made the same call.
     fn meet(&self, call: &'static str, number: u64) -> Result<All> {
         let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
         let meetings = &mut state.comms[self.comm].meetings;
@@ -181,7 +182,7 @@ impl Rank {
         Ok(all)
     }
 
-    /// A call in which every rank brings its data: enters the meeting and waits.
+    /// A call to which every rank brings data. It enters the meeting and waits.
     fn gathered(&self, call: &'static str, what: String, data: &[u8]) -> Result<All> {
         let number = self.come(what, data.to_vec(), None);
         self.meet(call, number)
@@ -205,13 +206,14 @@ impl Rank {
         }
     }
 
-    /// This rank's part of data that is laid out by counts.
+    /// This rank's part of data in which the parts of all ranks follow each other. `counts` are the lengths of the
+    /// parts.
     fn part<'a>(&self, data: &'a [u8], counts: &[usize], kind: Kind) -> &'a [u8] {
         let start = counts[..self.rank].iter().sum::<usize>() * kind.size();
         &data[start..start + counts[self.rank] * kind.size()]
     }
 
-    /// Enqueues a message; returns its number.
+    /// Enqueues a message. Returns its number.
     fn put(&self, buf: Vec<u8>, kind: Kind, to: usize) -> u64 {
         let mut state = self.shared.lock();
         let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, kind);
@@ -333,7 +335,7 @@ impl Transport for Rank {
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
         let number = self.from(from, |queue| queue.next());
         let received = self.receive(buf, kind, from, number);
-        // a receive that gave up leaves the message to the next receive
+        // a receive that failed leaves the message to the next receive
         if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
             self.from(from, Queue::ask);
         }
@@ -396,7 +398,7 @@ impl Transport for Rank {
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         let Some(number) = number else { return Ok(None) };
         let mut state = self.shared.lock();
-        // all ranks have been in the meeting in which they announced their colors
+        // all ranks have attended the meeting in which they announced their colors
         let key = (self.comm, state.comms[self.comm].come[self.rank], number);
         let comm = match state.groups.get(&key) {
             Some(there) => *there,

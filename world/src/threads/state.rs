@@ -1,8 +1,8 @@
-//! The shared state of the ranks of one process: what each rank waits for, messages, and meetings.
+//! The shared state of the ranks of one process: the event that each rank waits for, messages, and meetings.
 //!
 //! Every collective call is a meeting: each rank brings a description of its call and its data, and continues when all
-//! have come. So every call waits for all ranks, which MPI allows but does not promise, and mistakes in programs show
-//! in every run.
+//! ranks have entered. Every call therefore waits for all ranks, which MPI allows but does not guarantee, and mistakes
+//! in programs show in every run.
 
 use crate::queue::Queue;
 use std::{
@@ -16,7 +16,8 @@ pub(super) struct Brought {
     pub what: String,
     /// The data of the rank.
     pub data: Vec<u8>,
-    /// The numbers of elements that it sends to each rank and expects from each, if they differ between ranks.
+    /// The numbers of elements that the rank sends to each rank and expects from each rank, if they differ between
+    /// ranks.
     pub counts: Option<(Vec<usize>, Vec<usize>)>,
 }
 
@@ -24,13 +25,13 @@ pub(super) struct Brought {
 pub(super) struct Meeting {
     /// The data that each rank brought, by rank.
     pub brought: Vec<Option<Arc<Brought>>>,
-    /// The number of ranks that have taken the data and gone on.
+    /// The number of ranks that have taken the data and continued.
     pub left: usize,
 }
 
-/// A world, or a group of it.
+/// A world, or a group of a world.
 pub(super) struct Comm {
-    /// The threads that are its ranks.
+    /// The threads that are the ranks of this world or group.
     pub members: Vec<usize>,
     pub meetings: BTreeMap<u64, Meeting>,
     /// The number of meetings that each rank has entered.
@@ -49,11 +50,11 @@ impl Comm {
 /// The event that a thread waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// All ranks have entered a meeting.
+    /// All ranks have entered the meeting with this number.
     Meeting { comm: usize, number: u64 },
-    /// A message, by its number, has been sent.
+    /// The message with this number has been sent.
     Message { comm: usize, from: usize, to: usize, number: u64 },
-    /// A message that was sent has been received.
+    /// The message with this number has been received.
     Received { comm: usize, from: usize, to: usize, number: u64 },
 }
 
@@ -64,23 +65,23 @@ pub(super) enum Standing {
     Ready,
     /// The event will never happen, because this rank has ended.
     Gone(usize),
-    /// The event depends on this rank, and perhaps on others.
+    /// The event depends on this rank, and perhaps on other ranks.
     For(usize),
 }
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// The groups, by the world they belong to, the meeting that created them, and the number of the group.
+    /// The groups, by the world that they belong to, the meeting that created them, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
-    /// The way each thread ended, if it has.
+    /// Text on the way in which each thread ended, if it has ended.
     pub ended: Vec<Option<&'static str>>,
     /// The first thread that panicked.
     pub panicked: Option<usize>,
-    /// The call that each thread is in, and the event it waits for.
+    /// The call that each thread is in, and the event that it waits for.
     pub waits: Vec<Option<(&'static str, Wait)>>,
-    /// The seconds that each thread has waited, if its time limit is over.
+    /// The number of seconds that each thread has waited, if this exceeds its time limit.
     pub expired: Vec<Option<f64>>,
-    /// The waits of all ranks, once there is a deadlock.
+    /// Text on the waits of all ranks, after a deadlock was detected.
     pub deadlock: Option<String>,
 }
 
@@ -107,7 +108,7 @@ impl State {
                 let waits_for = |rank| if ended(comm, rank) { Standing::Gone(rank) } else { Standing::For(rank) };
                 let mut absent = (0..comm.members.len()).filter(missing);
                 let first = absent.next();
-                // report a rank that has ended before a rank that may still come
+                // a rank that has ended is reported before a rank that may still enter
                 let gone = first.into_iter().chain(absent).find(|rank| ended(comm, *rank));
                 gone.or(first).map_or(Standing::Ready, waits_for)
             }
@@ -130,7 +131,7 @@ impl State {
         }
     }
 
-    /// The waits of all threads that have not ended, if none of them can go on.
+    /// Text on the waits of all threads that have not ended; `None` if any of them can continue.
     pub fn all_wait(&self) -> Option<String> {
         let mut texts = Vec::new();
         for (thread, wait) in self.waits.iter().enumerate().filter(|(thread, _)| self.ended[*thread].is_none()) {

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 /// An element type that can represent small numbers.
 trait Number: Item + PartialEq + Debug {
-    /// The number as an element; a bool is true for odd numbers.
+    /// Converts the number to an element. For bools, odd numbers are true.
     fn of(n: usize) -> Self;
 }
 
@@ -38,7 +38,7 @@ fn same<T: Number>(bytes: &[u8], of: impl IntoIterator<Item = usize>, call: &str
     assert_eq!(is, should, "{call} of {}", T::KIND);
 }
 
-/// Calls a function with every type of elements.
+/// Calls a generic function with every element type.
 macro_rules! with_all_kinds {
     ($call:ident, $world:expr) => {
         with_all_kinds!($call, $world, bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 Complex<f32> Complex<f64>)
@@ -68,7 +68,7 @@ pub fn collectives(world: &World) -> Result<()> {
     world.barrier()
 }
 
-/// Calls that move elements, with parts of different lengths, some of them empty.
+/// Tests calls that move elements. The parts have different lengths, and some are empty.
 fn moves<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     for root in [0, size - 1] {
@@ -76,7 +76,7 @@ fn moves<T: Number>(world: &World) -> Result<()> {
         world.broadcast(&mut buf, kind, root)?;
         same::<T>(&buf, 1..6, "broadcast");
     }
-    // rank r has r elements: r, r + 1 ..
+    // rank r has r elements, which are r, r + 1 and so on
     let counts: Vec<usize> = (0..size).collect();
     let all = || (0..size).flat_map(|r| r..2 * r);
     let mine = numbers::<T>(rank..2 * rank);
@@ -103,8 +103,8 @@ fn moves<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Data of an all-to-all: rank a sends a + 2 b elements, each the number 3 a + b, to rank b. Returns the sent bytes,
-/// both counts, and the expected bytes.
+/// Data of an all-to-all in which rank a sends a + 2 b elements to rank b, each with the value 3 a + b. Returns the
+/// bytes to send, both counts, and the expected bytes.
 fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usize>) {
     let (rank, size) = (world.rank(), world.size());
     let send = numbers::<T>((0..size).flat_map(|b| vec![3 * rank + b; rank + 2 * b]));
@@ -112,7 +112,7 @@ fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usi
     (send, to, from, (0..size).flat_map(|a| vec![3 * a + rank; a + 2 * rank]).collect())
 }
 
-/// Expected result of joining one number of each rank.
+/// Expected result of joining one number per rank.
 fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
     if T::KIND == Kind::Bool {
         let odd = |n: &usize| n % 2 == 1;
@@ -138,7 +138,7 @@ fn has(kind: Kind, join: Join) -> bool {
 
 fn reductions<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
-    // element i of rank r; the products of all ranks are at most 12, which every kind can hold
+    // the value of element i on rank r; the products over all ranks are at most 12, which every kind can represent
     let value = |r: usize, i: usize| if r < 3 { (r + i) % 3 + 1 } else { 1 };
     let over =
         |join, ranks: std::ops::Range<usize>, i| joined::<T>(join, &ranks.map(|r| value(r, i)).collect::<Vec<_>>());
@@ -157,7 +157,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
             let ranks = if rank == root { 0..size } else { rank..rank + 1 };
             same::<T>(&buf, (0..5).map(|i| over(join, ranks.clone(), i)), "reduce");
         }
-        // rank r gets r elements
+        // rank r receives r elements
         let counts: Vec<usize> = (0..size).collect();
         let start = rank * rank.saturating_sub(1) / 2;
         let send = numbers::<T>((0..counts.iter().sum()).map(|i| value(rank, i)));
@@ -179,7 +179,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Messages that are completed in another order than they were started, with collectives in between.
+/// Tests messages that are completed in another order than they were started, with collectives in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -198,7 +198,7 @@ fn pending<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Pending collectives that are completed in another order than they were started.
+/// Tests pending collectives that are completed in another order than they were started.
 fn collectives_later<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let barrier = world.start_barrier()?;
@@ -219,7 +219,7 @@ fn collectives_later<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Wrapping sums, NaN, infinities, both parts of complex numbers, and identities.
+/// Tests wrapping sums, NaN, infinities, both parts of complex numbers, and identities.
 fn special_numbers(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     macro_rules! wraps {
@@ -255,14 +255,14 @@ fn special_numbers(world: &World) -> Result<()> {
     let mut x = [Complex::new(rank as f64, -1.0)];
     world.all_reduce(bytes::of_mut(&mut x), Kind::Complex128, Join::Sum)?;
     assert_eq!(x, [Complex::new((size * (size - 1) / 2) as f64, -(size as f64))]);
-    // bytes of bools that are neither 0 nor 1
+    // tests bytes of bools that are neither 0 nor 1
     let mut x = [7, 0];
     world.all_reduce(&mut x, Kind::Bool, Join::And)?;
     assert_eq!(bytes::to_vec::<bool>(&x), [true, false]);
     Ok(())
 }
 
-/// Buffers at unaligned addresses.
+/// Tests buffers at unaligned addresses.
 fn unaligned(world: &World) -> Result<()> {
     let size = world.size();
     for shift in 1..8 {
@@ -281,7 +281,7 @@ fn unaligned(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Calls on empty buffers: some libraries give the address of an empty vector a special meaning.
+/// Tests calls on empty buffers, because some libraries give the address of an empty vector a special meaning.
 fn empty(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), Kind::Complex128);
     let nothing = vec![0; size];
@@ -322,11 +322,11 @@ fn empty(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Messages between ranks: in order, to the rank itself, and mismatched ones.
+/// Tests messages between ranks: several in order, messages to the rank itself, and mismatched messages.
 fn ring(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    // the second length is more than libraries buffer without a receiver
+    // the second length exceeds the amount that libraries buffer without a receiver
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
@@ -361,7 +361,7 @@ fn ring(world: &World) -> Result<()> {
         assert_eq!(buf, [message]);
     }
     assert!(matches!(world.recv(&mut buf, Kind::Int8, rank), Err(Error::Deadlock { call: "recv", .. })));
-    // mismatches: another kind, too short, too long
+    // mismatched messages, which have another kind or are too short or too long
     for (kind, len, text) in [(Kind::Int32, 4, "4 uint8"), (Kind::UInt8, 5, "4 uint8"), (Kind::UInt8, 3, "")] {
         let sending = world.start_send(vec![0; 4], Kind::UInt8, next)?;
         let error = world.recv(&mut vec![0; len], kind, before).unwrap_err();
@@ -375,7 +375,7 @@ fn ring(world: &World) -> Result<()> {
 
 fn groups(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
-    // odd and even ranks, in the opposite order; colors of any size
+    // one group for odd and one for even ranks, in reverse order; colors may be arbitrarily large
     let color = usize::MAX - rank % 2;
     let group = world.group(Some(color), -(rank as i64))?.unwrap();
     let members: Vec<usize> = (0..size).rev().filter(|other| other % 2 == rank % 2).collect();
@@ -400,7 +400,7 @@ fn groups(world: &World) -> Result<()> {
             message.wait()?;
         }
     }
-    // a group within a group, without some ranks, which lives longer than the outer groups
+    // a group within a group, which leaves out some ranks and lives longer than the outer groups
     let some = group.group((group.rank() == 0).then_some(3), 0)?;
     assert_eq!(some.is_some(), group.rank() == 0);
     drop((group, twin));
@@ -408,14 +408,14 @@ fn groups(world: &World) -> Result<()> {
         assert_eq!((some.rank(), some.size()), (0, 1));
         some.barrier()?;
     }
-    // many groups one after the other: no resource runs out
+    // creates many groups one after another, which must not exhaust any resource
     for _ in 0..50 {
         world.group(Some(rank % 2), 0)?.unwrap().barrier()?;
     }
     Ok(())
 }
 
-/// Arguments that every transport rejects with the same error, on this rank alone and without a message.
+/// Tests arguments that every transport rejects with the same error, on this rank only and without a message.
 pub fn wrong_arguments(world: &World) {
     let (rank, size) = (world.rank(), world.size());
     let (float, sum) = (Kind::Float64, Join::Sum);
@@ -423,7 +423,7 @@ pub fn wrong_arguments(world: &World) {
     let few = vec![1; size - 1];
     let many = vec![usize::MAX; size + 1];
     let huge = vec![usize::MAX / 2; size];
-    // a huge count for the part of another rank
+    // the part of another rank has a huge count
     let mut much = vec![0; size];
     much[(rank + 1) % size] = 1 << 56;
     let all = vec![0; 8 * size];

@@ -1,4 +1,4 @@
-//! The processes of a job, from `/proc` on Linux: which are left, and which ports they listen on.
+//! Finds the remaining processes of a job, and the ports that they listen on, from `/proc` on Linux.
 
 use std::{
     collections::BTreeSet,
@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A job, whose processes have a mark in their environment.
+/// A job, whose processes are identified by a mark in their environment.
 #[derive(Clone, Debug)]
 pub struct Job(String);
 
 impl Job {
-    /// Marks the processes that a command starts.
+    /// Adds a mark to the processes that a command starts.
     pub fn of(command: &mut Command) -> Job {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
@@ -22,7 +22,7 @@ impl Job {
         Job(format!("BACKENDS_JOB={mark}"))
     }
 
-    /// The processes of the job, by number and program.
+    /// The processes of the job, by process number and program.
     fn processes(&self) -> Vec<(u32, String)> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -47,7 +47,7 @@ impl Job {
         }
     }
 
-    /// Waits for processes of a program, up to 30 s.
+    /// Waits up to 30 s for at least `least` processes of a program.
     fn ranks(&self, program: &str, least: usize) -> Vec<u32> {
         let start = Instant::now();
         loop {
@@ -60,7 +60,7 @@ impl Job {
         }
     }
 
-    /// Kills a process of a program after it has run for a while; returns whether there was one.
+    /// Kills a process of a program after it has run for a while. Returns whether there was such a process.
     pub fn kill_a_rank(&self, program: &str) -> bool {
         let ranks = self.ranks(program, 3);
         thread::sleep(Duration::from_millis(500));
@@ -75,7 +75,7 @@ impl Job {
         text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
     }
 
-    /// The number of processes of a program after it has run for a while, and the open ports of the job, except
+    /// The number of processes of a program after it has run for a while, and the open ports of the job, without
     /// loopback addresses and ports of the process `except`.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
@@ -94,11 +94,11 @@ impl Job {
         }
         let mut open = Vec::new();
         for table in ["tcp", "tcp6", "udp", "udp6"] {
-            // read the tables of the network of the ranks
+            // reads the tables of the ranks' network
             let Some(rank) = ranks.first() else { break };
             let text = fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap_or_default();
             for line in text.lines().skip(1) {
-                // sl local_address rem_address st .. inode
+                // the fields are sl local_address rem_address st .. inode
                 let fields: Vec<&str> = line.split_whitespace().collect();
                 let [_, local, _, state, ..] = fields[..] else { continue };
                 let listens = if table.starts_with("tcp") { state == "0A" } else { true };

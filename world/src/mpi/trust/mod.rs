@@ -1,5 +1,5 @@
-//! Rules for the files that may be loaded: none that another user can have written, and none that is shorter than its
-//! headers say, which would end the process. docs/security.md has the reasons.
+//! Rules for the files that may be loaded. A file is rejected if another user can have written it, or if it is shorter
+//! than its headers say, which would end the process. docs/security.md has the reasons.
 
 mod elf;
 #[cfg(unix)]
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 /// The origin of the path of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The user named it, or it is in a folder of the system's loader. Places that every user can write are rejected
-    /// even so.
+    /// The user named the path, or it is in a folder of the system's loader. A path that every user can write is still
+    /// rejected.
     Named,
-    /// It was found by a search. Only this user and the administrator may be able to write it.
+    /// A search found the path. Only this user and the administrator may be able to write it.
     Found,
 }
 
-/// Checks that a library may be loaded; returns its path without links, or the reason against it.
+/// Checks that a library may be loaded. Returns its path without links, or the reason why it is rejected.
 pub(super) fn check(library: &Path, trust: Trust) -> Result<PathBuf, String> {
     let path = place(library, trust)?;
     elf::check(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -27,7 +27,8 @@ pub(super) fn check(library: &Path, trust: Trust) -> Result<PathBuf, String> {
 #[cfg(unix)]
 use owners::check as place;
 
-/// On other systems the system's own rules protect a user's folders, and nothing is checked.
+/// Returns the path without links, and checks nothing, because on other systems the system's rules protect a user's
+/// folders.
 #[cfg(not(unix))]
 fn place(library: &Path, _: Trust) -> Result<PathBuf, String> {
     library.canonicalize().map_err(|why| format!("{}: {why}", library.display()))

@@ -1,4 +1,4 @@
-//! Checks who can have written a file, on Unix systems.
+//! Checks which users can have written a file, on Unix systems.
 
 use super::Trust;
 use std::{
@@ -11,11 +11,12 @@ use std::{
 /// The number of symbolic links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// The sticky bit: in such a folder, as in `/tmp`, only owners can replace their entries.
+/// The sticky bit. In a folder with this bit, such as `/tmp`, entries can be replaced only by their owners.
 const STICKY: u32 = 0o1000;
 
-/// Checks every folder, link and file of the path from the root folder on; returns the path without links. Nobody else
-/// can change any part of it, so a later use of the path finds what was checked.
+/// Checks every folder, link and file of the path, beginning at the root folder. Returns the path without links. If the
+/// check succeeds, nobody else can change any part of the path, so a later use of the path finds the file that was
+/// checked.
 pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (mut at, mut rest, mut links) = (PathBuf::from("/"), parts(&path), 0);
@@ -41,7 +42,7 @@ pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
             rest.extend(parts(&target));
             continue;
         }
-        // a folder on the way may be writable by all users if only owners can replace its entries; the entries are
+        // a folder on the way may be writable by all users if only owners can replace its entries, because the entry is
         // checked next
         let is_on_the_way = entry.is_dir() && entry.mode() & STICKY != 0 && !rest.is_empty();
         if !is_on_the_way {
@@ -61,16 +62,16 @@ fn parts(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(part).collect()
 }
 
-/// Checks that the owner is this user or the administrator, if the path was found by a search or others can write the
-/// folder too.
+/// Checks that the owner is this user or the administrator. A path that the user named needs this check only if other
+/// users can write the folder too.
 fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), String> {
     if trust == Trust::Named && !among_others {
         return Ok(());
     }
     let me = this_user();
-    // the owner of the root folder is the administrator, who in some containers is not user 0. There, files of users
-    // unknown to the container appear to be the administrator's, so in a folder that all can write that owner is not
-    // trusted
+    // the owner of the root folder is the administrator, who is not user 0 in some containers. In such a container,
+    // files of users that it does not know appear to belong to this owner, so the owner is not trusted in a folder that
+    // all users can write
     let root = if among_others { 0 } else { fs::metadata("/").map_or(0, |root| root.uid()) };
     if [me, 0, root].contains(&entry.uid()) {
         return Ok(());
@@ -78,7 +79,7 @@ fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), Strin
     Err(format!("belongs to user {}, not to user {me} or the administrator", entry.uid()))
 }
 
-/// Checks that nobody but the owner can write the entry, directly or through a group with other members.
+/// Checks that only the owner can write the entry, directly or through a group without other members.
 fn writers(entry: &Metadata, trust: Trust) -> Result<(), String> {
     if entry.mode() & 0o002 != 0 {
         return Err("can be written by all users".into());
@@ -94,10 +95,10 @@ fn writers(entry: &Metadata, trust: Trust) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether the group is the private group that many systems create for each user: it has the user's name, is
-/// the primary group of that user alone, and has no other member.
+/// Returns whether the group is the private group that many systems create for each user. Such a group has the user's
+/// name, is the primary group of this user only, and has no other member.
 fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
-    // name:password:user:group:.. and name:password:group:members
+    // the fields are name:password:user:group:.. and name:password:group:members
     let fields = |line: &'_ str, at: usize| line.split(':').nth(at).map(String::from).unwrap_or_default();
     let is = |line: &str, at: usize, number: u32| fields(line, at).parse() == Ok(number);
     let mut having = users.lines().filter(|line| is(line, 3, group));
@@ -111,7 +112,7 @@ fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) -> bool {
 }
 
 fn this_user() -> u32 {
-    // SAFETY: the function has no arguments, changes nothing and cannot fail.
+    // SAFETY: `geteuid` has no arguments, changes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }
 
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A folder for one test, deleted when dropped.
+    /// A folder for one test, which is deleted when it is dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -162,7 +163,7 @@ mod tests {
                 mode(&part, 0o700);
             }
         }
-        // only owners can replace entries of this folder, but it may not be the library itself
+        // a folder in which only owners can replace entries may be on the way, but may not be the library itself
         mode(&folder.at("a"), 0o1777);
         assert_eq!(check(&file, Trust::Found), Ok(file));
         assert!(check(&folder.at("a"), Trust::Found).is_err());
