@@ -49,7 +49,7 @@ pub enum Command {
 pub struct Arguments {
     /// The command.
     pub command: Command,
-    /// Variables: names, and values as written on the command line.
+    /// Variables, as names and values, in the form of the command line.
     pub variables: Vec<(String, String)>,
     /// Name of the backend; `None` for the default (`call`, `run`) or for all of them (`bench`).
     pub backend: Option<String>,
@@ -57,16 +57,16 @@ pub struct Arguments {
     pub precision: Option<DType>,
     /// Output files, each with the name of its variable if one is given.
     pub out: Vec<(Option<String>, PathBuf)>,
-    /// Least duration of the calls in the profile; `None` without a profile.
+    /// Minimum duration of the calls that the profile shows; `None` if there is no profile.
     pub profile: Option<Duration>,
     /// Output file of the trace.
     pub trace: Option<PathBuf>,
-    /// Number of elements of arrays that are not given.
+    /// Number of elements of arrays that the command line does not give.
     pub size: usize,
 }
 
 impl Arguments {
-    /// Parses the arguments. Errors are unknown or invalid options, and unknown commands.
+    /// Parses the arguments. Unknown or invalid options and unknown commands are errors.
     pub fn read(mut parser: lexopt::Parser) -> Outcome<Arguments> {
         let mut words: Vec<String> = Vec::new();
         let mut arguments = Arguments {

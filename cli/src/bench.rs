@@ -13,7 +13,7 @@ use std::{
 /// Time for which each backend is measured.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Least time of a call on each available backend, or on the named one.
+/// Shortest time of a call on each available backend, or on the named backend.
 pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
     let _precision = arguments.precision.map(enter_precision).transpose()?;
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -56,8 +56,8 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
     Ok((least, calls))
 }
 
-/// A call of an op with its parameters' names as arguments. Fails unless the required parameters are arrays of the op's
-/// dtype, or axes.
+/// Text of a call of an op, with the names of its parameters as arguments. Fails unless the required parameters are
+/// arrays of the op's dtype, or axes.
 fn call_of(op: &OpInfo) -> Outcome<String> {
     let mut args = Vec::new();
     for param in op.params.iter().filter(|param| param.default.is_none()) {

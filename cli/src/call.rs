@@ -1,4 +1,4 @@
-//! Calls on variables from files and numbers.
+//! Runs calls on variables that come from files and numbers.
 
 use crate::{Arguments, Command, Failure, Outcome};
 use backends::{prelude::*, runtime::dispatch};
@@ -9,7 +9,7 @@ use std::{
     io::{self, Read},
 };
 
-/// The backend that the arguments name, or the default one.
+/// The backend that the command line names; the default backend if it names none.
 pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     Ok(match &arguments.backend {
         Some(name) => name.parse()?,
@@ -17,8 +17,8 @@ pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     })
 }
 
-/// Parses a script, in which `;` separates calls like a line break. A `;` within brackets, strings or comments does not
-/// separate.
+/// Parses a script in which `;` separates calls like a line break does. A `;` inside brackets, strings or comments
+/// separates nothing.
 pub fn script(text: &str) -> Outcome<Script> {
     let mut lines = String::with_capacity(text.len());
     for line in text.lines() {
@@ -57,13 +57,14 @@ pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<Any
     Ok(variables)
 }
 
-/// Computes a call, writes the results to files, and returns the text to show.
+/// Computes a call, writes the results to files, and returns the text to print.
 pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
     let script = script(text)?;
     computed(arguments, &script, |_| Ok(Variables::new()))
 }
 
-/// Like `call`, for a file or the standard input (`-`): a script as text, or a saved program with its arrays.
+/// Like `call`, for a file or the standard input (`-`) that contains a script as text, or a saved program with its
+/// arrays.
 pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     match program(file)? {
         Text::Plain(text) => {
@@ -80,7 +81,7 @@ enum Text {
     Saved(SavedProgram),
 }
 
-/// First bytes of a zip file, such as a saved program: with members, and without.
+/// First bytes of a zip file, such as a saved program: of a file with members, and of an empty file.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// Name of a file in error messages.
@@ -88,7 +89,7 @@ fn called(file: &str) -> &str {
     if file == "-" { "the standard input" } else { file }
 }
 
-/// Reads a file completely, unless it is a saved program. It may be a pipe.
+/// Reads a file completely, unless it is a saved program. The file may be a pipe.
 fn program(file: &str) -> Outcome<Text> {
     let named = |why: io::Error| format!("{}: {why}", called(file));
     let mut bytes = Vec::new();
@@ -114,8 +115,8 @@ fn program(file: &str) -> Outcome<Text> {
     String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
 }
 
-/// Runs a script, writes the results to files, and returns the text to show. Variables from the command line override
-/// those of `known`.
+/// Runs a script, writes the results to files, and returns the text to print. Variables from the command line override
+/// those in `known`.
 fn computed(
     arguments: &Arguments,
     script: &Script,
@@ -165,7 +166,7 @@ fn computed(
     Ok(out)
 }
 
-/// Formats a value for reading.
+/// Formats a value as readable text.
 fn show(b: &AnyBackend, value: &Value<AnyBackend>) -> Outcome<String> {
     Ok(match value {
         Value::Array(x) => dispatch!(x.dtype(), T => {

@@ -3,7 +3,7 @@
 use backends::prelude::*;
 use std::fmt::Write;
 
-/// The devices with their properties, and the reasons for libraries that cannot be used.
+/// The devices with their properties, and for each library that cannot be used, the reason.
 pub fn devices() -> String {
     let mut out = String::new();
     for b in backends::devices() {

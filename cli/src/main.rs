@@ -1,4 +1,4 @@
-//! The ops on a command line.
+//! A command-line program that runs ops.
 //!
 //! ```text
 //! backends-cli devices

@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-/// Reading and writing `.npy` files on every backend.
+/// Methods of every backend that read and write `.npy` files.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -30,12 +30,13 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait NumpyFiles: Arrays {
-    /// Reads a `.npy` file as elements of `T`; the dtype of the file may differ as in `Npz::get`.
+    /// Reads a `.npy` file as elements of `T`. The dtype of the file may differ, under the rules of `Npz::get`.
     fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }
 
-    /// Reads a `.npy` file in its own dtype: take the array out with `Value::as_array`, or pass it to calls by name.
+    /// Reads a `.npy` file in its own dtype. `Value::as_array` returns the array of the value, which can also be passed
+    /// to calls by name.
     fn load_npy_value(&self, path: impl AsRef<Path>) -> Result<Value<Self>> {
         load(path.as_ref(), |file, length| value(self, file, length))
     }
@@ -48,7 +49,7 @@ pub trait NumpyFiles: Arrays {
         save(path.as_ref(), &host(self, &*x.into_array())?)
     }
 
-    /// Like `save_npy`, for an array whose dtype is known only at run time, or a number.
+    /// Like `save_npy`, for a number, or for an array whose dtype is known only at run time.
     fn save_npy_value(&self, path: impl AsRef<Path>, x: &Value<Self>) -> Result<()> {
         with_array(self, x, Save(path.as_ref()))
     }
@@ -56,7 +57,7 @@ pub trait NumpyFiles: Arrays {
 
 impl<B: Arrays> NumpyFiles for B {}
 
-/// A function on an array whose dtype is known only at run time.
+/// A function that takes an array whose dtype is known only at run time.
 pub(crate) trait WithArray {
     fn run<T: Element>(self, x: &HostArray<T>) -> Result<()>;
 }

@@ -68,7 +68,7 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// The largest expansion by deflate: a repetition of 258 bytes takes at least two bits.
+/// The largest expansion by deflate: a repetition of 258 bytes needs at least two bits.
 const LARGEST_EXPANSION: u64 = 1032;
 
 /// Named arrays, which are read on request.
@@ -78,7 +78,7 @@ pub struct Npz {
     source: Arc<Container>,
 }
 
-/// The source of the arrays.
+/// The container of the arrays.
 enum Container {
     Archive(Archive),
     /// The path of the `.npy` file of each name.
@@ -89,7 +89,7 @@ struct Archive {
     zip: Mutex<ZipArchive<BufReader<Box<dyn Stream>>>>,
     /// The length of the archive in bytes.
     length: u64,
-    /// The index of each name among the members.
+    /// The index of each name in the list of members.
     members: BTreeMap<String, usize>,
 }
 
@@ -114,7 +114,7 @@ impl Npz {
         Ok(Npz { path: path.to_owned(), source: Arc::new(source) })
     }
 
-    /// Opens an `.npz` file in memory; errors call it `name`.
+    /// Opens an `.npz` file in memory. Errors refer to it as `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Npz> {
         let length = bytes.len() as u64;
         let archive = archive(Box::new(Cursor::new(bytes)), length);
@@ -145,19 +145,20 @@ impl Npz {
 
     /// Reads an array as elements of `T`.
     ///
-    /// The file may have another dtype: bools, integers whose values all fit into `T`, and numbers that become floats
-    /// or complex numbers by rounding to nearest. Converting complex numbers to reals, floats to integers, or integers
-    /// to narrower ones is an error.
+    /// The file may have another dtype: bool, an integer dtype whose values all fit into `T`, or any real dtype if `T`
+    /// is a float or complex dtype, and numbers are then rounded to nearest. Converting complex numbers to reals,
+    /// floats to integers, or integers to narrower integers is an error.
     pub fn get<T: Element>(&self, name: &str) -> Result<ArrayD<T>> {
         self.read(name, |mut file, length| npy::read(&mut file, length))
     }
 
-    /// Reads an array as elements of `T` and moves it to a backend; converts as [`Npz::get`] does.
+    /// Reads an array as elements of `T` and moves it to a backend. Converts like [`Npz::get`].
     pub fn array<B: Arrays, T: Element>(&self, b: &B, name: &str) -> Result<B::Array<T>> {
         files::on(b, self.get(name)?)
     }
 
-    /// Reads an array in its own dtype on a backend: take it out with `Value::as_array`, or pass it to calls by name.
+    /// Reads an array in its own dtype on a backend. `Value::as_array` returns the array of the value, which can also
+    /// be passed to calls by name.
     pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
     }
@@ -166,7 +167,7 @@ impl Npz {
     pub fn text(&self, name: &str) -> Result<String> {
         self.read(name, |file, length| {
             let mut bytes = npy::reserved(usize::try_from(length).unwrap_or(usize::MAX))?;
-            // read at most the declared length; the checksum is verified at the end
+            // reads at most the declared length; the checksum is verified at the end
             file.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
             if bytes.len() as u64 != length {
                 return Err(npy::damaged(format!("{} bytes of text, {length} were promised", bytes.len())));
@@ -212,7 +213,7 @@ impl Npz {
         Error::new(ErrorKind::InvalidData, why)
     }
 
-    /// Applies `f` to the `.npy` file of this name and its length.
+    /// Applies `f` to the content and length of the `.npy` file of this name.
     fn read<R>(&self, name: &str, f: impl FnOnce(&mut dyn Read, u64) -> Result<R>) -> Result<R> {
         let result = match &*self.source {
             Container::Archive(archive) => archive.read(name, f),
@@ -249,8 +250,8 @@ impl Archive {
     }
 }
 
-/// Opens a regular file and returns its length. Opening a pipe would wait for a writer, and reading a device may never
-/// end.
+/// Opens a regular file and returns its length. Pipes and devices are refused, because opening a pipe would wait for a
+/// writer, and reading a device may never end.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     if !fs::metadata(path)?.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));
@@ -260,7 +261,7 @@ pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// Reads only the directory of a zip file, which is at its end.
+/// Opens a zip file by reading only its directory, which is at its end.
 fn archive(file: Box<dyn Stream>, length: u64) -> Result<Archive> {
     let zip = ZipArchive::new(BufReader::new(file)).map_err(|e| match e {
         ZipError::Io(e) if e.kind() != ErrorKind::UnexpectedEof => e,

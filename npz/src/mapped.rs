@@ -19,7 +19,7 @@ use std::{
 
 /// A memory-mapped `.npy` file, for arrays that are larger than memory, or whose parts are read in any order.
 ///
-/// The mapped pages are those of the system's file cache: nothing is read twice, processes share them, and they are
+/// The mapped pages belong to the system's file cache: nothing is read twice, processes share the pages, and they are
 /// freed if memory is short. Parts are copied, so that a backend can compute with them; [`Mapped::view`] does not copy.
 ///
 /// ```
@@ -44,9 +44,9 @@ use std::{
 ///
 /// # Files that change
 /// If another process writes to the file, each read returns the contents at that time. **Shortening the file while it
-/// is mapped ends the process** (`SIGBUS` on Unix), because the system has no pages to give. If others may do that,
-/// read parts with [`NpyReader`](crate::NpyReader), which returns an error. Opening checks that the length matches the
-/// header.
+/// is mapped ends the process** (`SIGBUS` on Unix), because the system has no pages for the missing part. If other
+/// processes may shorten the file, read parts with [`NpyReader`](crate::NpyReader), which returns an error. Opening
+/// checks that the length matches the header.
 #[derive(Debug)]
 pub struct Mapped {
     map: MmapRaw,
@@ -56,7 +56,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a file for reading; an error if its length does not match its header.
+    /// Maps a file for reading. The length of the file must match its header.
     pub fn open(path: impl AsRef<Path>) -> Result<Mapped> {
         let path = path.as_ref();
         let open = || {
@@ -90,12 +90,12 @@ impl Mapped {
         self.elements.dtype()
     }
 
-    /// Copies a `Part` as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// Copies a `Part` as elements of `T`; see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         let read = read_part(&self.header, self.elements, part, |offset, block| {
             let offset = self.within(offset, block.len())?;
-            // SAFETY: the bytes lie within the map, which is alive; the block is separate memory. No reference to the
-            // map is created, so another process may write to the file meanwhile.
+            // SAFETY: the bytes lie within the map, which is alive, and the block is separate memory. No reference to
+            // the map is created, so another process may write to the file at the same time.
             unsafe { std::ptr::copy_nonoverlapping(self.map.as_ptr().add(offset), block.as_mut_ptr(), block.len()) };
             Ok(())
         });
@@ -107,7 +107,7 @@ impl Mapped {
         on(b, self.read(part)?)
     }
 
-    /// A view of the whole array without a copy, if the file stores the elements as the machine does.
+    /// A view of the whole array without a copy, if the file stores the elements in the machine's format.
     ///
     /// ```
     /// # use backends::prelude::*;
@@ -126,8 +126,9 @@ impl Mapped {
     /// ```
     ///
     /// # Errors
-    /// An error if the dtype or byte order differs, if the data are not aligned for the dtype, or if the dtype is bool,
-    /// for which not every byte is valid: map a file of bools as `u8`. In these cases use [`Mapped::read`].
+    /// Returns an error if the dtype or byte order differs, if the data are not aligned for the dtype, or if the dtype
+    /// is bool, for which not every byte is valid (a file of bools can be viewed as `u8`). In these cases use
+    /// [`Mapped::read`].
     ///
     /// # Safety
     /// While the view lives, no process may write to the file or shorten it.
@@ -153,13 +154,13 @@ impl Mapped {
         }
         let too_large = |_| refuse(format!("the shape {:?} is too large", self.shape()));
         let shape = IxDyn(self.shape()).set_f(self.header.fortran);
-        // SAFETY: `count` elements lie within the map, at an aligned address; all bytes are valid numbers. They live as
-        // long as the map, and do not change meanwhile, which the caller guarantees.
+        // SAFETY: `count` elements lie within the map, at an aligned address, and all bytes are valid numbers. The
+        // elements live as long as the map, and the caller guarantees that they do not change while the view lives.
         let elements = unsafe { std::slice::from_raw_parts(start, count) };
         ArrayView::from_shape(shape, elements).map_err(too_large)
     }
 
-    /// The offset in the map of `length` bytes of the file.
+    /// The offset in the map of `length` bytes that begin at an offset of the file; an error if they exceed the map.
     fn within(&self, offset: u64, length: usize) -> Result<usize> {
         let start =
             usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
@@ -217,7 +218,8 @@ impl MappedMut {
         Ok(MappedMut { mapped: open().map_err(at(path))? })
     }
 
-    /// Writes a part whose first element goes to index `start`. The dtype must be that of the file.
+    /// Writes a part. Its first element is written to index `start` of the array. The dtype must be the dtype of the
+    /// file.
     pub fn write<T: Element>(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let Mapped { map, header, elements, path } = &self.mapped;
         if elements.dtype() != T::DTYPE || !elements.are_native() || header.fortran {
@@ -232,8 +234,8 @@ impl MappedMut {
         }
         let write = write_part(&header.shape, header.length, start, part, |offset, bytes| {
             let offset = self.mapped.within(offset, bytes.len())?;
-            // SAFETY: the bytes lie within the map, which is alive and writable. No view of it exists, because a view
-            // would borrow `self`.
+            // SAFETY: the bytes lie within the map, which is alive and writable. No view of the map exists, because a
+            // view would borrow `self`.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr().add(offset), bytes.len()) };
             Ok(())
         });
@@ -250,14 +252,14 @@ impl MappedMut {
         self.write(start, &host(b, &*part.into_array())?)
     }
 
-    /// Waits until all writes are on the disk. Without this the system writes them some time later, even after the
-    /// process has ended.
+    /// Waits until all writes are on the disk. Without this call the system writes them some time later, possibly after
+    /// the process has ended.
     pub fn flush(&self) -> Result<()> {
         self.mapped.map.flush().map_err(at(&self.mapped.path))
     }
 }
 
-/// Parts are read as from a [`Mapped`].
+/// Reading parts works as for a [`Mapped`].
 impl Deref for MappedMut {
     type Target = Mapped;
 
@@ -266,8 +268,8 @@ impl Deref for MappedMut {
     }
 }
 
-/// Extends a file with zeros to `length`, allocated on the disk: a full disk is an error here, and does not end the
-/// process later, during a write to memory.
+/// Extends a file with zeros to `length`, and allocates the space on the disk. A full disk is therefore an error here,
+/// and does not end the process later, at a write to the mapped memory.
 fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -280,7 +282,7 @@ fn make_room(file: &mut File, start: u64, length: u64) -> Result<()> {
             }
             match Error::last_os_error() {
                 why if why.kind() == ErrorKind::Interrupted => {}
-                // if the file system does not support the call, write zeros
+                // the file system does not support the call, so zeros are written instead
                 why if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => break,
                 why => return Err(why),
             }
@@ -326,7 +328,7 @@ mod tests {
             // SAFETY: nobody changes the file of this test.
             let view = unsafe { mapped.view::<f64>() };
             assert_eq!(view.unwrap(), whole);
-            // SAFETY: as above.
+            // SAFETY: nobody changes the file of this test.
             let other = unsafe { mapped.view::<Complex<f32>>() };
             assert!(other.unwrap_err().to_string().contains("the elements are float64, but must be complex64"));
         }
@@ -341,17 +343,17 @@ mod tests {
         // SAFETY: nobody changes the file of this test.
         assert!(unsafe { mapped.view::<i16>() }.unwrap_err().to_string().contains("in another order"));
         assert_eq!(mapped.read::<i16>(..).unwrap(), arr1(&[1, -2]).into_dyn());
-        // data that begin one byte later
+        // the data begin one byte later
         let odd = npy("<f8", false, "(1,)", &2.5_f64.to_le_bytes());
         let odd = [&odd[..8], &[119, 0], &odd[10..127], b" \n", &odd[128..]].concat();
         fs::write(&path, odd).unwrap();
         let mapped = Mapped::open(&path).unwrap();
-        // SAFETY: as above.
+        // SAFETY: nobody changes the file of this test.
         assert!(unsafe { mapped.view::<f64>() }.unwrap_err().to_string().contains("begin at byte 129"));
         assert_eq!(mapped.read::<f64>(..).unwrap()[[0]], 2.5);
         fs::write(&path, npy("|b1", false, "(2,)", &[1, 7])).unwrap();
         let mapped = Mapped::open(&path).unwrap();
-        // SAFETY: as above.
+        // SAFETY: nobody changes the file of this test.
         unsafe {
             assert!(mapped.view::<bool>().unwrap_err().to_string().contains("map them as u8"));
             assert_eq!(mapped.view::<u8>().unwrap(), arr1(&[1, 7]).into_dyn());
@@ -360,7 +362,7 @@ mod tests {
         assert!(mapped.read::<bool>(..).unwrap_err().to_string().contains("a byte of a bool must be 0 or 1"));
         fs::write(&path, npy("<f8", false, "(3, 0)", &[])).unwrap();
         let mapped = Mapped::open(&path).unwrap();
-        // SAFETY: as above.
+        // SAFETY: nobody changes the file of this test.
         assert_eq!(unsafe { mapped.view::<f64>() }.unwrap().shape(), [3, 0]);
         fs::remove_file(path).unwrap();
     }

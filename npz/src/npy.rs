@@ -11,19 +11,19 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The number of bytes converted at a time.
+/// Number of bytes that are converted at a time.
 pub(crate) const BLOCK: usize = 1 << 16;
 
 pub(crate) fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// The error of a read; if the data end early, it says `why`.
+/// The error of a read; if the data ended early, an error with the text `why`.
 fn explain(e: Error, why: &str) -> Error {
     if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
 }
 
-/// Reads an array from the bytes of a `.npy` file, as [`Npz::get`](crate::Npz::get) does.
+/// Reads an array from the bytes of a `.npy` file. Converts like [`Npz::get`](crate::Npz::get).
 pub fn decode<T: Element>(bytes: &[u8]) -> Result<ArrayD<T>> {
     read(&mut &*bytes, bytes.len() as u64)
 }
@@ -36,14 +36,14 @@ pub(crate) fn read_kind(from: &mut impl Read, length: u64) -> Result<(Vec<usize>
     Ok((header.shape, elements.dtype()))
 }
 
-/// Reads an array from a file whose length is, or is declared as, `length` bytes.
+/// Reads an array from a file whose actual or declared length is `length` bytes.
 pub(crate) fn read<T: Element>(from: &mut impl Read, length: u64) -> Result<ArrayD<T>> {
     let header = Header::read(from)?;
     let elements = Elements::of(&header)?;
     read_data(from, length, &header, elements)
 }
 
-/// Reads the data after the header. Reads no more than the header promises; a file that is shorter or longer is an
+/// Reads the data after the header. Reads no more than the header declares. A file that is shorter or longer is an
 /// error.
 pub(crate) fn read_data<T: Element>(
     from: &mut impl Read,
@@ -57,7 +57,7 @@ pub(crate) fn read_data<T: Element>(
     elements.read(&mut values, count, &mut Vec::new(), |block| {
         from.read_exact(block).map_err(|e| explain(e, "the data end before the header's promise is kept"))
     })?;
-    // read to the end, where the checksum of a compressed file is verified
+    // reads to the end of the file, where the checksum of a compressed file is verified
     if from.read(&mut [0])? != 0 {
         return Err(damaged("there are more data than the header promises"));
     }
@@ -73,7 +73,8 @@ pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// The number of elements in the header; an error if a file of `length` bytes does not hold exactly these.
+/// The number of elements that the header declares; an error unless a file of `length` bytes holds exactly these
+/// elements.
 pub(crate) fn count(header: &Header, elements: Elements, length: u64) -> Result<usize> {
     let width = elements.dtype().size();
     let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
@@ -119,7 +120,7 @@ pub(crate) fn write_elements<T: Element>(to: &mut impl Write, array: &ArrayRef<T
     }
 }
 
-/// The bytes of elements in little-endian order.
+/// The bytes of the elements, with each number in little-endian order.
 pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, [u8]> {
     let mut bytes = std::borrow::Cow::from(bytes::as_bytes(elements));
     if cfg!(target_endian = "big") {
@@ -128,12 +129,12 @@ pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, 
     bytes
 }
 
-/// The bytes of a file before its data.
+/// The bytes that precede the data of a file.
 pub(crate) fn header(dtype: DType, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let descr = elements::descr(dtype);
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // the length of the header takes two bytes in version 1, four in version 2; the data begin at a multiple of 64
+    // the length of the header takes two bytes in version 1, and four in version 2; the data begin at a multiple of 64
     let short = header.len() + 64 <= usize::from(u16::MAX);
     let before = if short { 10 } else { 12 };
     header.push_str(&" ".repeat(63 - (header.len() + before) % 64));
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(decode::<f64>(&bytes).unwrap(), array![[1.0, 3.0], [2.0, -1.0]].into_dyn());
     }
 
-    /// A file of these elements, in version 2 of the format.
+    /// A file with these elements, in version 2 of the format.
     fn file(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
         [MAGIC, &[2, 0], &(header.len() as u32).to_le_bytes(), header.as_bytes(), data].concat()
@@ -223,7 +224,7 @@ mod tests {
             assert!(decode::<f64>(&whole[..length]).is_err(), "cut to {length} bytes");
         }
         assert!(decode::<f64>(&[&whole[..], &[0]].concat()).is_err(), "one byte too many");
-        // whatever a byte is changed to, the result is an error or an array, never a panic
+        // changes each byte to every value, which must give an error or an array, but never a panic
         for at in 0..whole.len() {
             for byte in 0..=255 {
                 let mut changed = whole.clone();

@@ -1,4 +1,4 @@
-//! Parts of arrays in `.npy` files: arrays that do not fit into memory are read and written piece by piece.
+//! Reads and writes parts of arrays in `.npy` files, for arrays that do not fit into memory.
 
 use crate::{
     files::{at, host, on},
@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-/// Reads a part of an array; `fill` copies bytes of the file from an offset into a block.
+/// Reads a part of an array. `fill` copies bytes of the file from an offset into a block.
 pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
@@ -26,14 +26,14 @@ pub(crate) fn read_part<T: Element>(
     let ranges = part.ranges("read", &header.shape)?;
     let shape = parts::shape_of("read", &header.shape, &ranges)?;
     elements.fit::<T>()?;
-    // the axes from the slowest to the fastest in the file
+    // the axes in the order of the file, the slowest first
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if header.fortran {
         axes.reverse();
     }
     let [lengths, inner] = [&header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
     let ranges: Vec<_> = axes.iter().map(|&k| ranges[k].clone()).collect();
-    // a part without elements may have arbitrary other lengths
+    // if the part has no elements, its other lengths may be arbitrarily large
     let mut values = npy::reserved(if shape.contains(&0) { 0 } else { shape.iter().product() })?;
     let mut block = Vec::new();
     for (at, n) in parts::runs(&lengths, &ranges) {
@@ -49,8 +49,8 @@ pub(crate) fn read_part<T: Element>(
     Ok(if header.fortran { part.reversed_axes() } else { part })
 }
 
-/// Writes a part of an array in C order, whose first element goes to index `start`; `store` writes bytes at an offset
-/// of the file.
+/// Writes a part of an array in C order. The part's first element is written to index `start` of the array. `store`
+/// writes bytes at an offset of the file.
 pub(crate) fn write_part<T: Element>(
     shape: &[usize],
     data: u64,
@@ -82,7 +82,7 @@ pub struct NpyReader {
 }
 
 impl NpyReader {
-    /// Opens a file; an error if its length does not match its header.
+    /// Opens a file. The length of the file must match its header.
     pub fn open(path: impl AsRef<Path>) -> Result<NpyReader> {
         let path = path.as_ref();
         let open = || {
@@ -106,7 +106,7 @@ impl NpyReader {
         self.elements.dtype()
     }
 
-    /// Reads a `Part` of the array as elements of `T`: see [`Npz::get`](crate::Npz::get).
+    /// Reads a `Part` of the array as elements of `T`; see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&mut self, part: impl Part) -> Result<ArrayD<T>> {
         let file = &mut self.file;
         read_part(&self.header, self.elements, part, |offset, block| {
@@ -130,7 +130,7 @@ pub struct NpyWriter<T> {
     element: PhantomData<T>,
 }
 
-/// The header of a file of such an array, and the length of the file in bytes.
+/// The header of a file with an array of this dtype and shape, and the length of the whole file in bytes.
 pub(crate) fn begin(dtype: DType, shape: &[usize]) -> Result<(Vec<u8>, u64)> {
     let header = npy::header(dtype, shape);
     let bytes = shape.iter().try_fold(dtype.size() as u64, |n, &d| n.checked_mul(d as u64));
@@ -155,7 +155,7 @@ impl<T: Element> NpyWriter<T> {
         File::create(path).and_then(|file| NpyWriter::new(file, shape)).map_err(at(path))
     }
 
-    /// Writes a part whose first element goes to index `start`.
+    /// Writes a part. Its first element is written to index `start` of the array.
     pub fn write(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let file = &mut self.file;
         write_part(&self.shape, self.start, start, part, |offset, bytes| {
@@ -190,7 +190,7 @@ mod tests {
     fn parts_are_those_of_the_whole() {
         let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as f64).into_dyn();
         let path = file("read.npy");
-        // the same array in both orders of axes
+        // the same array with both orders of axes
         let fortran = [
             b"\x93NUMPY\x01\0\x3e\0{'descr': '<f8', 'fortran_order': True, 'shape': (3, 4, 5)}   ".to_vec(),
             whole.t().iter().flat_map(|x| x.to_le_bytes()).collect(),

@@ -1,4 +1,4 @@
-//! Programs in files: the calls as text and the arrays that they start with, in one `.npz` file.
+//! Programs in files. One `.npz` file contains the calls as text, and the arrays that the calls start with.
 
 use crate::{Npz, NpzWriter, npy::damaged};
 use backend_runtime::{Arrays, Value, by_name::Program, dispatch};
@@ -9,7 +9,7 @@ use std::{
     str::FromStr,
 };
 
-/// The member with the text.
+/// Name of the member that contains the text.
 const SCRIPT: &str = "script.txt";
 
 /// Saves recorded programs, each in one file.
@@ -32,8 +32,8 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file with the text, as the member `script.txt`, and the constants by their names; NumPy's
-    /// `load` reads both. An existing file is overwritten.
+    /// Writes an `.npz` file with the text as the member `script.txt`, and with the constants under their names.
+    /// NumPy's `load` reads both. An existing file is overwritten.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;
         file.add_text(SCRIPT, &self.text())?;
@@ -62,7 +62,7 @@ impl SavedProgram {
         SavedProgram::of(Npz::open(path)?)
     }
 
-    /// Reads a program from a file in memory; errors call it `name`.
+    /// Reads a program from a file in memory. Errors refer to it as `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<SavedProgram> {
         SavedProgram::of(Npz::from_bytes(name, bytes)?)
     }
@@ -92,7 +92,7 @@ impl SavedProgram {
         self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
     }
 
-    /// The constants on a backend, as the initial variables of the script.
+    /// The constants as arrays of a backend, which are the initial variables of the script.
     pub fn constants_on<B: Arrays>(&self, b: &B) -> Result<BTreeMap<String, Value<B>>> {
         self.names().into_iter().map(|name| Ok((name.to_owned(), self.file.value(b, name)?))).collect()
     }

@@ -1,4 +1,4 @@
-//! Writing `.npz` files.
+//! Writes `.npz` files.
 
 use crate::{
     files::{WithArray, at, host, with_array},
@@ -14,7 +14,7 @@ use std::{
 };
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// Writes an `.npz` file, as `np.savez` does. A name can be used only once.
+/// Writes an `.npz` file, like `np.savez`. A name can be used only once.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -38,12 +38,12 @@ pub struct NpzWriter {
 }
 
 impl NpzWriter {
-    /// Creates a file; an existing one is overwritten. Arrays are not compressed.
+    /// Creates a file whose arrays are not compressed. An existing file is overwritten.
     pub fn create(path: impl AsRef<Path>) -> Result<NpzWriter> {
         NpzWriter::new(path.as_ref(), CompressionMethod::Stored)
     }
 
-    /// Creates a file of compressed arrays, as `np.savez_compressed` does.
+    /// Creates a file whose arrays are compressed, like `np.savez_compressed`.
     pub fn create_compressed(path: impl AsRef<Path>) -> Result<NpzWriter> {
         NpzWriter::new(path.as_ref(), CompressionMethod::Deflated)
     }
@@ -64,7 +64,7 @@ impl NpzWriter {
         add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
 
-    /// Adds a text, as a member of exactly this name; read it with [`Npz::text`](crate::Npz::text).
+    /// Adds a text as a member with exactly this name. [`Npz::text`](crate::Npz::text) reads it.
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<()> {
         let mut add = || {
             let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);
@@ -84,7 +84,8 @@ impl NpzWriter {
         with_array(b, x, Add(self, name))
     }
 
-    /// Finishes the file. Without this call the file is not valid: it may lack arrays, and errors are not reported.
+    /// Finishes the file. Without this call the file is not valid, because it may lack arrays, and errors are not
+    /// reported.
     pub fn finish(self) -> Result<()> {
         let end = || self.zip.finish()?.flush();
         end().map_err(at(&self.path))

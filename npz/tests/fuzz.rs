@@ -1,7 +1,8 @@
-//! Damaged `.npy` and `.npz` files must not cause a panic, a hang, or allocations for more than a file can hold.
+//! Tests that damaged `.npy` and `.npz` files cause no panic, no hang, and no allocation of more memory than a file's
+//! content can need.
 //!
-//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` tests other
-//! damage for that many seconds.
+//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` tests
+//! damage from another seed for the given number of seconds.
 
 mod common;
 
@@ -14,14 +15,14 @@ use std::{
 };
 use zip::CompressionMethod;
 
-/// The bytes that reading may allocate for any file: buffers, the state of the decompression.
+/// Number of bytes that reading may allocate for any file, for buffers and the state of the decompression.
 const FIXED: usize = 1 << 20;
 
-/// The bytes that reading may allocate per byte of a file: deflate makes up to 1032 bytes of one, and each may become
-/// an `f64`.
+/// Number of bytes that reading may allocate per byte of a file: deflate expands one byte to up to 1032 bytes, and each
+/// of these may become an `f64`.
 const FOR_EACH_BYTE: usize = 8 * 1032 + 1024;
 
-/// The time after which reading counts as a hang; no small file takes nearly as long.
+/// Time after which reading counts as a hang. No small file takes nearly as long.
 const HANGS: Duration = Duration::from_secs(20);
 
 /// A counter-based random number generator (SplitMix64).
@@ -63,7 +64,7 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
             let noise: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
             file.splice(at..at + length, noise);
         }
-        // replace a number of 2, 4 or 8 bytes: lengths, offsets, counts, signatures
+        // replaces a number of 2, 4 or 8 bytes, which may be a length, an offset, a count or a signature
         6 | 7 => {
             let width = random.one_of(&[2, 4, 8]);
             let near = file.len() as u64;
@@ -72,7 +73,7 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
             let end = (at + width).min(file.len());
             file[at..end].copy_from_slice(&bytes[..end - at]);
         }
-        // replace a number in text
+        // replaces a number in text
         _ => {
             let digit = (at..file.len()).find(|&i| file[i].is_ascii_digit());
             let other = random.one_of(&["", "0", "00", "99", "4294967296", "18446744073709551615", "-1", "1,", "1e9"]);
@@ -86,7 +87,7 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
 /// The number of tests that share the time of `FUZZ_SECONDS`.
 const TESTS: u64 = 2;
 
-/// Reads `rounds` damaged files, or as many as fit into `FUZZ_SECONDS`.
+/// Reads `rounds` damaged files, or as many as are possible within `FUZZ_SECONDS`.
 fn fuzz(rounds: usize, whole: &[Vec<u8>], read: impl Fn(Vec<u8>)) {
     let number = |name| std::env::var(name).ok().map(|n| n.parse::<u64>().unwrap_or_else(|e| panic!("{name}: {e}")));
     let (seconds, seed) = (number("FUZZ_SECONDS"), number("FUZZ_SEED").unwrap_or(1));

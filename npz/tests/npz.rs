@@ -1,4 +1,4 @@
-//! Files of arrays written by other programs, valid or malicious.
+//! Tests of files of arrays that other programs wrote, both valid and malicious files.
 
 mod common;
 
@@ -89,7 +89,7 @@ fn pipes_and_devices_are_refused() {
     }
 }
 
-/// Records a constant of an array's dtype, which appears in `text` as `c0`, `c1` and so on.
+/// Records a constant with an array's dtype. The constants appear in `text` as `c0`, `c1` and so on.
 fn constant<T: backends::Element>(b: &Recorded<Numpyish>, shape: &[usize], elements: Vec<T>) {
     b.from_ndarray(ndarray::ArrayD::from_shape_vec(shape, elements).unwrap().into_shared()).unwrap();
 }
@@ -127,7 +127,7 @@ fn a_program_is_the_same_after_a_file() {
         assert_eq!(x.dtype(), again.dtype());
         backends::runtime::dispatch!(x.dtype(), T => {
             let (x, again) = (x.get::<T>().unwrap(), again.get::<T>().unwrap());
-            // equal to the last bit, including NaN
+            // the bits are equal, including those of NaN
             assert_eq!(encode::<T>(x), encode::<T>(again), "{name}");
             Ok::<(), Error>(())
         })
@@ -153,7 +153,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
         fs::write(&path, &whole[..length]).unwrap();
         named(SavedProgram::open(&path).unwrap_err(), "not a complete .npz (zip) file");
     }
-    // change a byte of the text, and one of the array
+    // changes a byte of the text, and a byte of the array
     let place = |part: &[u8]| whole.windows(part.len()).position(|bytes| bytes == part).unwrap();
     let mut other = whole.clone();
     other[place(b"asarray(c0)")] ^= 1;
@@ -163,7 +163,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
     other[place(&3.0_f64.to_le_bytes())] ^= 1;
     fs::write(&path, &other).unwrap();
     named(SavedProgram::open(&path).unwrap().constants_on(&Numpyish::new()).unwrap_err(), "`c0`: ");
-    // arrays only, a text that is not a script, bytes that are not a text
+    // a file with arrays only, a text that is not a script, and bytes that are not text
     let write = |text: Option<&[u8]>| {
         let members: Vec<Member> = text.map(|text| stored("script.txt", text)).into_iter().collect();
         fs::write(&path, raw_archive(&members)).unwrap();
@@ -177,7 +177,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
     let mut file = NpzWriter::create(&path).unwrap();
     file.add_text("script.txt", "").unwrap();
     assert!(file.add_text("script.txt", "").is_err(), "names stand once");
-    // a name that is invalid in the language is an error when it is read, and the error names the line
+    // a name that is invalid in the language gives an error when the script is read, and the error names the line
     b.give("my result", &x);
     b.save_program(&path).unwrap();
     named(SavedProgram::open(&path).unwrap().script::<Script>().unwrap_err(), "line 4");

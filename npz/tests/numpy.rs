@@ -1,4 +1,4 @@
-//! Files written by NumPy with `data/dtypes.py`: every dtype, in both orders of axes and of bytes.
+//! Tests of files that NumPy wrote with `data/dtypes.py`: every dtype, in both orders of axes and of bytes.
 
 use backend_runtime::{Complex, DType, DTypeKind, DynArray, Element, Result, dispatch, numpyish::Numpyish};
 use backends_npz::Npz;

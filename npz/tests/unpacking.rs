@@ -1,4 +1,5 @@
-//! Reading allocates memory for the data requested and present, not for the lengths that a file declares.
+//! Tests that reading allocates memory for the data that are requested and present, and not for the lengths that a file
+//! declares.
 
 mod common;
 
@@ -18,7 +19,7 @@ fn and_zeros(first: &[u8], mebibytes: usize) -> Vec<u8> {
         packed
     };
     let first = block(first, FlushCompress::Full);
-    // data between two full flushes do not refer to anything before
+    // data between two full flushes do not refer to earlier data
     let zeros = block(&vec![0; MIB], FlushCompress::Full);
     let end = block(&[], FlushCompress::Finish);
     [first, zeros.repeat(mebibytes), end].concat()
@@ -44,7 +45,8 @@ fn no_more_is_unpacked_than_the_header_promises() {
     let wanted = small();
     let packed = and_zeros(&wanted, 5 << 10);
     let length = wanted.len() as u64;
-    // first the zip file declares the true length, then the length in the array's header
+    // in the first case, the zip file declares the true length, and in the second case, the length in the array's
+    // header
     for (said, why) in [(length + (5 << 30), "bytes of data for the shape [2]"), (length, "larger than its declared")] {
         let x = Member { name: "x.npy", method: 8, crc: crc(&wanted), packed: &packed, length: said };
         let file = raw_archive(&[x]);

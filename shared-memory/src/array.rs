@@ -11,13 +11,13 @@ use backend_runtime::{
 use ndarray::{ArrayRef, ArrayView, IxDyn};
 use std::{io::Write, sync::Arc};
 
-/// The number of elements gathered at a time from an array that is not in C order.
+/// Number of elements gathered at a time from an array that is not in C order.
 const BLOCK: usize = 1 << 14;
 
 /// An immutable array in shared memory. Clones are handles of the same memory.
 ///
 /// The elements are written once, when the array is made, and then sealed by the system: no process can change them or
-/// shorten the memory. So views are as safe as those of an array in the process itself.
+/// shorten the memory. Views are therefore as safe as views of an array in the process itself.
 ///
 /// See [the crate](crate) for an example with several processes.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl SharedArray {
     pub fn open(descriptor: &Descriptor) -> Result<SharedArray> {
         const OP: &str = "SharedArray::open";
         let shared = SharedArray::mapped(OP, Segment::open(OP, descriptor, Kind::Array)?)?;
-        // a view shows bytes as elements, and not every byte is a valid bool
+        // a view shows bytes as elements, and some bytes are not valid bools
         if shared.dtype() == DType::Bool && shared.elements().iter().any(|&byte| byte > 1) {
             return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
         }
@@ -118,7 +118,7 @@ impl SharedArray {
     /// A view of the array, without a copy.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the dtype is not that of `T`.
+    /// [`Error::Argument`] if `T` is not the dtype of the array.
     pub fn view<T: Element>(&self) -> Result<ArrayView<'_, T, IxDyn>> {
         const OP: &str = "SharedArray::view";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -127,9 +127,9 @@ impl SharedArray {
         if bytes.len() != count * size_of::<T>() || !start.is_aligned() {
             return Err(Error::argument(OP, "the memory must have elements of this dtype"));
         }
-        // SAFETY: the bytes are `count` elements at an aligned address, and live as long as this handle is borrowed.
-        // Nobody changes them, because the memory is sealed. All bytes are valid numbers; bools were checked when the
-        // array was opened, or written as bools.
+        // SAFETY: the bytes are those of `count` elements at an aligned address, and live as long as this handle is
+        // borrowed. Nobody changes them, because the memory is sealed. All bytes are valid numbers; bools were checked
+        // when the array was opened, or written as bools.
         let elements = unsafe { std::slice::from_raw_parts(start, count) };
         ArrayView::from_shape(self.shape(), elements).map_err(|_| Error::shape(OP, self.shape(), "is too large"))
     }
@@ -139,7 +139,8 @@ impl SharedArray {
         b.from_ndarray(self.view::<T>()?.into_host()?)
     }
 
-    /// A copy on a backend, in the dtype of the array: take it out with `Value::as_array`, or pass it to calls by name.
+    /// A copy on a backend, with the dtype of the array. `Value::as_array` returns the array of the value, which can
+    /// also be passed to calls by name.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>> {
         dispatch!(self.dtype(), T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }

@@ -20,16 +20,16 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// The number of bytes copied at a time.
+/// Number of bytes copied at a time.
 const BLOCK: usize = 1 << 16;
 
-/// An array in shared memory that every process with a handle may write to, for results. Clones are handles of the same
-/// memory.
+/// An array in shared memory for results, to which every process with a handle may write. Clones are handles of the
+/// same memory.
 ///
 /// Parts are copied in and out. Processes that write to separate parts need no synchronisation. If they write to the
-/// same elements, the last write wins, element by element. Operations on several steps, such as the maximum of an old
-/// and a new value, need the lock: call [`SharedBuffer::lock`]. A process must tell the others when it has finished, by
-/// ending or by a message.
+/// same elements, the last write wins, element by element. Operations that consist of several steps, such as the
+/// maximum of an old and a new value, need the lock, which [`SharedBuffer::lock`] takes. A process must let the others
+/// know when it has finished, by ending or by a message.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -61,7 +61,7 @@ pub struct SharedBuffer {
 struct Inner {
     segment: Segment,
     map: MapMut,
-    /// The lock between the threads of this process, which share one lock of the system.
+    /// Excludes other threads of this process, because the threads share one lock of the system.
     threads: Mutex<()>,
     /// The thread that holds the lock.
     holder: Mutex<Option<ThreadId>>,
@@ -77,7 +77,7 @@ impl SharedBuffer {
         SharedBuffer::mapped(OP, segment)
     }
 
-    /// Opens a buffer that this or another process shares; the errors are those of
+    /// Opens a buffer that this or another process shares. The errors are those of
     /// [`SharedArray::open`](crate::SharedArray::open).
     pub fn open(descriptor: &Descriptor) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::open";
@@ -106,11 +106,11 @@ impl SharedBuffer {
         &self.inner.segment.layout.shape
     }
 
-    /// Writes a part whose first element goes to index `start`.
+    /// Writes a part. Its first element is written to index `start` of the array.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the dtype is not that of `T`, or the part does not lie within the array; then nothing is
-    /// written.
+    /// [`Error::Argument`] if `T` is not the dtype of the array, or the part does not lie within the array. After an
+    /// error, nothing was written.
     pub fn write<T: Element>(&self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         const OP: &str = "SharedBuffer::write";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -141,8 +141,8 @@ impl SharedBuffer {
     /// Copies a [`Part`] of the array.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the dtype is not that of `T`, if the part does not lie within the array, or if another
-    /// process has written bytes that are not valid bools.
+    /// [`Error::Argument`] if `T` is not the dtype of the array, if the part does not lie within the array, or if
+    /// another process has written bytes that are not valid bools.
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         const OP: &str = "SharedBuffer::read";
         self.inner.segment.holds(OP, T::DTYPE)?;
@@ -170,15 +170,15 @@ impl SharedBuffer {
         b.from_ndarray(self.read(part)?.into_shared())
     }
 
-    /// Waits until no other process or thread holds the lock, and takes it. The [`Lock`] reads and writes like the
-    /// buffer, and releases the lock when it is dropped. A process that ends in any way also releases it; whatever it
-    /// has written by then stays.
+    /// Waits until no other process or thread holds the lock, and then takes the lock. The returned [`Lock`] reads and
+    /// writes like the buffer, and releases the lock when it is dropped. A process that ends in any way also releases
+    /// the lock; its writes up to then are kept.
     ///
     /// The lock is advisory: processes that do not take it can still read and write.
     ///
     /// # Errors
-    /// [`Error::Argument`] if this thread already holds the lock through a handle of the same origin. A thread that
-    /// opens the buffer twice and locks both handles deadlocks.
+    /// [`Error::Argument`] if this thread already holds the lock through a clone of this handle. A thread that opens
+    /// the buffer twice and locks both handles deadlocks.
     pub fn lock(&self) -> Result<Lock<'_>> {
         const OP: &str = "SharedBuffer::lock";
         let holder = || self.inner.holder.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,48 +197,53 @@ impl SharedBuffer {
         Ok(Lock { buffer: self, _threads: threads })
     }
 
-    /// The address of `bytes` bytes of elements from number `at` on.
+    /// The address of `bytes` bytes of elements, beginning at element number `at`.
     fn place(&self, at: usize, dtype: DType, bytes: usize) -> *mut u8 {
         let offset = self.inner.segment.start + at * dtype.size();
         assert!(offset + bytes <= self.inner.segment.length(), "a run lies within the array");
-        // SAFETY: the map has as many bytes as the segment, and `offset` lies within it.
+        // SAFETY: the map has as many bytes as the segment, and the assertion ensures that `offset` lies within it.
         unsafe { self.inner.map.as_mut_ptr().add(offset) }
     }
 
-    /// Writes elements, number by number.
+    /// Writes elements by one atomic store for each number.
     fn store(&self, at: usize, dtype: DType, from: &[u8]) {
         let to = self.place(at, dtype, from.len());
         match dtype.to_real().size() {
-            // SAFETY: the numbers lie within the map, which is alive and writable, at aligned addresses: the elements
-            // begin at a multiple of 64 bytes of a page. All other accesses in this process use the same atomics.
+            // SAFETY: the numbers lie within the map, which is alive and writable. They are at aligned addresses,
+            // because the elements begin at a multiple of 64 bytes of a page. All other accesses in this process use
+            // the same atomics.
             1 => unsafe { store_all::<AtomicU8>(to, from) },
-            // SAFETY: as above.
+            // SAFETY: as for `AtomicU8` above.
             2 => unsafe { store_all::<AtomicU16>(to, from) },
-            // SAFETY: as above.
+            // SAFETY: as for `AtomicU8` above.
             4 => unsafe { store_all::<AtomicU32>(to, from) },
-            // SAFETY: as above.
+            // SAFETY: as for `AtomicU8` above.
             _ => unsafe { store_all::<AtomicU64>(to, from) },
         }
     }
 
-    /// Reads elements, number by number.
+    /// Reads elements by one atomic load for each number.
     fn load(&self, at: usize, dtype: DType, to: &mut [u8]) {
         let from = self.place(at, dtype, to.len());
         match dtype.to_real().size() {
-            // SAFETY: as in `store`.
+            // SAFETY: the numbers lie within the map at aligned addresses, and all accesses use the same atomics, as in
+            // `store`.
             1 => unsafe { load_all::<AtomicU8>(from, to) },
-            // SAFETY: as in `store`.
+            // SAFETY: the numbers lie within the map at aligned addresses, and all accesses use the same atomics, as in
+            // `store`.
             2 => unsafe { load_all::<AtomicU16>(from, to) },
-            // SAFETY: as in `store`.
+            // SAFETY: the numbers lie within the map at aligned addresses, and all accesses use the same atomics, as in
+            // `store`.
             4 => unsafe { load_all::<AtomicU32>(from, to) },
-            // SAFETY: as in `store`.
+            // SAFETY: the numbers lie within the map at aligned addresses, and all accesses use the same atomics, as in
+            // `store`.
             _ => unsafe { load_all::<AtomicU64>(from, to) },
         }
     }
 }
 
-/// A number that several threads or processes may read and write at the same time: readers see the old or the new
-/// value.
+/// A number that several threads or processes may read and write at the same time. A reader sees either the old or the
+/// new value.
 trait Atomic {
     fn store(&self, bytes: &[u8]);
     fn load(&self, bytes: &mut [u8]);
@@ -264,24 +269,27 @@ macro_rules! atomic {
 atomic!(AtomicU8: u8, AtomicU16: u16, AtomicU32: u32, AtomicU64: u64);
 
 /// # Safety
-/// `to` must be aligned, with room for the bytes; only atomics of this type may refer to them.
+/// `to` must be aligned and have room for the bytes, and only atomics of this type may refer to this memory.
 unsafe fn store_all<A: Atomic>(to: *mut u8, from: &[u8]) {
     for (i, bytes) in from.chunks_exact(size_of::<A>()).enumerate() {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the address is aligned and valid, and that only atomics of this type refer
+        // to it.
         unsafe { &*to.cast::<A>().add(i) }.store(bytes);
     }
 }
 
 /// # Safety
-/// Like [`store_all`].
+/// The conditions of [`store_all`] apply to `from`.
 unsafe fn load_all<A: Atomic>(from: *mut u8, to: &mut [u8]) {
     for (i, bytes) in to.chunks_exact_mut(size_of::<A>()).enumerate() {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the address is aligned and valid, and that only atomics of this type refer
+        // to it.
         unsafe { &*from.cast::<A>().add(i) }.load(bytes);
     }
 }
 
-/// The lock of a [`SharedBuffer`], which reads and writes like the buffer. No other process holds the lock meanwhile.
+/// The lock of a [`SharedBuffer`], which reads and writes like the buffer. While it exists, no other process holds the
+/// lock.
 #[derive(Debug)]
 pub struct Lock<'a> {
     buffer: &'a SharedBuffer,
@@ -299,7 +307,7 @@ impl Deref for Lock<'_> {
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         *self.buffer.inner.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // an error cannot be reported here; the system releases the lock with the file
+        // an error cannot be reported here; at the latest, the system releases the lock when the file is closed
         let _ = self.buffer.inner.segment.file.unlock();
     }
 }

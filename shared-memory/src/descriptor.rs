@@ -1,4 +1,4 @@
-//! Descriptors, by which one process tells another of an array.
+//! Descriptors of arrays, which one process sends to another.
 
 use backend_runtime::{DType, Error, Result};
 use std::{
@@ -12,9 +12,9 @@ const OP: &str = "descriptor";
 /// The use of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Read only.
+    /// Memory that is only read.
     Array,
-    /// Read and written.
+    /// Memory that is read and written.
     Buffer,
 }
 
@@ -28,8 +28,8 @@ impl Kind {
 }
 
 /// The description of an array in shared memory and of the process that shares it. `to_string` and `parse` convert it
-/// to and from a text such as `array:4711:5:91f0..:float32:3x4`, to send to other processes. With the feature `serde`
-/// it is serialised as this text.
+/// to and from a text such as `array:4711:5:91f0..:float32:3x4`, which can be sent to other processes. With the feature
+/// `serde` it is serialised as this text.
 ///
 /// ```
 /// use backends_shared::Descriptor;
@@ -49,7 +49,7 @@ impl Kind {
 )]
 pub struct Descriptor {
     pub(crate) process: u32,
-    /// The file descriptor in that process.
+    /// The number of the file descriptor in the process that shares the array.
     pub(crate) file: u32,
     /// A random number that identifies the array.
     pub(crate) id: u128,
@@ -76,7 +76,8 @@ impl Descriptor {
     }
 }
 
-/// A random number for a new array, from the standard library's hash keys, which differ between processes.
+/// A random number for a new array. It is computed from the standard library's hash keys, which differ between
+/// processes.
 pub(crate) fn new_id() -> u128 {
     let half = || u128::from(RandomState::new().build_hasher().finish());
     half() << 64 | half()
@@ -121,7 +122,7 @@ impl FromStr for Descriptor {
             let layout = Layout { kind, dtype: dtype.parse().ok()?, shape };
             Some(Descriptor { process: number(process)?, file: number(file)?, id, layout })
         };
-        // show at most the first 100 characters of a long text
+        // shows at most the first 100 characters of a long text
         let shown: String = text.chars().take(100).collect();
         read().ok_or_else(|| Error::argument(OP, format!("`{}` is not that of a shared array", shown.escape_debug())))
     }

@@ -1,8 +1,8 @@
 //! Arrays in memory that several processes share.
 //!
-//! One process puts an array into shared memory and sends other processes its [`Descriptor`], a short text. They open
-//! it and can read the elements at once; only data that a backend computes with are copied. Results come back through a
-//! [`SharedBuffer`], of which each process writes its part.
+//! One process puts an array into shared memory and sends the array's [`Descriptor`], a short text, to other processes.
+//! They open the array and can read the elements at once; only data that a backend computes with are copied. Results
+//! are returned through a [`SharedBuffer`], in which each process writes its part.
 //!
 //! | type | meaning |
 //! |---|---|
@@ -46,19 +46,20 @@
 //!
 //! # Lifetime and access
 //! The memory has no name in the file system. It exists as long as a process has it open, and the system frees it when
-//! the last process has dropped it or has ended, **in whatever way: nothing is left behind**, not in `/dev/shm` nor
+//! the last process has dropped it or has ended **in any way: nothing is left behind**, neither in `/dev/shm` nor
 //! anywhere else. A process that has opened an array keeps it when the process that made it ends, but a descriptor
 //! becomes invalid when the process that gave it has ended or has dropped the array. Every process that has the array
-//! open can give a descriptor of its own.
+//! open can make its own descriptor of the array.
 //!
-//! Processes of the same user on the same machine can open a descriptor; others cannot. (They must also share process
-//! numbers: a process in another container cannot.) Opening checks that the array is the one of the descriptor, with
-//! its dtype and shape, and that its length cannot change while it is mapped, so that no process can end another by
-//! shortening it.
+//! Only processes of the same user on the same machine can open a descriptor. They must also share process numbers, so
+//! a process in another container cannot open it. Opening checks that the array is the one of the descriptor, with its
+//! dtype and shape, and that its length cannot change while it is mapped, so that no process can make another process
+//! crash by shortening the memory.
 //!
 //! # Other systems
-//! On systems other than Linux every call returns [`Error::Unavailable`]: macOS and Windows have no memory without a
-//! name that another process can open by a text, and whose length nobody can change. The crate compiles there.
+//! On systems other than Linux every call returns [`Error::Unavailable`], because macOS and Windows have no unnamed
+//! memory that another process can open by a text, and whose length nobody can change. The crate compiles on these
+//! systems.
 
 mod array;
 mod buffer;

@@ -13,13 +13,13 @@ const MAGIC: &[u8; 8] = b"backends";
 /// The alignment of the first element, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// The longest header that is read, enough for some ten thousand axes.
+/// Maximum length of a header that is read, which is enough for some ten thousand axes.
 const LONGEST: usize = 1 << 18;
 
 /// Shared memory that this process holds.
 #[derive(Debug)]
 pub struct Segment {
-    /// The file that keeps the memory alive and carries the lock.
+    /// The file that keeps the memory alive, and on which the lock is taken.
     pub file: File,
     id: u128,
     pub layout: Layout,
@@ -29,7 +29,7 @@ pub struct Segment {
     pub count: usize,
 }
 
-/// The bytes before the elements.
+/// The bytes that precede the elements.
 fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
     let text = layout.to_string();
     let length = (16 + text.len()).next_multiple_of(ALIGNMENT);
@@ -41,14 +41,14 @@ fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The name of the memory, which the system shows.
+/// The name that the system shows for the memory.
 fn name(kind: Kind, id: u128) -> String {
     format!("backends-{}-{id:032x}", if kind == Kind::Array { "array" } else { "buffer" })
 }
 
 impl Segment {
-    /// Creates memory for an array of this layout: `fill` writes the elements, or allocates them. The memory is not
-    /// sealed yet.
+    /// Creates memory for an array with this layout. `fill` writes the elements, or allocates them. The memory is not
+    /// yet sealed.
     pub fn create(
         op: &'static str,
         layout: Layout,
@@ -66,12 +66,12 @@ impl Segment {
         Ok(Segment { file, id, start: head.len(), count, layout })
     }
 
-    /// Seals the length, and the elements too if the memory is an array.
+    /// Seals the length of the memory, and also the elements if the memory is an array.
     pub fn seal(&self, op: &'static str) -> Result<()> {
         system::seal(op, &self.file, self.layout.kind == Kind::Buffer)
     }
 
-    /// Opens the memory of a descriptor, which must be of this kind.
+    /// Opens the memory of a descriptor. The descriptor must have this kind.
     pub fn open(op: &'static str, descriptor: &Descriptor, kind: Kind) -> Result<Segment> {
         let Descriptor { process, file, id, layout } = descriptor;
         if layout.kind != kind {

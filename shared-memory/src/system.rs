@@ -1,5 +1,5 @@
-//! The calls of the operating system: memory without a name, which other processes open by the number of its file in
-//! this process.
+//! The calls of the operating system. They provide memory without a name, which other processes open by the number of
+//! its file in this process.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -14,10 +14,10 @@ pub use linux::*;
 use backend_runtime::Error;
 use std::io::{self, ErrorKind};
 
-/// The source that errors name.
+/// The source that errors mention.
 pub const SYSTEM: &str = "shared memory";
 
-/// The error of a failed system call that may have asked for `bytes` bytes.
+/// The error of a failed system call. `bytes` is the number of bytes that it may have requested.
 pub fn failed(op: &'static str, bytes: usize, why: io::Error) -> Error {
     match why.kind() {
         ErrorKind::StorageFull | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => Error::Memory { op, bytes },

@@ -1,4 +1,4 @@
-//! Shared arrays between real processes: this program starts itself again, in a role.
+//! Tests of shared arrays between several processes. This program starts itself again in a given role.
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{DType, Error, Slice};
@@ -11,10 +11,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The environment variable with the role.
+/// The environment variable that contains the role.
 const ROLE: &str = "BACKENDS_SHARED_ROLE";
 
-/// Prefix of the lines that a test's process prints, because the test harness prints lines as well.
+/// Prefix of the lines that a process of a test prints, which distinguishes them from lines of the test harness.
 const SAID: &str = "said: ";
 
 /// Another process, which is killed when the test ends.
@@ -40,13 +40,13 @@ impl Process {
         writeln!(self.input, "{}", line.to_string()).unwrap();
     }
 
-    /// The next line that the process prints.
+    /// Waits for the next line that the process prints.
     fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
             line.clear();
             assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the process has ended");
-            // the harness prints the name of the test before it, on the same line
+            // the harness prints the name of the test first, on the same line
             if let Some((_, said)) = line.trim_end().split_once(SAID) {
                 return said.into();
             }
@@ -89,12 +89,12 @@ fn numbers() -> ArrayD<f64> {
     ArrayD::from_shape_fn(vec![300, 40], |i| (i[0] * 40 + i[1]) as f64)
 }
 
-/// Runs the role of another process; without a role, does nothing.
+/// Runs the role of another process. Does nothing if no role is set.
 #[test]
 fn in_a_role() {
     let Ok(role) = env::var(ROLE) else { return };
     match role.split_whitespace().collect::<Vec<_>>()[..] {
-        // holds an array until told to drop it
+        // holds an array until it gets the command to drop it
         ["owner"] => {
             let array = SharedArray::new(&numbers()).unwrap();
             say(array.descriptor());
@@ -137,7 +137,8 @@ fn in_a_role() {
     }
 }
 
-/// Lock that prevents counting holders while a process starts, which inherits the files of this process for a moment.
+/// Lock that separates counting holders from starting processes, because a starting process inherits the files of this
+/// process for a moment.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -151,7 +152,7 @@ fn holders(descriptor: &Descriptor) -> usize {
     let mut count = 0;
     for process in fs::read_dir("/proc").unwrap().flatten() {
         let path = process.path();
-        // skip `self` and `thread-self`, which are links
+        // skips `self` and `thread-self`, which are links
         if process.file_name().to_string_lossy().parse::<u32>().is_err() {
             continue;
         }
@@ -178,7 +179,7 @@ fn others_see_what_one_shares() {
     assert_eq!(holders(&array.descriptor()), 3);
     let descriptor = array.descriptor();
     drop(array);
-    // the readers still have the array, and can pass it on
+    // the readers still have the array open, and can pass it on
     for reader in &mut readers {
         reader.tell("again");
         assert_eq!(reader.hear(), numbers().sum().to_string());
@@ -206,7 +207,7 @@ fn what_goes_together_is_locked() {
     let sums = SharedBuffer::zeros::<i64>(&[2]).unwrap();
     let mut adders = ["adder 500"; 3].map(Process::new);
     adders.iter_mut().for_each(|adder| adder.tell(sums.descriptor()));
-    // also two threads of this process: one with the same handle, one with a handle that was opened
+    // also tests threads of this process, two with the same handle, and one with a handle that was opened
     std::thread::scope(|scope| {
         for handle in [sums.clone(), sums.clone(), SharedBuffer::open(&sums.descriptor()).unwrap()] {
             scope.spawn(move || {
@@ -280,7 +281,7 @@ fn what_its_process_has_dropped_is_gone() {
     assert!(gone.to_string().contains(&format!("the process {}", owner.child.id())), "{gone}");
 }
 
-/// The descriptor with one of its fields changed.
+/// The descriptor with one field replaced.
 fn changed(descriptor: &Descriptor, field: usize, to: &str) -> Descriptor {
     let text = descriptor.to_string();
     let mut fields: Vec<&str> = text.split(':').collect();
@@ -325,7 +326,8 @@ fn descriptors_that_do_not_fit_are_refused() {
     assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
-/// Memory with a valid name that this crate did not make: these bytes, sealed or not, and its descriptor.
+/// Makes memory with a valid name in another way than this crate. It has the given bytes and is sealed or not. Also
+/// returns its descriptor.
 fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, Descriptor) {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::os::fd::AsRawFd;
@@ -342,7 +344,7 @@ fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, D
     (file, descriptor.parse().unwrap())
 }
 
-/// The bytes before the elements.
+/// The bytes that precede the elements.
 fn head(layout: &str) -> Vec<u8> {
     let mut head = [b"backends", &64_u64.to_ne_bytes()[..], layout.as_bytes()].concat();
     head.resize(64, b' ');
@@ -357,7 +359,7 @@ fn memory_of_others_is_checked() {
     assert_eq!(SharedArray::open(&descriptor).unwrap().view::<f64>().unwrap(), arr1(&[0.0, 0.0]).into_dyn());
     let (_open, descriptor) = made_otherwise(&whole, false, layout);
     assert!(SharedArray::open(&descriptor).unwrap_err().to_string().contains("the memory is not sealed"));
-    // too short, too long, without a header
+    // memory that is too short or too long, or has no header
     for length in [72, 64, 63, 20, 7, 0] {
         let (_short, descriptor) = made_otherwise(&whole[..length], true, layout);
         let why = SharedArray::open(&descriptor).unwrap_err();
@@ -409,7 +411,7 @@ fn shapes_of_every_kind() {
         buffer.write(&vec![0; shape.len()], &x).unwrap();
         assert_eq!(SharedBuffer::open(&buffer.descriptor()).unwrap().read::<f64>(&all).unwrap(), x);
     }
-    // an array that is not in C order and longer than a block
+    // an array that is not in C order, and an array that is longer than a block
     let x = numbers().reversed_axes();
     assert_eq!(SharedArray::new(&x).unwrap().view::<f64>().unwrap(), x);
     let large = ArrayD::from_shape_fn(vec![3, 40_000], |i| (i[0] * 7 + i[1]) as u16).reversed_axes();
@@ -417,7 +419,7 @@ fn shapes_of_every_kind() {
     let buffer = SharedBuffer::zeros::<u16>(large.shape()).unwrap();
     buffer.write(&[0, 0], &large).unwrap();
     assert_eq!(buffer.read::<u16>(&[0..40_000, 0..3]).unwrap(), large);
-    // more memory than the machine has
+    // requests more memory than the machine has
     for shape in [&[1 << 58][..], &[1 << 62], &[usize::MAX, 2]] {
         assert!(matches!(SharedBuffer::zeros::<f64>(shape), Err(Error::Memory { .. })), "{shape:?}");
     }

@@ -4,8 +4,8 @@ use super::{BLOCK, damaged, header::Header};
 use backend_runtime::{DType, DTypeKind, Element, bytes, can_cast, dispatch};
 use std::io::{Error, ErrorKind, Result};
 
-/// NumPy's name of a dtype, little endian. NumPy has no bfloat16; it writes such arrays of the package `ml_dtypes` as
-/// untyped elements of two bytes.
+/// NumPy's name of a dtype, in little endian. NumPy has no bfloat16, and writes bfloat16 arrays of the package
+/// `ml_dtypes` as untyped elements of two bytes.
 pub fn descr(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "|b1",
@@ -35,7 +35,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// The encoding that a header names.
+    /// The encoding that the header of a file specifies.
     pub fn of(header: &Header) -> Result<Elements> {
         let name = header.descr.as_str();
         let refuse = || damaged(format!("elements of dtype `{}`, which no array has", name.escape_debug()));
@@ -60,7 +60,7 @@ impl Elements {
         self.big == cfg!(target_endian = "big")
     }
 
-    /// Returns an error if the elements cannot be converted to `T`: see [`Npz::get`](crate::Npz::get).
+    /// Returns an error if the elements cannot be converted to `T`; see [`Npz::get`](crate::Npz::get).
     pub fn fit<T: Element>(self) -> Result<()> {
         let rounded = T::DTYPE.kind() >= DTypeKind::Real && self.dtype.kind() <= T::DTYPE.kind();
         if rounded || self.dtype == DType::Bool || can_cast(self.dtype, T::DTYPE) {
@@ -74,8 +74,8 @@ impl Elements {
         Err(Error::new(ErrorKind::InvalidInput, why))
     }
 
-    /// Appends `count` elements, decoded from bytes that `fill` writes into the given blocks; `block` is memory for the
-    /// blocks.
+    /// Appends `count` elements, which are decoded from bytes. `fill` writes the bytes into the blocks that it is
+    /// given. `block` is the memory of the blocks.
     pub fn read<T: Element>(
         self,
         to: &mut Vec<T>,
@@ -138,7 +138,7 @@ mod tests {
         for dtype in DType::ALL {
             assert_eq!(named(descr(dtype)).unwrap(), Elements { dtype, big: false });
             let checked: Result<()> = dispatch!(dtype, T => {
-                // more elements than a block, and not a whole number of blocks
+                // the number of elements is larger than a block, and not a multiple of a block
                 let x: Vec<T> = (0..70_001).map(|i| T::from_i64(i % 99)).collect();
                 let mut little = bytes::as_bytes(&x).to_vec();
                 if cfg!(target_endian = "big") {

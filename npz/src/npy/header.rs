@@ -14,12 +14,12 @@ pub struct Header {
     /// Whether the first index changes fastest.
     pub fortran: bool,
     pub shape: Vec<usize>,
-    /// The offset of the data in bytes.
+    /// The offset at which the data begin, in bytes.
     pub length: u64,
 }
 
 impl Header {
-    /// Reads a file up to its data.
+    /// Reads a file up to the beginning of its data.
     pub fn read(from: &mut impl Read) -> Result<Header> {
         let mut magic = [0; 6];
         from.read_exact(&mut magic).map_err(|e| explain(e, "not a .npy file"))?;
@@ -105,7 +105,7 @@ impl<'a> Rest<'a> {
         if self.eat(letter) { Ok(()) } else { Err(damaged(otherwise)) }
     }
 
-    /// Reads a quoted string; no expected name contains escapes.
+    /// Reads a quoted string. Escapes are not supported, because no expected name contains any.
     fn text(&mut self) -> Option<&'a str> {
         let start = self.0.trim_start();
         let quote = start.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
@@ -124,7 +124,7 @@ impl<'a> Rest<'a> {
         Some(value)
     }
 
-    /// A tuple of integers. Python 2 wrote an `L` after large ones.
+    /// A tuple of integers. Python 2 wrote an `L` after large integers.
     fn lengths(&mut self) -> Option<Vec<usize>> {
         if !self.eat('(') {
             return None;

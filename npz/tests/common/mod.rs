@@ -1,4 +1,4 @@
-//! Archives that no library would write, and measurement of the memory that reading them takes.
+//! Makes archives that no library would write, and measures the memory that reading them takes.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use backends_npz::encode;
@@ -16,17 +16,18 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Exclusive access to the memory statistics of the process: every test of a file that measures memory must hold it.
+/// Exclusive access to the memory statistics of the process. In a file with a test that measures memory, every test
+/// must hold it.
 pub struct Alone(#[allow(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
-/// Waits until no other test measures.
+/// Waits until no other test measures memory.
 pub fn alone() -> Alone {
     static ONE: Mutex<()> = Mutex::new(());
     Alone(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Alone {
-    /// Runs `f`; returns its result and the peak of the memory allocated for it, in bytes.
+    /// Runs `f`. Returns its result and the peak of the memory allocated during the call, in bytes.
     pub fn memory_of<R>(&self, f: impl FnOnce() -> R) -> (R, usize) {
         let before = MEMORY.current_usage();
         MEMORY.reset_peak_usage();
@@ -63,7 +64,7 @@ pub fn archive(members: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8
 /// A member of a zip file, whose declared values may be wrong.
 pub struct Member<'a> {
     pub name: &'a str,
-    /// 0: stored, 8: deflated, 12: bzip2.
+    /// Compression method: 0 for stored, 8 for deflated, 12 for bzip2.
     pub method: u16,
     pub crc: u32,
     pub packed: &'a [u8],
@@ -71,7 +72,7 @@ pub struct Member<'a> {
     pub length: u64,
 }
 
-/// A zip file of these members. Lengths are written as 64-bit numbers, in extra fields.
+/// A zip file with these members. Lengths are written as 64-bit numbers, in extra fields.
 pub fn raw_archive(members: &[Member]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for member in members {

@@ -1,4 +1,4 @@
-//! Systems without such memory: every function returns an error.
+//! Implementation for systems that do not provide such memory. Every function returns an error.
 
 use super::SYSTEM;
 use backend_runtime::{Error, Result};
@@ -8,22 +8,22 @@ fn unavailable<R>() -> Result<R> {
     Err(Error::unavailable(SYSTEM, "there is memory that processes share by a descriptor on Linux only"))
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn room(_: &'static str, _: usize) -> Result<()> {
     unavailable()
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn create(_: &'static str, _: &str) -> Result<File> {
     unavailable()
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn reserve(_: &File, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn seal(_: &'static str, _: &File, _: bool) -> Result<()> {
     unavailable()
 }
@@ -33,12 +33,12 @@ pub fn number(_: &File) -> u32 {
     u32::MAX
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn open(_: &'static str, _: u32, _: u32, _: &str, _: bool) -> Result<File> {
     unavailable()
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn head(_: &'static str, _: &File, _: usize) -> Result<Vec<u8>> {
     unavailable()
 }
@@ -55,7 +55,7 @@ impl Deref for Map {
     }
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn map(_: &'static str, _: &File, _: usize) -> Result<Map> {
     unavailable()
 }
@@ -71,7 +71,7 @@ impl MapMut {
     }
 }
 
-/// Always an error.
+/// Always returns an error.
 pub fn map_mut(_: &'static str, _: &File, _: usize) -> Result<MapMut> {
     unavailable()
 }

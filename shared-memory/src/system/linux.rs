@@ -1,4 +1,5 @@
-//! Linux: a file in memory (`memfd_create`) with a sealed length, which other processes open as `/proc/PID/fd/N`.
+//! Implementation for Linux: a file in memory (`memfd_create`) with a sealed length, which other processes open as
+//! `/proc/PID/fd/N`.
 
 use super::{SYSTEM, failed};
 use backend_runtime::{Error, Result};
@@ -16,15 +17,15 @@ use std::{
     },
 };
 
-/// The seals of writable memory; an array has the seal against writing in addition.
+/// The seals of writable memory. An array additionally has the seal against writing.
 const LENGTH: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 fn seals(writable: bool) -> SealFlags {
     if writable { LENGTH } else { LENGTH.union(SealFlags::WRITE) }
 }
 
-/// Returns an error if the machine does not have enough memory: pages of such files have no limit of their own, and
-/// allocating all memory would kill processes.
+/// Returns an error if the machine does not have enough memory. Pages of such files have no separate limit, and the
+/// system would kill processes if they used up all memory.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = |name: &str| {
@@ -43,13 +44,13 @@ pub fn create(op: &'static str, name: &str) -> Result<File> {
     made.map(File::from).map_err(|why| failed(op, 0, why.into()))
 }
 
-/// Extends the memory with zeros to `length` and allocates all of its pages at once, so that a lack of memory is an
+/// Extends the memory with zeros to `length`, and allocates all of its pages at once. A lack of memory is therefore an
 /// error here, and does not kill the process later.
 pub fn reserve(file: &File, length: u64) -> io::Result<()> {
     Ok(rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length))?)
 }
 
-/// Seals the length, and the bytes too unless they remain writable.
+/// Seals the length, and also the bytes unless they remain writable.
 pub fn seal(op: &'static str, file: &File, writable: bool) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, seals(writable)).map_err(|why| failed(op, 0, why.into()))
 }
@@ -59,7 +60,7 @@ pub fn number(file: &File) -> u32 {
     file.as_raw_fd() as u32
 }
 
-/// Opens the memory of this name that a process has open as file number `number`.
+/// Opens the memory with this name that another process has open as file number `number`.
 pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: bool) -> Result<File> {
     let path = format!("/proc/{process}/fd/{number}");
     let gone = || {
@@ -77,14 +78,14 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
         _ => failed(op, 0, why),
     };
     let is_it = |path: &str| Ok(fs::read_link(path)?.as_os_str() == format!("/memfd:{name} (deleted)").as_str());
-    // a file with another name is not opened: opening a pipe would wait
+    // files with another name are not opened, because opening a pipe would wait
     if !is_it(&path).map_err(refused)? {
         return Err(gone());
     }
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file =
         OpenOptions::new().read(true).write(writable).custom_flags(flags.bits() as i32).open(&path).map_err(refused)?;
-    // the process may have replaced the file meanwhile
+    // the process may have replaced the file in the meantime
     if !is_it(&format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|why| failed(op, 0, why))? {
         return Err(gone());
     }
@@ -99,7 +100,7 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
     Ok(file)
 }
 
-/// Reads the first `length` bytes of the memory, or all if there are fewer.
+/// Reads the first `length` bytes of the memory, or all bytes if there are fewer.
 pub fn head(op: &'static str, file: &File, length: usize) -> Result<Vec<u8>> {
     let (mut head, mut have) = (vec![0; length], 0);
     while have < length {
@@ -119,8 +120,8 @@ pub type Map = Mmap;
 
 /// Maps sealed memory.
 pub fn map(op: &'static str, file: &File, length: usize) -> Result<Map> {
-    // SAFETY: the seals, which were set or checked, prevent all changes of the bytes and the length: the map stays as
-    // it is.
+    // SAFETY: the seals, which were set or checked, prevent all changes of the bytes and the length, so the mapped
+    // memory does not change.
     unsafe { MmapOptions::new().len(length).map_copy_read_only(file) }.map_err(|why| failed(op, length, why))
 }
 
