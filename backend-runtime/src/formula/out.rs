@@ -1,6 +1,6 @@
 //! Results written to existing memory: `b.out(&mut y).exp(&x)?`.
 
-use super::{mixed::CallOf, run::Call, text::OfOp};
+use super::{mixed::CallOf, run::Call, text::OfOp, writer::bytes_of};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
     numpyish::{
@@ -36,15 +36,6 @@ pub enum Input<'a> {
     Array(&'a dyn Any),
     /// One value for all elements: its dtype, and its bytes padded with zeros.
     Scalar(DType, [u8; 16]),
-}
-
-/// The bytes of an element, padded with zeros.
-fn bytes_of<T: Element>(x: T) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads initialised
-    // memory.
-    unsafe { ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
-    bytes
 }
 
 impl<'a> Given<'a> {

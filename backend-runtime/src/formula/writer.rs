@@ -141,16 +141,8 @@ pub struct Numbers {
 impl Numbers {
     /// Adds a number.
     pub fn number<T: Element>(&mut self, x: T) {
-        let mut bytes = [0; 16];
-        // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads
-        // initialised memory.
-        unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
-        self.push(T::DTYPE, bytes);
-    }
-
-    fn push(&mut self, dtype: DType, bytes: [u8; 16]) {
-        self.bytes.push(bytes);
-        self.dtypes.push(dtype);
+        self.bytes.push(bytes_of(x));
+        self.dtypes.push(T::DTYPE);
     }
 
     /// Adds the parameters of a row.
@@ -173,5 +165,35 @@ impl Numbers {
             text.unwrap_or_default()
         };
         self.dtypes.iter().zip(&self.bytes).map(text).collect()
+    }
+}
+
+/// The bytes of an element, followed by zeros.
+pub(super) fn bytes_of<T: Element>(x: T) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads initialised
+    // memory.
+    unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex, bf16, f16};
+
+    #[test]
+    fn numbers_are_read_back_as_text() {
+        let mut numbers = Numbers::default();
+        numbers.number(0.1_f32);
+        numbers.number(true);
+        numbers.number(-3_i8);
+        numbers.number(u64::MAX);
+        numbers.number(Complex::new(1.5, -2.0));
+        numbers.number(f16::from_f32(0.1));
+        numbers.number(bf16::from_f32(-2.5));
+        let expected = ["0.1", "true", "-3", "18446744073709551615", "1.5-2i", "0.099975586", "-2.5"];
+        assert_eq!(numbers.texts(), expected);
+        assert_eq!(numbers.bytes()[0], [0xcd, 0xcc, 0xcc, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }
