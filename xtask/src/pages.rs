@@ -11,16 +11,21 @@ use std::{fmt::Write, fs};
 /// The functions of the Python Array API standard.
 const STANDARD: &str = include_str!("../array_api.txt");
 
-const OF_THE_STANDARD: &str = "# The Array API\n\nWhat there is of the [Python Array API standard](https://data-apis.org/array-api/2025.12/), \
-    version 2025.12, with its extensions `fft` and `linalg`, on `Numpyish`, `Torch`, `Cuda` and `AnyBackend`. What a backend lacks is said in \
-    the row. Made of the table and of `xtask/array_api.txt` by `cargo xtask pages`.";
+const OF_THE_STANDARD: &str = "# The Array API\n\nThis page lists the functions of the [Python Array API \
+    standard](https://data-apis.org/array-api/2025.12/), version 2025.12, with its extensions `fft` and `linalg`, and \
+    their counterparts on `Numpyish`, `Torch`, `Cuda` and `AnyBackend`. If a backend lacks a part, the row says so. \
+    The first table explains the codes in the third column of the other tables. The page is generated from the op \
+    table and from `xtask/array_api.txt` by `cargo xtask pages`.";
 
 /// The ops and capabilities of other systems.
 const OTHERS: &str = include_str!("../parity.txt");
 
-const OF_OTHERS: &str = "# What other systems have\n\nThe ops and capabilities of the backends of PyEPRI (E), PhiML (P) and pyTME (T), of a framework of a \
-    Rust forum's question (F) and of the Python Array API (A), and what there is of each here. What a backend lacks is said in the row, and in \
-    [the Array API](array-api.md). Made of the table and of `xtask/parity.txt` by `cargo xtask pages`.";
+const OF_OTHERS: &str = "# What other systems have\n\nThis page lists the ops and capabilities of five other systems, \
+    and their counterparts here. The systems are the backends of PyEPRI (E), PhiML (P) and pyTME (T), a framework \
+    from a question on a Rust forum (F), and the Python Array API (A). The second column has the letters of the \
+    systems, and the third column has a code, which the first table explains. If a backend lacks a part, the row or \
+    [the page about the Array API](array-api.md) says so. The page is generated from the op table and from \
+    `xtask/parity.txt` by `cargo xtask pages`.";
 
 /// `pages`: writes the pages.
 pub fn task(args: &[String]) -> Outcome {
@@ -49,9 +54,11 @@ fn pages() -> Result<[(&'static str, String); 3], String> {
 fn ops(model: &Model) -> String {
     let backends: Vec<_> = model.backends.iter().filter(|b| !b.wrap).collect();
     let mut out = format!(
-        "# The ops\n\nMade of `ops.toml` by `cargo xtask pages`. {} ops, each with a page of its own in the reference. A case is one call, \
-         which the tests make in every dtype of the row on every backend; its result is held to the row's [accuracy](table.md). What the op does \
-         with arrays that are split over ranks is said in [the guide to ranks](ranks.md).\n",
+        "# The ops\n\nThis page lists the {} ops; the reference has a page for each op. The column `cases` has the \
+         number of test cases. A case is one call, which the tests make in every dtype of the op on every backend; \
+         the result must have the op's [accuracy](table.md). The column `ranks` has the op's class, which defines its \
+         behaviour on arrays that are split over ranks: see [the guide to ranks](ranks.md). The page is generated \
+         from `ops.toml` by `cargo xtask pages`.\n",
         model.ops.len()
     );
     for group in &model.groups {
