@@ -14,12 +14,13 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
-        "The ops of [`{name}`] on one more backend: `{exported}! {{ overlay = \"naive.toml\" }}` on that of an overlay, \
-         `{exported}! {{ any = Mine, of = [Numpyish, MyBackend] }}` on an enum of backends, all of which have them, \
-         `{exported}! {{ sharded = backends_sharded::Sharded }}` on arrays that are split over ranks.\n\n\
-         An overlay for it may have rows for these ops. What it says nothing of is inherited as in the base table: expressions where the \
-         backend has `each`, compositions, functions over any backend; other ops answer `Unsupported`. A backend that wraps another has \
-         all ops that the one within has."
+        "Implements the ops of [`{name}`] for one more backend: `{exported}! {{ overlay = \"naive.toml\" }}` for the \
+         backend of an overlay, `{exported}! {{ any = Mine, of = [Numpyish, MyBackend] }}` for an enum of backends \
+         that all have these ops, `{exported}! {{ sharded = backends_sharded::Sharded }}` for arrays that are split \
+         over ranks.\n\n\
+         The overlay may have rows for these ops. Ops without a row are inherited as in the base table: expressions \
+         if the backend has `each`, compositions, and functions over any backend. All other ops return `Unsupported`. \
+         A backend that wraps another backend has all ops of the inner backend."
     );
     quote! {
         #[doc = #doc]

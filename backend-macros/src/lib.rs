@@ -196,27 +196,34 @@ fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report:
 /// another crate is read.
 fn exported_macros(base: &str) -> TokenStream {
     quote! {
-        /// Your own ops on every backend, or a backend of your own, from a table of yours.
+        /// Defines your own ops on every backend, or a backend of your own, from a table of yours.
         ///
-        /// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
-        /// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
-        /// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
-        /// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-        /// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
-        /// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
-        /// ops of `MyOps`.
+        /// `backend! { table = "my_ops.toml", trait = MyOps }` defines an extension trait with the rows of
+        /// `my_ops.toml`, a path relative to your `Cargo.toml`. Every backend implements the trait, with the checks and
+        /// documentation of the base table.
+        ///
+        /// `backend! { overlay = "naive.toml" }` adds a column to the base table, which is one more backend for the ops
+        /// of the table. With `partial = true`, the backend may lack some of these ops.
+        ///
+        /// `backend! { any = MyAny, of = [Numpyish, MyBackend] }` defines an enum of the listed backends, one of which
+        /// is chosen at run time, like `AnyBackend`.
+        ///
+        /// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` implement the
+        /// ops of `MyOps` for these backends.
         #[macro_export]
         macro_rules! backend {
             ($($t:tt)*) => { $crate::__private::table! { root = $crate, base = #base, $($t)* } };
         }
 
-        /// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
+        /// Generates the conformance tests of a backend: a `#[test]` for every row and dtype, which compares the
+        /// backend's results with those of NumPy.
         ///
-        /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-        /// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
-        /// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
-        /// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
-        /// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+        /// `conformance! { backend = Numpyish::new(), type = Numpyish }` is the whole test file of a backend; `backend`
+        /// may also be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` select a part of the tests. For a
+        /// backend that has only some of the ops, `overlay = "naive.toml", partial = true` names the table with these
+        /// ops. The tests of all other ops are ignored, like the tests of the ops in `without = ["matmul"]`. With
+        /// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"`, the macro tests the rows of a
+        /// table of yours.
         #[cfg(feature = "conformance")]
         #[macro_export]
         macro_rules! conformance {

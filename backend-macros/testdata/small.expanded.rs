@@ -9,7 +9,7 @@ Each op has its page in [`ops`].*/
 pub trait Elementwise: crate::runtime::Arrays {
     /**x1 + x2.
 
-Parameters, dtypes, errors and an example: [`ops::add`].*/
+Parameters, dtypes, errors and an example are in [`ops::add`].*/
     #[doc(alias = "plus")]
     fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
@@ -26,7 +26,7 @@ Parameters, dtypes, errors and an example: [`ops::add`].*/
     }
     /**x where positive, slope * x elsewhere.
 
-Parameters, dtypes, errors and an example: [`ops::leaky`].*/
+Parameters, dtypes, errors and an example are in [`ops::leaky`].*/
     #[inline]
     fn leaky<'a, T: crate::runtime::Real>(
         &self,
@@ -34,7 +34,7 @@ Parameters, dtypes, errors and an example: [`ops::leaky`].*/
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.leaky_with(x, options::LeakyOptions::new())
     }
-    ///[`leaky`](Self::leaky) with [options](options::LeakyOptions) by name.
+    ///Like [`leaky`](Self::leaky), with named [options](options::LeakyOptions).
     fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -50,7 +50,7 @@ Parameters, dtypes, errors and an example: [`ops::leaky`].*/
     }
     /**x where it is above the limit, the value elsewhere.
 
-Parameters, dtypes, errors and an example: [`ops::threshold`].*/
+Parameters, dtypes, errors and an example are in [`ops::threshold`].*/
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -67,7 +67,7 @@ Parameters, dtypes, errors and an example: [`ops::threshold`].*/
     }
     /**Sum.
 
-Parameters, dtypes, errors and an example: [`ops::sum`].*/
+Parameters, dtypes, errors and an example are in [`ops::sum`].*/
     #[inline]
     fn sum<'a, T: crate::runtime::Float>(
         &self,
@@ -76,7 +76,7 @@ Parameters, dtypes, errors and an example: [`ops::sum`].*/
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.sum_with(x, axis, options::SumOptions::new())
     }
-    ///[`sum`](Self::sum) with [options](options::SumOptions) by name.
+    ///Like [`sum`](Self::sum), with named [options](options::SumOptions).
     fn sum_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -93,7 +93,7 @@ Parameters, dtypes, errors and an example: [`ops::sum`].*/
     }
     /**A composition.
 
-Parameters, dtypes, errors and an example: [`ops::rms`].*/
+Parameters, dtypes, errors and an example are in [`ops::rms`].*/
     #[inline]
     fn rms<'a, T: crate::runtime::Float>(
         &self,
@@ -102,7 +102,7 @@ Parameters, dtypes, errors and an example: [`ops::rms`].*/
     ) -> crate::runtime::Result<Self::Array<T>> {
         self.rms_with(x, axis, options::RmsOptions::new())
     }
-    ///[`rms`](Self::rms) with [options](options::RmsOptions) by name.
+    ///Like [`rms`](Self::rms), with named [options](options::RmsOptions).
     fn rms_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -119,7 +119,7 @@ Parameters, dtypes, errors and an example: [`ops::rms`].*/
     }
     /**The ends along an axis, and how many elements are equal to them.
 
-Parameters, dtypes, errors and an example: [`ops::ends`].*/
+Parameters, dtypes, errors and an example are in [`ops::ends`].*/
     #[inline]
     fn ends<'a, T: crate::runtime::Float>(
         &self,
@@ -127,7 +127,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         self.ends_with(x, options::EndsOptions::new())
     }
-    ///[`ends`](Self::ends) with [options](options::EndsOptions) by name.
+    ///Like [`ends`](Self::ends), with named [options](options::EndsOptions).
     fn ends_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -143,7 +143,7 @@ Parameters, dtypes, errors and an example: [`ops::ends`].*/
     }
     /**Whether all elements are equal.
 
-Parameters, dtypes, errors and an example: [`ops::is_flat`].*/
+Parameters, dtypes, errors and an example are in [`ops::is_flat`].*/
     fn is_flat<'a, T: IsFlatDtypes>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -851,7 +851,7 @@ impl Elementwise for crate::AnyBackend {
         run::<T>(self, x)
     }
 }
-/// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
+/// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyBackend {
@@ -859,7 +859,7 @@ pub enum AnyBackend {
     Numpyish(crate::runtime::numpyish::Numpyish),
     ///libtorch.
     Torch(crate::runtime::torch::Torch),
-    /// One whose calls are watched.
+    /// A backend whose calls are watched.
     Watched(Box<crate::watch::Watched<AnyBackend>>),
 }
 ///An array of [`AnyBackend`].
@@ -872,7 +872,7 @@ pub enum AnyArray<T: crate::runtime::Element> {
     Torch(<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>),
 }
 impl AnyBackend {
-    /// Name of the backend: `"numpyish"`, for one.
+    /// Name of the backend, such as `"numpyish"`.
     pub fn name(&self) -> &'static str {
         match self {
             AnyBackend::Numpyish(_) => {
@@ -1556,11 +1556,11 @@ impl<T: crate::runtime::Element> crate::runtime::ArrayAttributes for AnyArray<T>
 }
 #[allow(non_camel_case_types)]
 pub mod ops {
-    /*!The reference: a page for each op.
+    /*!Reference of all ops, with a page for each op.
 
-An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are known at run time.
+Each op is a method of its name on every backend: `b.sum(&x, 0)`. The items of this module stand for the ops themselves: `INFO` describes the parameters and results of an op, and `call` calls the op with values whose dtypes are known at run time.
 
-All backends of the table are Numpyish, Torch.
+The backends of the table are Numpyish, Torch.
 
 # [Elementwise](super::Elementwise)
 
@@ -1585,21 +1585,21 @@ Element by element.
 add(x1: operand, x2: operand) -> array
 ```
 
-Called as [`Elementwise::add`](super::Elementwise::add).
+Call it as [`Elementwise::add`](super::Elementwise::add).
 
 # Parameters
 
-- `x1`: array or scalar, broadcast with the others
-- `x2`: array or scalar, broadcast with the others
+- `x1`: array or scalar, broadcast with the other inputs
+- `x2`: array or scalar, broadcast with the other inputs
 
 # Returns
 
-An array of the shape that `x1` and `x2` broadcast to.
+An array with the shape to which `x1` and `x2` broadcast.
 
 # Errors
 
 - [`Shapes`](crate::Error::Shapes): the shapes of `x1` and `x2` do not broadcast.
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1635,7 +1635,7 @@ assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
 leaky(x: array, slope: f64 = 0.01) -> array
 ```
 
-Called as [`Elementwise::leaky`](super::Elementwise::leaky), or [`Elementwise::leaky_with`](super::Elementwise::leaky_with) with the parameters that have a default.
+Call it as [`Elementwise::leaky`](super::Elementwise::leaky), or as [`Elementwise::leaky_with`](super::Elementwise::leaky_with) to set parameters with defaults.
 
 # Parameters
 
@@ -1644,11 +1644,11 @@ Called as [`Elementwise::leaky`](super::Elementwise::leaky), or [`Elementwise::l
 
 # Returns
 
-An array of the shape of `x`.
+An array with the shape of `x`.
 
 # Errors
 
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1686,7 +1686,7 @@ assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
 threshold(x: array, limit: scalar, value: scalar) -> array
 ```
 
-Called as [`Elementwise::threshold`](super::Elementwise::threshold).
+Call it as [`Elementwise::threshold`](super::Elementwise::threshold).
 
 # Parameters
 
@@ -1700,7 +1700,7 @@ An array.
 
 # Errors
 
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1735,7 +1735,7 @@ assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0]
 sum(x: array, axis: axes, keepdims: bool = false) -> array
 ```
 
-Called as [`Elementwise::sum`](super::Elementwise::sum), or [`Elementwise::sum_with`](super::Elementwise::sum_with) with the parameters that have a default.
+Call it as [`Elementwise::sum`](super::Elementwise::sum), or as [`Elementwise::sum_with`](super::Elementwise::sum_with) to set parameters with defaults.
 
 # Parameters
 
@@ -1745,13 +1745,13 @@ Called as [`Elementwise::sum`](super::Elementwise::sum), or [`Elementwise::sum_w
 
 # Returns
 
-An array, without the axes that the op goes over; with `keepdims` they stay, with length 1.
+An array without the reduced axes; with `keepdims`, these axes stay, with length 1.
 
 # Errors
 
-- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`Axis`](crate::Error::Axis): `axis` names an axis that does not exist.
 - [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1784,7 +1784,7 @@ assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
 rms(x: array, axis: axes, keepdims: bool = false) -> array
 ```
 
-Called as [`Elementwise::rms`](super::Elementwise::rms), or [`Elementwise::rms_with`](super::Elementwise::rms_with) with the parameters that have a default.
+Call it as [`Elementwise::rms`](super::Elementwise::rms), or as [`Elementwise::rms_with`](super::Elementwise::rms_with) to set parameters with defaults.
 
 # Parameters
 
@@ -1794,13 +1794,13 @@ Called as [`Elementwise::rms`](super::Elementwise::rms), or [`Elementwise::rms_w
 
 # Returns
 
-An array, without the axes that the op goes over; with `keepdims` they stay, with length 1.
+An array without the reduced axes; with `keepdims`, these axes stay, with length 1.
 
 # Errors
 
-- [`Axis`](crate::Error::Axis): `axis` names an axis that there is not.
+- [`Axis`](crate::Error::Axis): `axis` names an axis that does not exist.
 - [`RepeatedAxis`](crate::Error::RepeatedAxis): `axis` names an axis twice.
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1816,7 +1816,7 @@ An array, without the axes that the op goes over; with `keepdims` they stay, wit
 
 # Gradients
 
-Those of the ops that it is made of.
+The gradients of the ops of which this op is composed.
 
 # Example
 
@@ -1838,7 +1838,7 @@ assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
 ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }
 ```
 
-Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::ends_with`](super::Elementwise::ends_with) with the parameters that have a default.
+Call it as [`Elementwise::ends`](super::Elementwise::ends), or as [`Elementwise::ends_with`](super::Elementwise::ends_with) to set parameters with defaults.
 
 # Parameters
 
@@ -1853,7 +1853,7 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 
 # Errors
 
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1867,7 +1867,7 @@ Called as [`Elementwise::ends`](super::Elementwise::ends), or [`Elementwise::end
 | Numpyish | kernels of this backend |
 | Torch | ops of libtorch |
 
-On a GPU the call waits for 8 bytes: how many there are.
+On a GPU, the call waits for 8 bytes from the device: how many there are.
 
 # Example
 
@@ -1888,7 +1888,7 @@ assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
 is_flat(x: array) -> bool
 ```
 
-Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
+Call it as [`Elementwise::is_flat`](super::Elementwise::is_flat).
 
 # Parameters
 
@@ -1896,11 +1896,11 @@ Called as [`Elementwise::is_flat`](super::Elementwise::is_flat).
 
 # Returns
 
-A `bool`, for which the op waits.
+A `bool`. The op waits until its value is known.
 
 # Errors
 
-- As any op: [`Memory`](crate::Error::Memory) where the result does not fit the memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for what a library reports.
+- The errors of every op: [`Memory`](crate::Error::Memory) if the result does not fit into memory, [`Backend`](crate::Error::Backend) or [`Device`](crate::Error::Device) for an array of another backend or device, [`Unsupported`](crate::Error::Unsupported) on a backend without the op, [`Library`](crate::Error::Library) for an error of a library.
 
 # Dtypes and accuracy
 
@@ -1929,7 +1929,7 @@ assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
     pub struct is_flat {}
 }
 impl ops::add {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "add",
             "elementwise",
@@ -1943,7 +1943,7 @@ impl ops::add {
             &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCalled as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the others\n- `x2`: array or scalar, broadcast with the others\n\n# Returns\n\nAn array of the shape that `x1` and `x2` broadcast to.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```\n",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCall it as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1964,7 +1964,7 @@ impl ops::add {
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aliases(&["plus"])
         .with_aten(Some(("aten::add", "Tensor", 2usize)));
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -1982,7 +1982,7 @@ impl ops::add {
     }
 }
 impl ops::leaky {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "leaky",
             "elementwise",
@@ -1995,7 +1995,7 @@ impl ops::leaky {
             ],
             "",
             "exact",
-            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCalled as `Elementwise::leaky`, or `Elementwise::leaky_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array of the shape of `x`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```\n",
+            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCall it as `Elementwise::leaky`, or as `Elementwise::leaky_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2015,7 +2015,7 @@ impl ops::leaky {
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(Some(("aten::leaky_relu", "", 2usize)));
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2030,7 +2030,7 @@ impl ops::leaky {
     }
 }
 impl ops::threshold {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "threshold",
             "elementwise",
@@ -2040,7 +2040,7 @@ impl ops::threshold {
             &[("numpyish", "kernels of this backend"), ("torch", "`torch.threshold`")],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCalled as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2065,7 +2065,7 @@ impl ops::threshold {
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(Some(("aten::threshold", "", 3usize)));
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2080,7 +2080,7 @@ impl ops::threshold {
     }
 }
 impl ops::sum {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "sum",
             "elementwise",
@@ -2094,7 +2094,7 @@ impl ops::sum {
             &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::sum`, or `Elementwise::sum_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2119,7 +2119,7 @@ impl ops::sum {
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(None);
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2137,7 +2137,7 @@ impl ops::sum {
     }
 }
 impl ops::rms {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "rms",
             "elementwise",
@@ -2157,7 +2157,7 @@ impl ops::rms {
             ],
             "",
             "exact",
-            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCalled as `Elementwise::rms`, or `Elementwise::rms_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array, without the axes that the op goes over; with `keepdims` they stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that there is not.\n- `RepeatedAxis`: `axis` names an axis twice.\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Gradients\n\nThose of the ops that it is made of.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::rms`, or as `Elementwise::rms_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2182,7 +2182,7 @@ impl ops::rms {
         )
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(None);
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2200,7 +2200,7 @@ impl ops::rms {
     }
 }
 impl ops::ends {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "ends",
             "elementwise",
@@ -2214,7 +2214,7 @@ impl ops::ends {
             &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCalled as `Elementwise::ends`, or `Elementwise::ends_with` with the parameters that have a default.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU the call waits for 8 bytes: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2251,7 +2251,7 @@ impl ops::ends {
             ),
         )
         .with_aten(None);
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2269,7 +2269,7 @@ impl ops::ends {
     }
 }
 impl ops::is_flat {
-    /// What the op takes and gives, as data.
+    /// Description of the op's parameters and results, as data.
     pub const INFO: &'static crate::runtime::OpInfo = &crate::runtime::OpInfo::new(
             "is_flat",
             "elementwise",
@@ -2282,7 +2282,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCalled as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`, for which the op waits.\n\n# Errors\n\n- As any op: `Memory` where the result does not fit the memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for what a library reports.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2297,7 +2297,7 @@ impl ops::is_flat {
         )
         .with_result(crate::runtime::ResultInfo::Plain(crate::runtime::PlainInfo::Bool))
         .with_aten(None);
-    /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+    /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2313,7 +2313,7 @@ impl ops::is_flat {
         }
     }
 }
-/// Every op of the table, as data.
+/// Descriptions of all ops of the table, as data.
 pub const OPS: &[crate::runtime::OpInfo] = &[
     *ops::add::INFO,
     *ops::leaky::INFO,
@@ -2324,9 +2324,9 @@ pub const OPS: &[crate::runtime::OpInfo] = &[
     *ops::is_flat::INFO,
 ];
 pub mod options {
-    /*!Parameters of ops that have defaults: a struct for each op of [`ops`](super::ops) that has such.
+    /*!Parameters with defaults: a struct for each op of [`ops`](super::ops) that has such parameters.
 
-`new` gives the defaults, and a method of the parameter's name sets one: the op `name` takes them as `b.name_with(.., NameOptions::new().parameter(value))`.*/
+`new` returns the defaults, and each parameter has a method of its name that sets it. The op `name` takes the struct as `b.name_with(.., NameOptions::new().parameter(value))`.*/
     use super::*;
     ///Parameters of [`leaky`](super::ops::leaky) that have a default.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -2336,7 +2336,7 @@ pub mod options {
         pub slope: f64,
     }
     impl LeakyOptions {
-        /// The defaults.
+        /// Returns the defaults of all parameters.
         #[inline]
         #[must_use]
         pub fn new() -> Self {
@@ -2364,7 +2364,7 @@ pub mod options {
         pub keepdims: bool,
     }
     impl SumOptions {
-        /// The defaults.
+        /// Returns the defaults of all parameters.
         #[inline]
         #[must_use]
         pub fn new() -> Self {
@@ -2392,7 +2392,7 @@ pub mod options {
         pub keepdims: bool,
     }
     impl RmsOptions {
-        /// The defaults.
+        /// Returns the defaults of all parameters.
         #[inline]
         #[must_use]
         pub fn new() -> Self {
@@ -2424,7 +2424,7 @@ pub mod options {
         pub side: crate::runtime::Side,
     }
     impl<'a, A0: Clone + 'a, A1: Clone + 'a> EndsOptions<'a, A0, A1> {
-        /// The defaults.
+        /// Returns the defaults of all parameters.
         #[inline]
         #[must_use]
         pub fn new() -> Self {
@@ -2469,7 +2469,7 @@ pub mod options {
 #[doc(no_inline)]
 pub use options::*;
 pub mod results {
-    //!Results of ops that give several arrays: a struct for each op of [`ops`](super::ops) that does.
+    //!Results of ops that return several arrays: a struct for each such op of [`ops`](super::ops).
     use super::*;
     ///Result of [`ends`](super::ops::ends).
     #[derive(Clone)]
@@ -2480,7 +2480,7 @@ pub mod results {
         pub counts: B::Array<i64>,
     }
     impl<B: crate::runtime::Arrays, T: crate::runtime::Float> EndsResult<B, T> {
-        ///The arrays, in the order of the fields.
+        ///Returns the arrays in the order of the fields.
         pub fn into_parts(self) -> (B::Array<T>, B::Array<i64>) {
             (self.values, self.counts)
         }
@@ -2772,12 +2772,14 @@ pub mod __by_name {
 }
 /**Calls an op by its name: `call(&b, "sum", &[x.into()], &[("axis", 0.into())])`.
 
-Values without a name are the parameters in their order, the others are named. The dtype of the call is that of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). Beside arrays `dtype` may say their dtype, in which sums of narrow integers then are too, or the dtype that the result has: any other is refused, as it would have no effect. A number beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. [`OPS`] lists the ops with their parameters.
+`args` are the first parameters, in order, and `options` are parameters with their names. [`OPS`] lists the ops with their parameters. Omitted axes mean all axes. A list of numbers becomes an array if the op takes an array. The result is an array or a list of arrays.
 
-Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.
+The dtype of the call is the dtype of its arrays. Without arrays, it is the option `dtype` or the dtype of the numbers; real numbers without a dtype get the dtype of [`precision`](crate::precision()). Together with arrays, the option `dtype` may be the dtype of the arrays, which then is also the dtype of sums of narrow integers, or the dtype of the result. Any other `dtype` is an error, because it would have no effect. A number next to an array must fit the array's dtype.
+
+Every op is compiled in all of its dtypes for each type of backend that is passed to this function, and for no other.
 
 # Errors
-Those of the op; [`Error::Argument`](crate::Error::Argument) for a name that is no op, and for arguments that are not those of its parameters.*/
+The errors of the op; [`Error::Argument`](crate::Error::Argument) if there is no op of this name, or if the arguments do not match its parameters.*/
 pub fn call<B: crate::Backend>(
     b: &B,
     op: &str,
@@ -2795,10 +2797,10 @@ pub fn call<B: crate::Backend>(
         other => Err(crate::runtime::by_name::unknown(other, &[OPS])),
     }
 }
-/// The rows of the op table that are scalar expressions.
+/// Methods for the rows of the op table that are scalar expressions.
 #[allow(clippy::should_implement_trait, clippy::type_complexity)]
 impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
-    ///x1 + x2. The op [`add`](ops::add).
+    ///x1 + x2. See the op [`add`](ops::add).
     #[inline(always)]
     pub fn add<Y: crate::lazy::Term>(
         self,
@@ -2813,11 +2815,11 @@ impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {
         crate::lazy::two(ops::add {}, self, x2.into_term())
     }
 }
-/// The rows of the op table that reduce formulas, which are computed as they are read.
+/// Methods for the rows of the op table that reduce formulas. A formula is computed while it is reduced.
 impl<X: crate::runtime::formula::Typed, L> crate::Lazy<X, L> {}
-/// The rows of the op table that give one array.
+/// Methods for the rows of the op table that return one array.
 impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
-    ///x1 + x2. The op [`add`](ops::add).
+    ///x1 + x2. See the op [`add`](ops::add).
     #[inline]
     pub fn add<'a, K1, K2>(
         self,
@@ -2831,7 +2833,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
         let x2 = x2.into_operand();
         self.within.each(&ops::add {}, [x1, x2])
     }
-    ///x where positive, slope * x elsewhere. The op [`leaky`](ops::leaky).
+    ///x where positive, slope * x elsewhere. See the op [`leaky`](ops::leaky).
     #[inline]
     pub fn leaky<'a>(
         self,
@@ -2842,7 +2844,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
     {
         self.leaky_with(x, options::LeakyOptions::new())
     }
-    ///As [`Out::leaky`](crate::Out::leaky), with options.
+    ///Like [`Out::leaky`](crate::Out::leaky), with options.
     #[inline]
     pub fn leaky_with<'a>(
         self,
@@ -2856,7 +2858,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
         let options::LeakyOptions { slope, .. } = options;
         self.within.each(&ops::leaky { slope }, [crate::runtime::Operand::Array(x)])
     }
-    ///x where it is above the limit, the value elsewhere. The op [`threshold`](ops::threshold).
+    ///x where it is above the limit, the value elsewhere. See the op [`threshold`](ops::threshold).
     #[inline]
     pub fn threshold<'a>(
         self,
@@ -2870,7 +2872,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
         let value = self.within.backend().threshold::<U>(x, limit, value)?;
         self.within.set("threshold", value)
     }
-    ///Sum. The op [`sum`](ops::sum).
+    ///Sum. See the op [`sum`](ops::sum).
     #[inline]
     pub fn sum<'a>(
         self,
@@ -2882,7 +2884,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
     {
         self.sum_with(x, axis, options::SumOptions::new())
     }
-    ///As [`Out::sum`](crate::Out::sum), with options.
+    ///Like [`Out::sum`](crate::Out::sum), with options.
     #[inline]
     pub fn sum_with<'a>(
         self,
@@ -2896,7 +2898,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
         let value = self.within.backend().sum_with::<U>(x, axis, options)?;
         self.within.set("sum", value)
     }
-    ///A composition. The op [`rms`](ops::rms).
+    ///A composition. See the op [`rms`](ops::rms).
     #[inline]
     pub fn rms<'a>(
         self,
@@ -2908,7 +2910,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
     {
         self.rms_with(x, axis, options::RmsOptions::new())
     }
-    ///As [`Out::rms`](crate::Out::rms), with options.
+    ///Like [`Out::rms`](crate::Out::rms), with options.
     #[inline]
     pub fn rms_with<'a>(
         self,
@@ -2923,9 +2925,10 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
         self.within.set("rms", value)
     }
 }
-/// The ops as functions over the [current](crate::current) backend, for code that hands no backend around.
+/// The ops as functions over the [current](crate::current) backend, for code that passes no backend around.
 ///
-/// Their arrays are [`AnyArray`](crate::AnyArray). An array of another backend is an error that says how to convert it.
+/// The functions take and return [`AnyArray`](crate::AnyArray). For an array of another backend, they
+/// return an error that explains the conversion.
 ///
 /// ```
 /// use backends::{functions as np, prelude::*};
@@ -2939,7 +2942,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
 pub mod functions {
     #[allow(unused_imports)]
     use super::*;
-    ///x1 + x2. The op [`add`](ops::add).
+    ///x1 + x2. See the op [`add`](ops::add).
     #[inline]
     pub fn add<'a, T: crate::runtime::Float, K1, K2>(
         x1: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K1>,
@@ -2949,7 +2952,7 @@ pub mod functions {
     > {
         crate::current()?.add::<T, _, _>(x1, x2)
     }
-    ///x where positive, slope * x elsewhere. The op [`leaky`](ops::leaky).
+    ///x where positive, slope * x elsewhere. See the op [`leaky`](ops::leaky).
     #[inline]
     pub fn leaky<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
@@ -2961,7 +2964,7 @@ pub mod functions {
     > {
         crate::current()?.leaky::<T>(x)
     }
-    ///As [`leaky`](leaky), with options.
+    ///Like [`leaky`](leaky), with options.
     #[inline]
     pub fn leaky_with<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
@@ -2974,7 +2977,7 @@ pub mod functions {
     > {
         crate::current()?.leaky_with::<T>(x, options)
     }
-    ///x where it is above the limit, the value elsewhere. The op [`threshold`](ops::threshold).
+    ///x where it is above the limit, the value elsewhere. See the op [`threshold`](ops::threshold).
     #[inline]
     pub fn threshold<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
@@ -2988,7 +2991,7 @@ pub mod functions {
     > {
         crate::current()?.threshold::<T>(x, limit, value)
     }
-    ///Sum. The op [`sum`](ops::sum).
+    ///Sum. See the op [`sum`](ops::sum).
     #[inline]
     pub fn sum<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3001,7 +3004,7 @@ pub mod functions {
     > {
         crate::current()?.sum::<T>(x, axis)
     }
-    ///As [`sum`](sum), with options.
+    ///Like [`sum`](sum), with options.
     #[inline]
     pub fn sum_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3015,7 +3018,7 @@ pub mod functions {
     > {
         crate::current()?.sum_with::<T>(x, axis, options)
     }
-    ///A composition. The op [`rms`](ops::rms).
+    ///A composition. See the op [`rms`](ops::rms).
     #[inline]
     pub fn rms<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3028,7 +3031,7 @@ pub mod functions {
     > {
         crate::current()?.rms::<T>(x, axis)
     }
-    ///As [`rms`](rms), with options.
+    ///Like [`rms`](rms), with options.
     #[inline]
     pub fn rms_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3042,7 +3045,7 @@ pub mod functions {
     > {
         crate::current()?.rms_with::<T>(x, axis, options)
     }
-    ///The ends along an axis, and how many elements are equal to them. The op [`ends`](ops::ends).
+    ///The ends along an axis, and how many elements are equal to them. See the op [`ends`](ops::ends).
     #[inline]
     pub fn ends<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3052,7 +3055,7 @@ pub mod functions {
     ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
         crate::current()?.ends::<T>(x)
     }
-    ///As [`ends`](ends), with options.
+    ///Like [`ends`](ends), with options.
     #[inline]
     pub fn ends_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
@@ -3067,7 +3070,7 @@ pub mod functions {
     ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
         crate::current()?.ends_with::<T>(x, options)
     }
-    ///Whether all elements are equal. The op [`is_flat`](ops::is_flat).
+    ///Whether all elements are equal. See the op [`is_flat`](ops::is_flat).
     #[inline]
     pub fn is_flat<'a, T: IsFlatDtypes>(
         x: impl crate::runtime::IntoArray<
@@ -3078,20 +3081,25 @@ pub mod functions {
         crate::current()?.is_flat::<T>(x)
     }
 }
-/**The sum of all op groups: the bound that generic code asks for.
+/**All op groups together, as the bound for generic code.
 
 - [`Elementwise`]: Element by element.*/
 pub trait Backend: Elementwise {}
 impl<B: Elementwise> Backend for B {}
-/// Your own ops on every backend, or a backend of your own, from a table of yours.
+/// Defines your own ops on every backend, or a backend of your own, from a table of yours.
 ///
-/// `backend! { table = "my_ops.toml", trait = MyOps }` makes an extension trait of the rows of `my_ops.toml` (a
-/// path from your `Cargo.toml`), implemented for every backend, with the checks and documentation of the base
-/// table. `backend! { overlay = "naive.toml" }` adds a column: one more backend for the ops that exist
-/// (`partial = true` where it has only some). `backend! { any = MyAny, of = [Numpyish, MyBackend] }` makes an enum of
-/// backends that you list, of which one is chosen at run time, as `AnyBackend` is one of ours. With
-/// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` these backends get the
-/// ops of `MyOps`.
+/// `backend! { table = "my_ops.toml", trait = MyOps }` defines an extension trait with the rows of
+/// `my_ops.toml`, a path relative to your `Cargo.toml`. Every backend implements the trait, with the checks and
+/// documentation of the base table.
+///
+/// `backend! { overlay = "naive.toml" }` adds a column to the base table, which is one more backend for the ops
+/// of the table. With `partial = true`, the backend may lack some of these ops.
+///
+/// `backend! { any = MyAny, of = [Numpyish, MyBackend] }` defines an enum of the listed backends, one of which
+/// is chosen at run time, like `AnyBackend`.
+///
+/// `backend_my_ops! { overlay = "naive.toml" }` and `backend_my_ops! { any = MyAny, of = [..] }` implement the
+/// ops of `MyOps` for these backends.
 #[macro_export]
 macro_rules! backend {
     ($($t:tt)*) => {
@@ -3100,13 +3108,15 @@ macro_rules! backend {
         $($t)* }
     };
 }
-/// The conformance tests of a backend: a `#[test]` for every row and dtype, against NumPy's results.
+/// Generates the conformance tests of a backend: a `#[test]` for every row and dtype, which compares the
+/// backend's results with those of NumPy.
 ///
-/// `conformance! { backend = Numpyish::new(), type = Numpyish }` is a backend's whole test file; `backend` may also
-/// be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` limit it. Of a backend with only some ops
-/// `overlay = "naive.toml", partial = true` tells which: tests of the others, and of those in
-/// `without = ["matmul"]`, are ignored. With `table = "my_ops.toml", trait = MyOps, golden =
-/// "tests/golden/my_ops.golden"` it tests the rows of a table of yours.
+/// `conformance! { backend = Numpyish::new(), type = Numpyish }` is the whole test file of a backend; `backend`
+/// may also be a `Result`. `groups = ["fft"]` and `dtypes = ["float64"]` select a part of the tests. For a
+/// backend that has only some of the ops, `overlay = "naive.toml", partial = true` names the table with these
+/// ops. The tests of all other ops are ignored, like the tests of the ops in `without = ["matmul"]`. With
+/// `table = "my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden"`, the macro tests the rows of a
+/// table of yours.
 #[cfg(feature = "conformance")]
 #[macro_export]
 macro_rules! conformance {
@@ -3116,9 +3126,9 @@ macro_rules! conformance {
         $($t)* }
     };
 }
-/**A formula over arrays, in one pass over memory where the backend can: `expr!(b, 0.5 * exp(-square(x)) + y)?`.
+/**Computes a formula over arrays, in one pass over memory if the backend supports this: `expr!(b, 0.5 * exp(-square(x)) + y)?`.
 
-`docs/formulas.md` of the repository has the language.
+`docs/formulas.md` in the repository describes the language.
 
 # Example
 

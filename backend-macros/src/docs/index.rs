@@ -6,14 +6,14 @@ use std::fmt::Write;
 /// The index of these ops; `trait_name` is the trait of a user's ops, `None` for ops of the base table.
 pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
     let mut s = match trait_name {
-        None => String::from("The reference: a page for each op.\n\n"),
-        Some(name) => format!("The reference of [`{name}`](super::{name}): a page for each op.\n\n"),
+        None => String::from("Reference of all ops, with a page for each op.\n\n"),
+        Some(name) => format!("Reference of the ops of [`{name}`](super::{name}), with a page for each op.\n\n"),
     };
-    s += "An op is called as the method of its name, of any backend: `b.sum(&x, 0)`. The items of this module are the ops \
-        themselves, for code that names one: `INFO` says what it takes and gives, `call` calls it with values whose dtypes are \
-        known at run time.\n\n";
+    s += "Each op is a method of its name on every backend: `b.sum(&x, 0)`. The items of this module stand for the \
+        ops themselves: `INFO` describes the parameters and results of an op, and `call` calls the op with values \
+        whose dtypes are known at run time.\n\n";
     let backends: Vec<&str> = model.backends.iter().map(|b| b.ty.as_str()).collect();
-    let _ = write!(s, "All backends of the table are {}.\n\n", backends.join(", "));
+    let _ = write!(s, "The backends of the table are {}.\n\n", backends.join(", "));
     if trait_name.is_some() {
         s += &table(ops, model);
         return s;

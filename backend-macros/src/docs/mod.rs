@@ -19,17 +19,17 @@ pub fn group(group: &Group) -> String {
 
 /// The documentation of a user's trait.
 pub fn extension(name: &str, ops: &str) -> String {
-    format!("Ops of `{name}`, on every backend.\n\nEach op has its page in [`{ops}`].")
+    format!("The ops of `{name}`, on every backend.\n\nEach op has its page in [`{ops}`].")
 }
 
 /// The documentation of a method: the op's summary and a link to its page.
 pub fn method(op: &Op, ops: &str) -> String {
-    format!("{}\n\nParameters, dtypes, errors and an example: [`{ops}::{1}`].", text(&op.summary), op.name)
+    format!("{}\n\nParameters, dtypes, errors and an example are in [`{ops}::{1}`].", text(&op.summary), op.name)
 }
 
 /// The documentation of the method with options.
 pub fn method_with_options(op: &Op, options: &str, name: &str) -> String {
-    format!("[`{0}`](Self::{0}) with [options]({options}::{name}) by name.", op.name)
+    format!("Like [`{0}`](Self::{0}), with named [options]({options}::{name}).", op.name)
 }
 
 /// The row's signature in the notation of the table: `var(x: array, axis: axes, correction: f64 = 0) -> array<real>`.

@@ -16,7 +16,8 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
         let _ = write!(s, "\n# Gradients\n\n{gradients}\n");
     }
     if let Some(waits) = &op.facts.waits {
-        let _ = writeln!(s, "\nOn a GPU the call waits for {} bytes: {}.", waits.bytes, text(&waits.why));
+        let _ =
+            writeln!(s, "\nOn a GPU, the call waits for {} bytes from the device: {}.", waits.bytes, text(&waits.why));
     }
     if !op.example.is_empty() {
         let _ = write!(s, "\n# Example\n\n{}", example(&op.example));
@@ -72,9 +73,9 @@ impl Page<'_> {
             let _ = write!(s, "{}\n\n", text(&op.detail));
         }
         let path = |name: &str| self.link(&format!("`{owner}::{name}`"), &format!("super::{owner}::{name}"));
-        let _ = write!(s, "```text\n{}\n```\n\nCalled as {}", signature(op), path(&op.name));
+        let _ = write!(s, "```text\n{}\n```\n\nCall it as {}", signature(op), path(&op.name));
         if op.has_options() {
-            let _ = write!(s, ", or {} with the parameters that have a default", path(&format!("{}_with", op.name)));
+            let _ = write!(s, ", or as {} to set parameters with defaults", path(&format!("{}_with", op.name)));
         }
         s += ".\n\n";
         s
@@ -102,7 +103,7 @@ impl Page<'_> {
             None => kind.describe(),
         };
         let is_input = matches!(kind, Kind::Array(_) | Kind::Operand(..));
-        if is_input && self.broadcasts() { format!("{text}, broadcast with the others") } else { text }
+        if is_input && self.broadcasts() { format!("{text}, broadcast with the other inputs") } else { text }
     }
 
     fn is_each(&self) -> bool {
@@ -122,11 +123,11 @@ impl Page<'_> {
         let inputs: Vec<String> = op.inputs().map(|p| format!("`{}`", p.name)).collect();
         let shape = if self.is_each() {
             match &inputs[..] {
-                [x] => format!(" of the shape of {x}"),
-                _ => format!(" of the shape that {} broadcast to", inputs.join(" and ")),
+                [x] => format!(" with the shape of {x}"),
+                _ => format!(" with the shape to which {} broadcast", inputs.join(" and ")),
             }
         } else if has("keepdims") {
-            ", without the axes that the op goes over; with `keepdims` they stay, with length 1".into()
+            " without the reduced axes; with `keepdims`, these axes stay, with length 1".into()
         } else if matches!(op.params.first().map(|p| &p.kind), Some(Kind::Shape)) {
             format!(" of shape `{}`", op.params[0].name)
         } else {
@@ -134,7 +135,7 @@ impl Page<'_> {
         };
         if let Some(target) = op.target() {
             return format!(
-                "Nothing: `{}` is the result. A call by name, which changes no argument, gives it.",
+                "Nothing, because the op changes `{}`. A call by name changes no argument, and returns the result.",
                 target.name
             );
         }
@@ -148,7 +149,7 @@ impl Page<'_> {
                 let result = self.link(&format!("`{name}`"), &format!("super::{results}::{name}"));
                 format!("{result}: {}.", fields.join("; "))
             }
-            Out::Plain(t) => format!("A `{}`, for which the op waits.", t.name()),
+            Out::Plain(t) => format!("A `{}`. The op waits until its value is known.", t.name()),
         }
     }
 
@@ -157,19 +158,19 @@ impl Page<'_> {
         let inputs: Vec<&str> = self.op.differentiable().map(|p| p.name.as_str()).collect();
         let named = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match &self.op.gradient {
-            Gradient::OfParts => Some("Those of the ops that it is made of.".into()),
+            Gradient::OfParts => Some("The gradients of the ops of which this op is composed.".into()),
             Gradient::None(why) if !why.is_empty() => Some(format!("None: {}.", text(why))),
             Gradient::Rules(rules) => {
                 let rule = |name: &str| rules.iter().find(|rule| rule.input == name).map(|rule| &rule.function);
                 let has: Vec<&str> = inputs.iter().copied().filter(|name| matches!(rule(name), Some(Ok(_)))).collect();
                 let mut s = match &has[..] {
-                    [] if rules.is_empty() => "Zero: the result changes by steps.".into(),
+                    [] if rules.is_empty() => "Zero, because the result is piecewise constant.".into(),
                     [] => String::new(),
-                    has => format!("By {}.", named(has)),
+                    has => format!("With respect to {}.", named(has)),
                 };
                 for name in inputs {
                     if let Some(Err(why)) = rule(name) {
-                        let _ = write!(s, " None by `{name}`: {}.", text(why));
+                        let _ = write!(s, " None with respect to `{name}`: {}.", text(why));
                     }
                 }
                 Some(s.trim().into()).filter(|s: &String| !s.is_empty())
@@ -193,25 +194,25 @@ impl Page<'_> {
             all.push(("Shapes", format!("the shapes of {} do not broadcast", names.join(" and "))));
         }
         if let Some(names) = named(&|kind| matches!(kind, Kind::Axes | Kind::Axis | Kind::AxisOrAll)) {
-            all.push(("Axis", format!("{names} names an axis that there is not")));
+            all.push(("Axis", format!("{names} names an axis that does not exist")));
         }
         let is_said = all.iter().any(|(variant, _)| *variant == "RepeatedAxis");
         if let Some(names) = named(&|kind| matches!(kind, Kind::Axes)).filter(|_| !is_said) {
             all.push(("RepeatedAxis", format!("{names} names an axis twice")));
         }
         if let Some(names) = named(&|kind| matches!(kind, Kind::Slices)) {
-            all.push(("Index", format!("a lone index in {names} is outside its axis")));
+            all.push(("Index", format!("a single index in {names} is outside its axis")));
             all.push(("Shape", format!("{names} has more entries than the array has axes")));
             all.push(("Argument", format!("the step of a slice in {names} is 0")));
         }
         if let Some(names) = named(&|kind| matches!(kind, Kind::Index)) {
-            all.push(("Index", format!("a lone index or one of an array in {names} is outside its axis")));
+            all.push(("Index", format!("a single index in {names}, or an index in an array, is outside its axis")));
             all.push((
                 "Shape",
-                format!("{names} has more entries than the array has axes, or a mask of another shape"),
+                format!("{names} has more entries than the array has axes, or a mask with the wrong shape"),
             ));
             all.push(("Shapes", format!("the arrays of {names} do not broadcast")));
-            all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` is there twice")));
+            all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` occurs twice")));
         }
         let mut s = String::new();
         // an empty text states that the row has no such error
@@ -222,8 +223,9 @@ impl Page<'_> {
         let [memory, library, unsupported, backend, device] = any;
         let _ = writeln!(
             s,
-            "- As any op: {memory} where the result does not fit the memory, {backend} or {device} for an array of another backend \
-             or device, {unsupported} on a backend without the op, {library} for what a library reports."
+            "- The errors of every op: {memory} if the result does not fit into memory, {backend} or {device} for an \
+             array of another backend or device, {unsupported} on a backend without the op, {library} for an error of \
+             a library."
         );
         s
     }

@@ -118,7 +118,7 @@ impl Expand<'_> {
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {
-            /// One whose calls are watched.
+            /// A backend whose calls are watched.
             Watched(Box<#root::watch::Watched<#any_name>>),
         });
         let watched = |body: TokenStream| when_watched(quote!(#any_name::Watched(b) => #body,));
@@ -164,7 +164,7 @@ impl Expand<'_> {
         let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
         let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
-            /// The backend chosen at run time; itself a [`Backend`], at the cost of one `match` per op.
+            /// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
             #[derive(Clone, Debug)]
             #[non_exhaustive]
             pub enum #any_name { #(#[doc = #summary] #variant(#ty),)* #watched_variant }
@@ -175,7 +175,7 @@ impl Expand<'_> {
             pub enum #any_array<T: #rt::Element> { #(#[doc = #summary] #variant(<#ty as #rt::Arrays>::Array<T>)),* }
 
             impl #any_name {
-                /// Name of the backend: `"numpyish"`, for one.
+                /// Name of the backend, such as `"numpyish"`.
                 pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text,)* #watched_name } }
 
                 #(
@@ -264,7 +264,7 @@ impl Expand<'_> {
                 )*
             }
 
-            // where there is one backend, no array is of another
+            // if the enum has only one backend, the arms for arrays of other backends are unreachable
             #[allow(unreachable_patterns)]
             impl #rt::Arrays for #any_name {
                 type Array<T: #rt::Element> = #any_array<T>;
@@ -310,7 +310,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
                         #watched_view
-                        // an array of another backend: the ops say so
+                        // an array of another backend, for which the ops return an error
                         _ => None,
                     }
                 }
@@ -329,7 +329,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
                         #watched_input
-                        // as above
+                        // an array of another backend, as in `host_view`
                         _ => None,
                     }
                 }
@@ -379,7 +379,7 @@ impl Expand<'_> {
 
                 #watched_fusion
 
-                // moves of a backend that is watched are calls that are seen, through the host
+                // arrays of a watched backend move through the host, by calls that the watcher sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*

@@ -17,21 +17,25 @@ impl Expand<'_> {
         let (function, doc, rest) = match &self.extension {
             None => {
                 let doc = "Calls an op by its name: `call(&b, \"sum\", &[x.into()], &[(\"axis\", 0.into())])`.\n\n\
-                    Values without a name are the parameters in their order, the others are named. The dtype of the call is that \
-                    of its arrays; where there are none it is that of the option `dtype`, or of the numbers; reals that nothing gives a dtype have that of [`precision`](crate::precision()). \
-                    Beside arrays `dtype` may say their dtype, in which sums of narrow integers then are too, or the dtype that the result has: \
-                    any other is refused, as it would have no effect. A number \
-                    beside an array has to fit its dtype; numbers in lists become an array where one is wanted. Axes that are not given are all. The result is an array, or a list of them. \
-                    [`OPS`] lists the ops with their parameters.\n\n\
-                    Every op is compiled in all of its dtypes for a backend that this is called for, and for no other.\n\n\
+                    `args` are the first parameters, in order, and `options` are parameters with their names. [`OPS`] \
+                    lists the ops with their parameters. Omitted axes mean all axes. A list of numbers becomes an \
+                    array if the op takes an array. The result is an array or a list of arrays.\n\n\
+                    The dtype of the call is the dtype of its arrays. Without arrays, it is the option `dtype` or the \
+                    dtype of the numbers; real numbers without a dtype get the dtype of \
+                    [`precision`](crate::precision()). Together with arrays, the option `dtype` may be the dtype of \
+                    the arrays, which then is also the dtype of sums of narrow integers, or the dtype of the result. \
+                    Any other `dtype` is an error, because it would have no effect. A number next to an array must \
+                    fit the array's dtype.\n\n\
+                    Every op is compiled in all of its dtypes for each type of backend that is passed to this \
+                    function, and for no other.\n\n\
                     # Errors\n\
-                    Those of the op; [`Error::Argument`](crate::Error::Argument) for a name that is no op, and for arguments that are not \
-                    those of its parameters.";
+                    The errors of the op; [`Error::Argument`](crate::Error::Argument) if there is no op of this name, \
+                    or if the arguments do not match its parameters.";
                 (quote!(call), doc.to_owned(), quote!(other => Err(#rt::by_name::unknown(other, &[#list]))))
             }
             Some(name) => {
                 let function = format_ident!("call_{}", snake(&name.to_string()));
-                let doc = format!("As `backends::call`, for the ops of [`{name}`] too.");
+                let doc = format!("Like `backends::call`, but also calls the ops of [`{name}`].");
                 (quote!(#function), doc, quote!(other => #root::call(b, other, args, options)))
             }
         };

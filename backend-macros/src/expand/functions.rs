@@ -12,9 +12,10 @@ impl Expand<'_> {
             quote!(#plain #with)
         });
         quote! {
-            /// The ops as functions over the [current](crate::current) backend, for code that hands no backend around.
+            /// The ops as functions over the [current](crate::current) backend, for code that passes no backend around.
             ///
-            /// Their arrays are [`AnyArray`](crate::AnyArray). An array of another backend is an error that says how to convert it.
+            /// The functions take and return [`AnyArray`](crate::AnyArray). For an array of another backend, they
+            /// return an error that explains the conversion.
             ///
             /// ```
             /// use backends::{functions as np, prelude::*};
@@ -40,8 +41,8 @@ impl Expand<'_> {
         let backend = quote!(#root::AnyBackend);
         let signature = of_backend(self.signature(op, with), &backend, &quote!(<#backend as #rt::Arrays>));
         let doc = match with {
-            false => format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name),
-            true => format!("As [`{}`]({}), with options.", op.name, op.name),
+            false => format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name),
+            true => format!("Like [`{}`]({}), with options.", op.name, op.name),
         };
         let given = op.positional().map(|p| id(&p.name));
         let options = with.then(|| hidden("options"));

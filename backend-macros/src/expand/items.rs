@@ -54,13 +54,13 @@ impl Expand<'_> {
             #[allow(non_camel_case_types)]
             pub mod #module {
                 #![doc = #index]
-                // a formula finds the structs of rows with a second dtype there
+                // formulas find the structs of rows with a second dtype in `__each`
                 #[doc(hidden)]
                 pub use super::#each as __each;
                 #(#structs)*
             }
             #(#described)*
-            /// Every op of the table, as data.
+            /// Descriptions of all ops of the table, as data.
             pub const #list: &[#rt::OpInfo] = &[#(*#module::#names::INFO),*];
         }
     }
@@ -110,10 +110,10 @@ impl Expand<'_> {
         let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
         quote! {
             impl #module::#item {
-                /// What the op takes and gives, as data.
+                /// Description of the op's parameters and results, as data.
                 pub const INFO: &'static #rt::OpInfo = &#info;
 
-                /// Calls the op with values whose dtypes are known at run time; no other op is compiled for that.
+                /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
                 pub fn call<B: #bounds>(
                     b: &B,
                     args: &[#rt::Value<B>],

@@ -12,11 +12,12 @@ impl Expand<'_> {
         let methods = rows.filter(takes_arrays).map(|op| self.lazy_method(op));
         let reductions = self.own().filter(|op| op.reduces_formulas()).map(|op| self.lazy_reduction(op));
         quote! {
-            /// The rows of the op table that are scalar expressions.
-            #[allow(clippy::should_implement_trait, clippy::type_complexity)] // the names are the table's, the types those of nodes
+            /// Methods for the rows of the op table that are scalar expressions.
+            // the names are from the table, and the types are trees of nodes
+            #[allow(clippy::should_implement_trait, clippy::type_complexity)]
             impl<X: #rt::formula::Typed, L> #root::Lazy<X, L> { #(#methods)* }
 
-            /// The rows of the op table that reduce formulas, which are computed as they are read.
+            /// Methods for the rows of the op table that reduce formulas. A formula is computed while it is reduced.
             impl<X: #rt::formula::Typed, L> #root::Lazy<X, L> { #(#reductions)* }
         }
     }
@@ -25,9 +26,9 @@ impl Expand<'_> {
     fn lazy_reduction(&self, op: &Op) -> TokenStream {
         let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
         let (twin, options) = (format_ident!("{}_with", op.name), self.options_path(op));
-        let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
+        let doc = format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let twin_doc =
-            format!("As [`Lazy::{}`]({root_lazy}::{}), with options.", op.name, op.name, root_lazy = "crate::Lazy");
+            format!("Like [`Lazy::{}`]({root_lazy}::{}), with options.", op.name, op.name, root_lazy = "crate::Lazy");
         let (ty, axis) = match op.takes_one_axis() {
             true => (quote!(impl #rt::IntoAxis), quote!(#rt::Axes::from(axis.axis()))),
             false if op.takes_axis_or_all() => {
@@ -68,7 +69,7 @@ impl Expand<'_> {
 
     fn lazy_method(&self, op: &Op) -> TokenStream {
         let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
-        let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
+        let doc = format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let (item, lazy) = (quote!(#items::#name), quote!(#root::lazy));
         let others: Vec<Ident> = op.inputs().skip(1).map(|p| id(&p.name)).collect();
         // the bound of each further operand, and the method that makes a term of it

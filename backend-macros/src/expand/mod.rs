@@ -189,7 +189,7 @@ impl Expand<'_> {
         let (choices, lazy, outs, functions) = (self.choices(), self.lazy(), self.outs(), self.functions());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
         let doc = format!(
-            "The sum of all op groups: the bound that generic code asks for.\n\n{}",
+            "All op groups together, as the bound for generic code.\n\n{}",
             links.collect::<Vec<_>>().join("\n")
         );
         quote! {

@@ -22,9 +22,9 @@ impl Expand<'_> {
         }
         let (module, ops) = (self.options_module(), self.ops_module());
         let doc = format!(
-            "Parameters of ops that have defaults: a struct for each op of [`{ops}`](super::{ops}) that has such.\n\n\
-             `new` gives the defaults, and a method of the parameter's name sets one: the op `name` takes them as \
-             `b.name_with(.., NameOptions::new().parameter(value))`."
+            "Parameters with defaults: a struct for each op of [`{ops}`](super::{ops}) that has such parameters.\n\n\
+             `new` returns the defaults, and each parameter has a method of its name that sets it. The op `name` \
+             takes the struct as `b.name_with(.., NameOptions::new().parameter(value))`."
         );
         quote! {
             pub mod #module {
@@ -76,7 +76,7 @@ impl Expand<'_> {
             #[non_exhaustive]
             pub struct #name #bounds { #(#declared),* }
             impl #bounds #name #generics {
-                /// The defaults.
+                /// Returns the defaults of all parameters.
                 #[inline]
                 #[must_use]
                 pub fn new() -> Self { Self { #(#initial),* } }

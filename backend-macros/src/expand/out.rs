@@ -21,12 +21,12 @@ impl Expand<'_> {
                 rows().filter(|op| op.result.elem() == elem).map(|op| self.out_methods(op, &quote!(#ty))).peekable();
             methods.peek()?;
             Some(quote! {
-                /// The rows with results of this dtype.
+                /// Methods for the rows of the op table whose results have this dtype.
                 impl<B: #root::Backend> #root::Out<'_, B, #ty> { #(#methods)* }
             })
         });
         quote! {
-            /// The rows of the op table that give one array.
+            /// Methods for the rows of the op table that return one array.
             impl<B: #root::Backend, U: #rt::Element> #root::Out<'_, B, U> { #(#any)* }
             #(#fixed)*
         }
@@ -71,7 +71,7 @@ impl Expand<'_> {
         let computed = if op.is_elementwise() { self.out_each(op) } else { self.out_call(op) };
         let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(..)));
         let lifetime = borrows.then(|| quote!('a,));
-        let doc = format!("{} The op [`{}`]({items}::{}).", op.summary, op.name, op.name);
+        let doc = format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let method = |name: &Ident, doc: &str, options: Option<TokenStream>, body: &TokenStream| {
             let many = many_arguments(1 + params.len() + usize::from(options.is_some()));
             quote! {
@@ -87,7 +87,7 @@ impl Expand<'_> {
         let (twin, path, options) = (format_ident!("{}_with", op.name), self.options_path(op), hidden("options"));
         let given = op.positional().map(|p| id(&p.name));
         let plain = method(&name, &doc, None, &quote!(self.#twin(#(#given,)* #path::new())));
-        let doc = format!("As [`Out::{}`](crate::Out::{}), with options.", op.name, op.name);
+        let doc = format!("Like [`Out::{}`](crate::Out::{}), with options.", op.name, op.name);
         let twin = method(&twin, &doc, Some(quote!(#options: #path)), &computed);
         quote!(#plain #twin)
     }

@@ -21,9 +21,8 @@ impl Expand<'_> {
             return quote!();
         }
         let (module, ops) = (self.results_module(), self.ops_module());
-        let doc = format!(
-            "Results of ops that give several arrays: a struct for each op of [`{ops}`](super::{ops}) that does."
-        );
+        let doc =
+            format!("Results of ops that return several arrays: a struct for each such op of [`{ops}`](super::{ops}).");
         quote! {
             pub mod #module {
                 #![doc = #doc]
@@ -70,7 +69,7 @@ impl Expand<'_> {
             .collect();
         let docs = fields.iter().map(|f| format!("An array{}.", f.elem.describe()));
         let doc = format!("Result of [`{0}`](super::{1}::{0}).", op.name, self.ops_module());
-        let parts = "The arrays, in the order of the fields.";
+        let parts = "Returns the arrays in the order of the fields.";
         Some(quote! {
             #[doc = #doc]
             #[derive(Clone)]

@@ -47,7 +47,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
             #[allow(clippy::needless_question_mark)]
             __b => (|| -> #rt::Result<_> {
                 #code
-                // a variable, so that lints for users' code see no `Ok(..?)`
+                // a variable, because lints for the user's code would complain about `Ok(..?)`
                 let __value = #value;
                 #rt::Result::Ok(__value)
             })(),
@@ -163,7 +163,8 @@ impl Steps<'_> {
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
         let value = new(quote!(value));
         Ok(quote_spanned! { here(at) =>
-            // SAFETY: the handle was alone after all that could have made another.
+            // SAFETY: `__alone` was read after all code that could have cloned the handle, so that no other handle
+            // shares the memory if it is true.
             match if __alone { unsafe { __b.formula_over(&#tree, &#leaves, &#place)? } } else {
                 ::core::option::Option::Some(__b.formula(&#tree, &#leaves)?)
             } {

@@ -66,8 +66,9 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     match &input.extension {
         None if input.base.is_none() => {
             let doc = format!(
-                "A formula over arrays, in one pass over memory where the backend can: `expr!(b, 0.5 * exp(-square(x)) + y)?`.\n\n\
-                 `docs/formulas.md` of the repository has the language.\n\n{examples}"
+                "Computes a formula over arrays, in one pass over memory if the backend supports this: \
+                 `expr!(b, 0.5 * exp(-square(x)) + y)?`.\n\n\
+                 `docs/formulas.md` in the repository describes the language.\n\n{examples}"
             );
             quote! {
                 #[doc = #doc]
@@ -84,7 +85,7 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),
-                format!("As `expr!` of the base table, with the ops of [`{name}`] too."),
+                format!("Like `expr!` of the base table, but also knows the ops of [`{name}`]."),
             );
             quote! {
                 #[doc = #doc]
