@@ -10,12 +10,12 @@
 //! ```
 //! use backends::{functions::{multiply, sum}, prelude::*};
 //!
-//! /// No backend stands anywhere in it.
+//! /// This function does not mention a backend.
 //! fn energy(x: &AnyArray<f64>) -> Result<AnyArray<f64>> {
 //!     sum(multiply(x, x)?, ..)
 //! }
 //!
-//! let x = backends::functions::asarray([1.0, 2.0])?; // on the default
+//! let x = backends::functions::asarray([1.0, 2.0])?; // on the default backend
 //! assert_eq!(current()?.item(energy(&x)?)?, 5.0);
 //! if let Ok(torch) = Torch::cpu() {
 //!     scoped(torch, || {

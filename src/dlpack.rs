@@ -11,11 +11,11 @@
 //! let b = Numpyish::new();
 //! let x = b.from_iter((0..1000).map(f64::from))?;
 //! let pointer = b.to_dlpack(&x)?.into_raw();
-//! // .. elsewhere, in a library that knows nothing of this one
-//! // SAFETY: the pointer was just made, and is used once.
+//! // .. in another library, which does not depend on this one
+//! // SAFETY: the pointer comes from `into_raw`, and nothing else takes the tensor.
 //! let tensor = unsafe { ManagedTensor::from_raw(pointer)? };
 //! assert_eq!((tensor.shape(), tensor.is_read_only()), (&[1000][..], true));
-//! let y = DynArray::from_dlpack(&b, tensor, CopyMode::IfNeeded)?; // in the dtype of the tensor
+//! let y = DynArray::from_dlpack(&b, tensor, CopyMode::IfNeeded)?; // has the dtype of the tensor
 //! assert_eq!(y.get::<f64>().map(|y| y.as_ptr()), Some(x.as_ptr())); // no element was copied
 //! # Ok::<(), Error>(())
 //! ```
@@ -38,7 +38,7 @@
 //! assert!(shared.into_raw_legacy().is_err());
 //! let copied = b.to_dlpack_with(&x, CopyMode::Always)?;
 //! assert!(copied.is_copied() && !copied.is_read_only());
-//! let given = b.to_dlpack(x)?; // nobody else has it
+//! let given = b.to_dlpack(x)?; // no other handle shares it
 //! assert!(!given.is_read_only());
 //! # Ok::<(), Error>(())
 //! ```
@@ -85,11 +85,11 @@
 //! ```ignore
 //! #[pymethods]
 //! impl Array {
-//!     /// numpy.from_dlpack(x), cupy.from_dlpack(x), torch.from_dlpack(x)
+//!     /// Called by numpy.from_dlpack(x), cupy.from_dlpack(x) and torch.from_dlpack(x).
 //!     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
 //!     fn __dlpack__(&self, py: Python<'_>, stream: Option<Py<PyAny>>, max_version: Option<(u32, u32)>,
 //!                   dl_device: Option<(i32, i32)>, copy: Option<bool>) -> PyResult<Py<PyAny>> {
-//!         // `stream` is not needed: the tensor is ready for all of them
+//!         // `stream` is not needed: the tensor is ready for every stream
 //!         let here = self.backend.dlpack_device();
 //!         if dl_device.is_some_and(|wanted| wanted != (here.device_type, here.device_id)) {
 //!             return Err(PyBufferError::new_err("the array is on another device"));
@@ -99,7 +99,7 @@
 //!             let tensor = self.array.to_dlpack(&self.backend, copy)?.into_raw();
 //!             return capsule(py, tensor.cast(), dlpack::CAPSULE, Some(unused));
 //!         }
-//!         // from before DLPack 1.0: nothing says that memory is read-only, so it is a copy
+//!         // a consumer from before DLPack 1.0 knows no read-only flag, so it gets a copy
 //!         if copy == Some(false) {
 //!             return Err(PyBufferError::new_err("a read-only array is exchanged from DLPack 1.0 on"));
 //!         }
@@ -112,25 +112,25 @@
 //!         (device.device_type, device.device_id)
 //!     }
 //!
-//!     /// Array.from_dlpack(x), of anything that has these methods
+//!     /// Array.from_dlpack(x), for any object that has these methods.
 //!     #[staticmethod]
 //!     fn from_dlpack(x: &Bound<'_, PyAny>) -> PyResult<Array> {
 //!         let max = [("max_version", (1, 0))].into_py_dict(x.py())?;
 //!         let given = x.call_method("__dlpack__", (), Some(&max))?;
-//!         // producers from before DLPack 1.0 give another capsule: `LEGACY_CAPSULE`, `from_raw_legacy`
-//!         // SAFETY: the capsule is renamed, so that its destructor leaves the tensor alone; it is taken once.
+//!         // producers from before DLPack 1.0 return a `LEGACY_CAPSULE`, which needs `from_raw_legacy`
+//!         // SAFETY: the tensor is taken once: the destructor of a renamed capsule does not free it.
 //!         let tensor = unsafe {
 //!             let pointer = ffi::PyCapsule_GetPointer(given.as_ptr(), dlpack::CAPSULE.as_ptr());
 //!             ffi::PyCapsule_SetName(given.as_ptr(), dlpack::USED_CAPSULE.as_ptr());
 //!             ManagedTensor::from_raw(pointer.cast())?
 //!         };
-//!         // a copy: Python code may go on to write to its array
+//!         // a copy, because Python code may still write to the array
 //!         let array = DynArray::from_dlpack(&BACKEND, tensor, CopyMode::Always)?;
 //!         Ok(Array { backend: BACKEND, array })
 //!     }
 //! }
 //!
-//! /// The destructor of a capsule with the name of an unused one.
+//! /// Destructor of the capsule. It frees the tensor if no consumer has renamed the capsule.
 //! unsafe extern "C" fn unused(capsule: *mut ffi::PyObject) {
 //!     if ffi::PyCapsule_IsValid(capsule, dlpack::CAPSULE.as_ptr()) != 0 {
 //!         let pointer = ffi::PyCapsule_GetPointer(capsule, dlpack::CAPSULE.as_ptr());

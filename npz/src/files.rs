@@ -23,7 +23,7 @@ use std::{
 /// let x = b.linspace(0.0_f64, 1.0, 5)?;
 /// b.save_npy(&path, &x)?;
 /// assert_eq!(b.load_npy::<f64>(&path)?, x);
-/// // in the dtype that the file has
+/// // the value has the dtype of the file
 /// let value = b.load_npy_value(&path)?;
 /// assert_eq!(value.as_array().map(|x| x.dtype()), Some(DType::Float64));
 /// # std::fs::remove_file(path)?;

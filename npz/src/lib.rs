@@ -13,11 +13,11 @@
 //! use backends::{DType, ops, prelude::*};
 //! use backends_npz::{Npz, NpzWriter, NumpyFiles};
 //!
-//! /// On any backend: what is in a file, and what has been computed of it.
+//! /// Saves and loads arrays on any backend.
 //! fn run<B: Backend>(b: &B, folder: &std::path::Path) -> std::result::Result<(), Box<dyn std::error::Error>> {
 //!     b.save_npy(folder.join("x.npy"), b.asarray([[1.0_f32, 2.0], [3.0, 4.0]])?)?;
 //!     let x = b.load_npy::<f32>(folder.join("x.npy"))?;
-//!     let y = b.load_npy::<f64>(folder.join("x.npy"))?; // as astype would
+//!     let y = b.load_npy::<f64>(folder.join("x.npy"))?; // converts like `astype`
 //!
 //!     let mut file = NpzWriter::create(folder.join("all.npz"))?;
 //!     file.add_array(b, "x", &x)?;
@@ -27,7 +27,7 @@
 //!     let file = Npz::open(folder.join("all.npz"))?;
 //!     assert_eq!((file.names(), file.dtype("x")?, file.shape("x")?), (vec!["x", "y"], DType::Float32, vec![2, 2]));
 //!     assert!(b.array_equal(file.array::<_, f32>(b, "x")?, &x)?);
-//!     // the file says the dtype
+//!     // the result has the dtype of the file
 //!     let sum = ops::sum::call(b, &[file.value(b, "x")?], &[])?;
 //!     b.save_npy_value(folder.join("sum.npy"), &sum)?;
 //!     assert_eq!(b.item(b.load_npy::<f64>(folder.join("sum.npy"))?)?, 10.0);

@@ -116,10 +116,10 @@ impl Mapped {
     /// let b = Numpyish::new();
     /// b.save_npy(&path, b.asarray([[1.0, 2.0], [3.0, 4.0]])?)?;
     /// let file = Mapped::open(&path)?;
-    /// // SAFETY: the file is ours, and nobody changes it.
+    /// // SAFETY: no process writes to the file while the view exists.
     /// let view = unsafe { file.view::<f64>() }?;
     /// assert_eq!(view.sum(), 10.0);
-    /// let column = b.asarray(view.slice(ndarray::s![.., 1]))?; // what a backend computes with is copied
+    /// let column = b.asarray(view.slice(ndarray::s![.., 1]))?; // a backend computes with a copy
     /// assert_eq!(column, b.asarray([2.0, 4.0])?);
     /// # std::fs::remove_file(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -179,7 +179,7 @@ impl Mapped {
 /// let mut file = MappedMut::create::<f64>(&path, &[4, 3])?;
 /// for row in 0..4 {
 ///     let x = b.full([1, 3], row as f64)?;
-///     file.write_array(&b, &[row, 0], &x)?; // the first element goes to this place
+///     file.write_array(&b, &[row, 0], &x)?; // `[row, 0]` is the place of the first element
 /// }
 /// file.flush()?;
 /// assert_eq!(b.item(b.sum(b.load_npy::<f64>(&path)?, ..)?)?, 18.0);

@@ -23,7 +23,7 @@ const SCRIPT: &str = "script.txt";
 /// b.give("y", &y);
 /// b.save_program("program.npz")?;
 ///
-/// // elsewhere, on any backend
+/// // in another program, on any backend
 /// let (saved, b) = (SavedProgram::open("program.npz")?, AnyBackend::from(Numpyish::new()));
 /// let script: Script = saved.script()?;
 /// let mut variables = saved.constants_on(&b)?;

@@ -13,7 +13,7 @@
 //!     b.item(&b.sqrt(&b.sum(&b.square(&x)?, ..)?)?)
 //! }
 //!
-//! // alone here; the ranks of `mpiexec -n 4 program` where that starts it
+//! // one rank here; four ranks if `mpiexec -n 4` starts the program
 //! let b = Sharded::new(Numpyish::new(), World::init()?)?;
 //! assert!((norm(&b, 1000)? - 18.262).abs() < 0.001);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

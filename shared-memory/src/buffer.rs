@@ -39,9 +39,9 @@ const BLOCK: usize = 1 << 16;
 ///
 /// let b = Numpyish::new();
 /// let best = SharedBuffer::zeros::<f32>(&[2, 3])?;
-/// // in any process that has opened it: parts of its own,
+/// // every process that has opened the buffer may write to its own part
 /// best.write_array(&b, &[1, 0], b.asarray([[1.0_f32, 5.0, 2.0]])?)?;
-/// // or what depends on what is there
+/// // a lock protects values that depend on the present contents
 /// let lock = best.lock()?;
 /// let so_far = lock.array::<_, f32>(&b, ..)?;
 /// lock.write_array(&b, &[0, 0], b.maximum(so_far, 2.0)?)?;

@@ -16,18 +16,18 @@
 //! use backends::prelude::*;
 //! use backends_shared::{SharedArray, SharedBuffer};
 //!
-//! // one process has the data, and waits for the results
+//! // the first process has the data, and waits for the results
 //! let b = Numpyish::new();
 //! let data = SharedArray::of(&b, b.reshape(b.arange(0.0_f32, 12.0, 1.0)?, [4, 3])?)?;
 //! let sums = SharedBuffer::zeros::<f64>(&[4])?;
-//! let message = [data.descriptor().to_string(), sums.descriptor().to_string()]; // to others: arguments, a pipe, a queue
+//! let message = [data.descriptor().to_string(), sums.descriptor().to_string()]; // for the other processes
 //!
-//! // each of the others takes some rows, on any backend
+//! // every other process computes some of the rows, on any backend
 //! # fn run<B: Backend>(b: &B, message: &[String; 2], rows: std::ops::Range<usize>) -> backends::Result<()> {
 //! let data = SharedArray::open(&message[0].parse()?)?;
 //! let sums = SharedBuffer::open(&message[1].parse()?)?;
 //! for row in rows {
-//!     let x = b.asarray(data.view::<f32>()?.index_axis_move(ndarray::Axis(0), row))?; // a copy of what is computed with
+//!     let x = b.asarray(data.view::<f32>()?.index_axis_move(ndarray::Axis(0), row))?; // copies this row only
 //!     let sum = b.sum(b.astype::<f64, _>(&x)?, ..)?;
 //!     sums.write_array(b, &[row], b.reshape(sum, [1])?)?;
 //! }
@@ -36,7 +36,7 @@
 //! # run(&b, &message, 0..2)?;
 //! # run(&AnyBackend::from(Numpyish::new()), &message, 2..4)?;
 //!
-//! // the first one again
+//! // the first process reads the results
 //! assert_eq!(b.to_vec(sums.array::<_, f64>(&b, ..)?)?, [3.0, 12.0, 21.0, 30.0]);
 //! # Ok(())
 //! # }

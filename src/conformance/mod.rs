@@ -10,8 +10,8 @@
 //! static SUITE: Suite<Numpyish> = Suite::new(
 //!     || IntoBackend::into_backend(Numpyish::new()),
 //!     conformance::golden,
-//!     by_name,                // the calls by name of these rows in the dtypes of the tests, here
-//!     conformance::reference, // and on Numpyish
+//!     by_name,                // calls these rows by name, in the dtypes of the tests
+//!     conformance::reference, // calls them on Numpyish
 //! );
 //!
 //! mod sum {
@@ -23,7 +23,7 @@
 //!         params: &[ParamInfo::new("x", ParamKind::Array(ElementInfo::T), None), ..],
 //!         result: ResultInfo::One(ElementInfo::Sum),
 //!         signature: "sum(x: array, axis: axes, keepdims: bool = false) -> array<sum> = np.sum",
-//!         cases: &["m, all", "m, 0"], // the row's, else those of [cases]
+//!         cases: &["m, all", "m, 0"], // the cases of the row, or of [cases]
 //!         accuracy: Accuracy { rtol: &[(DType::Float64, 1e-13), (DType::Float32, 1e-6)], sqrt_n: true, ..Accuracy::EXACT },
 //!     };
 //!

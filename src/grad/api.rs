@@ -301,7 +301,7 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
 /// let x = b.asarray([1.0, 2.0, 3.0])?;
 /// assert_eq!(grad(&b, |d, x| d.sum(d.multiply(x, x)?, ..), &x)?, b.asarray([2.0, 4.0, 6.0])?);
 ///
-/// // by several arrays
+/// // with respect to several arrays
 /// let y = b.asarray(2.0)?;
 /// let (by_x, by_y) = grad(&b, |d, (x, y)| d.sum(d.multiply(x, y)?, ..), (&x, &y))?;
 /// assert_eq!((by_x, by_y), (b.asarray([2.0, 2.0, 2.0])?, b.asarray(6.0)?));

@@ -26,7 +26,7 @@ backend! { overlay = "src/record/recorded.toml" }
 /// ```
 /// use backends::prelude::*;
 ///
-/// /// Any program over a backend.
+/// /// A program that runs on any backend.
 /// fn program<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
 ///     b.sum_with(b.exp(x)?, 0, SumOptions::new().keepdims(true))
 /// }
@@ -36,7 +36,7 @@ backend! { overlay = "src/record/recorded.toml" }
 /// b.give("y", &y);
 /// assert_eq!(b.text(), "v0 = asarray(c0)\nv1 = exp(v0)\nv2 = sum(v1, [0], keepdims=true)\ny = v2\n");
 ///
-/// // the same calls again, on any backend
+/// // runs the same calls again, on any backend
 /// let other = Numpyish::new();
 /// let mut variables = b.constants_on(&other)?;
 /// b.script()?.run(&other, &mut variables)?;

@@ -21,7 +21,7 @@ use std::{
 /// use backends::prelude::*;
 /// use std::time::Duration;
 ///
-/// /// Any program over a backend.
+/// /// A program that runs on any backend.
 /// fn program<B: Backend>(b: &B) -> Result<f64> {
 ///     let x = b.linspace(0.0, 1.0, 1000)?;
 ///     b.item(b.sum(b.exp(&x)?, ..)?)
@@ -33,12 +33,12 @@ use std::{
 /// let names: Vec<String> = profile.events().into_iter().map(|event| event.name).collect();
 /// assert_eq!(names, ["the program", "linspace", "exp", "sum", "to_ndarray"]);
 ///
-/// println!("{}", profile.table(Duration::ZERO)); // every call, within what it ran, from a least duration on
+/// println!("{}", profile.table(Duration::ZERO)); // every call of at least this duration, nested
 /// println!("{}", profile.summary()); // calls, total and mean times of each op
 /// let trace = profile.trace(); // JSON for chrome://tracing or Perfetto
 /// assert!(trace.starts_with("{\"traceEvents\":["));
 ///
-/// profile.retime(|| profile.span("the program", || program(&b)))?; // the same calls again, for times without the descriptions
+/// profile.retime(|| profile.span("the program", || program(&b)))?; // runs the calls again without describing them
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone)]

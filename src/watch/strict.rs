@@ -9,12 +9,12 @@ use crate::{Backend, DType, Error, Result, choose};
 /// ```
 /// use backends::prelude::*;
 ///
-/// // as it is on a device without float64
+/// // behaves like a device without float64
 /// let b = Strict::new().without_dtype(DType::Float64).watch(Numpyish::new())?;
 /// assert!(b.ones::<f32>([3]).is_ok());
 /// assert!(matches!(b.ones::<f64>([3]), Err(Error::DType { op: "ones", .. })));
 ///
-/// // where does the NaN come from?
+/// // finds the call that computes a NaN
 /// let b = Strict::new().finite().watch(Numpyish::new())?;
 /// let x = b.asarray([1.0, -1.0])?;
 /// let why = b.sqrt(&x).unwrap_err().to_string();

@@ -11,7 +11,7 @@ use ::tracing::{Level, field, span::EnteredSpan};
 /// use backends::{prelude::*, watch::Tracing};
 ///
 /// let b = Tracing.watch(Numpyish::new());
-/// b.ones::<f64>([3])?; // a span `op{op="ones" args="([3])" results="float64[3]"}` for who subscribes
+/// b.ones::<f64>([3])?; // the span `op{op="ones" args="([3])" results="float64[3]"}`
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]

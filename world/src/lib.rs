@@ -9,7 +9,7 @@
 //!
 //! # Start
 //! ```sh
-//! pip install mpich            # or the MPI of the machine
+//! pip install mpich            # or use an installed MPI
 //! cargo build --release
 //! mpiexec -n 4 target/release/program
 //! ```
@@ -52,7 +52,7 @@
 //! assert_eq!(all, [1, 2, 3]);
 //!
 //! let pending = world.start_broadcast(bytes::of(&[1.5_f64]).to_vec(), Kind::Float64, 0)?;
-//! // .. work that does not need it ..
+//! // .. work that does not need the result ..
 //! assert_eq!(bytes::to_vec::<f64>(&pending.wait()?), [1.5]);
 //!
 //! let group = world.group(Some(7), 0)?;

@@ -63,9 +63,9 @@ pub enum Method {
 /// let b = Numpyish::new();
 /// let y = b.asarray([1.0, 2.0, 3.0])?;
 /// let matrix = b.asarray([[4.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 4.0]])?;
-/// let x = Solve::new().solve(&b, &matrix, &y)?.into_x()?; // a matrix: by factorization
+/// let x = Solve::new().solve(&b, &matrix, &y)?.into_x()?; // a matrix is factorized
 ///
-/// // an operator without a matrix: twice the unknowns, and the sum of the neighbours
+/// // an operator without a matrix: four times the unknown, plus its neighbours
 /// let solution = Solve::new().method(Method::Cg).rtol(1e-10).solve_matrix_free(&b, |b, x| {
 ///     let around = b.pad(x, 1)?;
 ///     let (left, right) = (b.get(&around, ix![..-2])?, b.get(&around, ix![2..])?);

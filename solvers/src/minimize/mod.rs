@@ -7,7 +7,7 @@
 //! use backends::prelude::*;
 //! use backends_solvers::minimize::{Method, Minimize, minimize};
 //!
-//! /// Rosenbrock's valley, over any backend: it knows nothing of gradients.
+//! /// Rosenbrock's valley, on any backend. It contains no code for gradients.
 //! fn valley<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
 //!     let (head, tail) = (b.getitem(x, slices![..-1])?, b.getitem(x, slices![1..])?);
 //!     expr!(b, sum(100.0 * (tail - head**2)**2 + (1 - head)**2, ..))

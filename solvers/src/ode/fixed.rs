@@ -19,7 +19,7 @@ pub enum Step {
 /// use backends::{grad::grad, prelude::*};
 /// use backends_solvers::ode::{Step, step};
 ///
-/// /// Ten steps of decay at a rate: a function over any backend.
+/// /// Ten steps of decay at this rate, on any backend.
 /// fn decayed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
 ///     let mut y = b.asarray(1.0)?;
 ///     for k in 0..10 {
@@ -31,7 +31,7 @@ pub enum Step {
 /// let b = Numpyish::new();
 /// let rate = b.asarray(0.5)?;
 /// assert!((b.item(decayed(&b, &rate)?)? - (-0.5_f64).exp()).abs() < 1e-7);
-/// // gradients go through the steps
+/// // the gradient passes through the steps
 /// let g = grad(&b, |d, rate| decayed(d, rate), &rate)?;
 /// assert!((b.item(g)? + (-0.5_f64).exp()).abs() < 1e-6);
 /// # Ok::<(), Error>(())

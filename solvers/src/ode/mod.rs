@@ -18,7 +18,7 @@
 //! let found = solve_ivp(&b, pendulum, [0.0, 1.0], &b.asarray([0.1, 0.0])?, SolveIvp::new().rtol(1e-8).atol(1e-10).t_eval(&times))?;
 //! assert!(found.success);
 //! let angles = b.getitem(b.stack(&found.y)?, slices![.., 0])?;
-//! // for small angles a cosine, nearly
+//! // for small angles, the solution is close to a cosine
 //! assert!(b.allclose_with(angles, b.multiply(b.cos(b.asarray(times)?)?, 0.1)?, AllcloseOptions::new().rtol(1e-2))?);
 //! # Ok::<(), Error>(())
 //! ```
