@@ -44,7 +44,7 @@ ROWS = {
     "conj": "torch.conj(x) * 1", "angle": "torch.angle(x)", "complex": "torch.complex(re, im)", "pow": "torch.pow(x1, x2)",
     "remainder": "torch.remainder(x1, x2)", "reciprocal": "torch.reciprocal(x)", "acos": "torch.acos(x)", "rsqrt": "torch.rsqrt(x)",
     "expm1": "torch.expm1(x)", "log1p": "torch.log1p(x)", "clip": "torch.clamp(x, low, high)", "softplus": "torch.nn.functional.softplus(x, beta)",
-    "gelu": "torch.nn.functional.gelu(x, approximate='tanh' if approximate else 'none')", "sinc": "torch.sinc(x)", "logit": "torch.logit(x)",
+    "gelu": "torch.nn.functional.gelu(x, approximate='tanh' if approximate else 'none')", "sinc": "torch.sinc(x)", "logit": "torch.logit(x)", "elu": "torch.nn.functional.elu(x, alpha)", "leaky_relu": "torch.nn.functional.leaky_relu(x, negative_slope)",
     "heaviside": "torch.heaviside(x1, x2)",
     "sum": "torch.sum(x, axes(x, axis), keepdim=keepdims)", "mean": "torch.mean(x, axes(x, axis), keepdim=keepdims)",
     "prod": "products(x, axis, keepdims)",

@@ -57,6 +57,7 @@ ops! {
     CUMSUM = "cumsum";
     DIAGONAL = "diagonal";
     DIV = "div"."Tensor";
+    ELU = "elu";
     EMPTY = "empty"."memory_format";
     EQ = "eq"."Tensor";
     ERFC = "erfc";
@@ -89,6 +90,7 @@ ops! {
     ISINF = "isinf";
     ISNAN = "isnan";
     LE = "le"."Tensor";
+    LEAKY_RELU = "leaky_relu";
     LERP = "lerp"."Tensor";
     LINALG_CHOLESKY_EX = "linalg_cholesky_ex";
     LINALG_DET = "linalg_det";

@@ -70,6 +70,29 @@ pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
+/// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype, as in NumPy.
+pub fn leaky_relu<T: Real>(b: &Torch, x: &TorchArray<T>, negative_slope: f64) -> Result<TorchArray<T>> {
+    let on = b.on("leaky_relu");
+    let slope = T::from_f64(negative_slope).to_f64();
+    let x = on.enter(DtypeStrategy::Float32, x)?;
+    on.leave(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
+}
+
+/// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype, as in NumPy. libtorch's own op
+/// gives 0 at 0 even if `alpha` is infinite or NaN.
+pub fn elu<T: Real>(b: &Torch, x: &TorchArray<T>, alpha: f64) -> Result<TorchArray<T>> {
+    let on = b.on("elu");
+    let alpha = T::from_f64(alpha).to_f64();
+    let x = on.enter(DtypeStrategy::Float32, x)?;
+    let value = if alpha.is_finite() {
+        on.call(&ops::ELU, args![&x, alpha])?
+    } else {
+        let below = on.scaled(&on.call(&ops::EXPM1, args![&x])?, alpha)?;
+        on.select(&on.call(&ops::GT, args![&x, Number::of(0_i64)])?, &x, &below)?
+    };
+    on.leave(DtypeStrategy::Float32, value)
+}
+
 /// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.
 pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<TorchArray<T>> {
     let on = b.on("gelu");
