@@ -106,14 +106,8 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
             if named { Ok(()) } else { Err(format!("{fault}: the summary names no test of {op} that {outcome}")) }
         });
     }
-    for (what, wanted, why) in [
-        (" passed, ", " 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"),
-        ("kernels were compiled here", "] 0 of ", "kernels were compiled"),
-    ] {
-        let mut said = correctness.summary.lines().filter(|line| line.contains(what)).peekable();
-        if said.peek().is_none() || said.any(|line| !line.contains(wanted)) {
-            return Err(format!("{why}:\n{}", correctness.summary));
-        }
+    if let Some(why) = shortcoming(&correctness.summary) {
+        return Err(format!("{why}:\n{}", correctness.summary));
     }
     let speed = start("speed", "", 200)?;
     for library in ["ours", "cupy", "torch"] {
@@ -122,6 +116,19 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Returns the reason if the summary shows that a test did not pass or that a kernel was compiled, or has no line about
+/// tests or kernels.
+fn shortcoming(summary: &str) -> Option<&'static str> {
+    let wanted = [
+        (" not run, of ", " 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"),
+        ("kernels were compiled here", "] 0 of ", "kernels were compiled"),
+    ];
+    wanted.into_iter().find_map(|(what, wanted, why)| {
+        let mut lines = summary.lines().filter(|line| line.contains(what)).peekable();
+        (lines.peek().is_none() || lines.any(|line| !line.contains(wanted))).then_some(why)
+    })
 }
 
 /// Number of test processes that run at the same time: one for each processor.
@@ -140,4 +147,22 @@ fn as_nobody() -> Command {
     }
     println!("the rehearsal runs as this user, as it cannot become another one");
     Command::new("env")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_shows_whether_all_is_well() {
+        let summary = "[128 s] rows: passed, 128 s\n\
+            [128 s] cuda: 4437 passed, 0 failed, 0 hung, 0 crashed, 0 not run, of 4437\n\
+            [260 s] 0 of 4702 kernels were compiled here\n";
+        assert_eq!(shortcoming(summary), None);
+        let with = |from: &str, to: &str| shortcoming(&summary.replace(from, to)).unwrap();
+        assert_eq!(with("4437 passed, 0 failed", "4436 passed, 1 failed"), "not all tests pass");
+        assert_eq!(with("0 not run, of 4437", "3 not run, of 4437"), "not all tests pass");
+        assert_eq!(with("] 0 of 4702", "] 1 of 4702"), "kernels were compiled");
+        assert_eq!(shortcoming(""), Some("not all tests pass"));
+    }
 }
