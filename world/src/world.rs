@@ -190,7 +190,7 @@ impl World {
     /// The number of ranks on this machine. Not collective.
     ///
     /// # Errors
-    /// As for [`local_rank`](World::local_rank).
+    /// The errors of [`local_rank`](World::local_rank).
     pub fn local_size(&self) -> Result<usize> {
         Ok(self.0.transport.local()?.1)
     }
@@ -416,7 +416,7 @@ impl World {
     /// get an error. A short message contains the tag, and a long message is sent after it.
     ///
     /// # Errors
-    /// As for [`all_gather`](World::all_gather); [`Error::Diverged`] with the ops.
+    /// The errors of [`all_gather`](World::all_gather); [`Error::Diverged`] names the ops.
     pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         if self.size() == 1 || !self.0.transport.has_tags() {
             return self.all_gather(send, recv, counts, kind);
@@ -432,7 +432,7 @@ impl World {
     /// different ops get an error.
     ///
     /// # Errors
-    /// As for [`all_to_all`](World::all_to_all); [`Error::Diverged`] with the ops.
+    /// The errors of [`all_to_all`](World::all_to_all); [`Error::Diverged`] names the ops.
     pub fn all_to_all_for(
         &self,
         tag: Tag,

@@ -96,12 +96,11 @@ pub struct Expression {
 impl Expression {
     /// The expression of a row, for this dtype of its first operand.
     pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
-        let text = if matches!(dtype.kind(), DTypeKind::Complex) { F::CUDA_COMPLEX } else { F::CUDA };
-        Expression { text, inputs: F::INPUTS, params: F::PARAMS, input_of_t: F::INPUT_OF_T }
+        Expression::of_row(&RowSource::of::<F>(), dtype)
     }
 
     /// The expression of a row that is given as data, for this dtype of its first operand.
-    pub(super) fn of_row(row: &RowSource, dtype: DType) -> Expression {
+    pub(super) const fn of_row(row: &RowSource, dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
         Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
     }

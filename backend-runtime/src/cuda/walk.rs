@@ -64,7 +64,7 @@ impl Merged {
         &self.strides[k]
     }
 
-    /// The same traversal without some of the axes.
+    /// Returns the traversal without some of the axes.
     pub(crate) fn without(&self, axes: &[usize]) -> Merged {
         let kept: Vec<usize> = (0..self.shape.len()).filter(|axis| !axes.contains(axis)).collect();
         let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();

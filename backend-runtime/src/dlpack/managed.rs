@@ -197,10 +197,10 @@ impl ManagedTensor {
     /// flag that allows writing, so it is treated as read-only.
     ///
     /// # Errors
-    /// As for [`ManagedTensor::from_raw`].
+    /// The errors of [`ManagedTensor::from_raw`].
     ///
     /// # Safety
-    /// As for [`ManagedTensor::from_raw`].
+    /// The conditions of [`ManagedTensor::from_raw`] hold.
     pub unsafe fn from_raw_legacy(tensor: *mut DLManagedTensor) -> Result<ManagedTensor> {
         // SAFETY: the caller guarantees the conditions of `from_raw`, which `from_legacy` requires.
         unsafe { ManagedTensor::from_legacy(tensor, abi::READ_ONLY) }
@@ -209,7 +209,7 @@ impl ManagedTensor {
     /// Takes a tensor without a version, like `from_raw_legacy`, but with known flags.
     ///
     /// # Safety
-    /// As for [`ManagedTensor::from_raw`].
+    /// The conditions of [`ManagedTensor::from_raw`] hold.
     pub(crate) unsafe fn from_legacy(tensor: *mut DLManagedTensor, flags: u64) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
         // SAFETY: the caller guarantees the conditions of `from_raw`, and the pointer is not null.
@@ -217,7 +217,7 @@ impl ManagedTensor {
     }
 
     /// # Safety
-    /// As for [`ManagedTensor::from_raw`]; `tensor` is the tensor in `raw`.
+    /// The conditions of [`ManagedTensor::from_raw`] hold, and `tensor` is the tensor in `raw`.
     unsafe fn checked(raw: Raw, tensor: &DLTensor, flags: u64) -> Result<ManagedTensor> {
         // SAFETY: the caller guarantees that the lists of the tensor are null or have a number for each axis.
         match unsafe { Layout::read(tensor) } {

@@ -24,7 +24,7 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Dtypes of the operands.
     type DTypes: Elements;
 
-    /// As in [`Typed`].
+    /// The meaning is that of the constant in [`Typed`].
     const GAINS_FROM_AVX512: bool;
 
     /// Like [`Typed::check`], for the op `F`.
@@ -33,13 +33,13 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
 
 /// Operands that are computed from one element `L` of each leaf.
 pub trait OperandsAt<L, P>: Operands<P> {
-    /// As in [`Node`].
+    /// The meaning is that of the item in [`Node`].
     const NEEDS_RANGE_REDUCTION: bool;
 
     /// Values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
-    /// As in [`Node`].
+    /// The meaning is that of the item in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
     /// Like [`Node::PULLS`].
@@ -51,10 +51,10 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Texts of the operands, like those of [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
-    /// As in [`Node`].
+    /// The meaning is that of the item in [`Node`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
-    /// As in [`Node`], through the op `F`.
+    /// True if array number `array` has a gradient through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
     /// The text of the gradient with respect to an array. `parts` are the texts of the operands, the result, and the

@@ -166,7 +166,7 @@ macro_rules! of_several {
             /// Like [`Out::each`], over operands of these dtypes.
             ///
             /// # Errors
-            /// As for [`Out::each`].
+            /// The errors of [`Out::each`].
             pub fn $name<$($t: Element,)* F>(mut self, op: &F, x: ($(Operand<'_, B, $t>,)*)) -> Result<()>
             where
                 F: CallOf<B, ($($t,)*), Out = V> + EachSource,

@@ -74,8 +74,8 @@ where
     if const { E::IS_LEAF } {
         return op.call(b, e.run(b, leaves)?.into_owned(), axis, keepdims);
     }
-    if let Some(result) = in_one_pass(b, op, e, leaves, axis, keepdims) {
-        return result;
+    if let Some(result) = in_one_pass(b, op, e, leaves, axis, keepdims)? {
+        return Ok(result);
     }
     op.call(b, b.formula(e, leaves)?, axis, keepdims)
 }
@@ -89,36 +89,30 @@ fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     leaves: &L,
     axis: Axes,
     keepdims: bool,
-) -> Option<Result<B::Array<R::Out>>>
+) -> Result<Option<B::Array<R::Out>>>
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     // the loops work along an axis; a reduction of all axes as one row needs an array of the values
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
-        return None;
+        return Ok(None);
     }
     let begin = || begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&axis, keepdims));
     if const { B::FUSES }
         && let Some(inputs) = inputs(b, leaves)
     {
         let reduction = Reduction { op: R::NAME, kind: op.kind(), axis, keepdims };
-        let begun = match begin() {
-            Ok(begun) => begun,
-            Err(why) => return Some(Err(why)),
-        };
+        let begun = begin()?;
         if let Some(result) = b.fused_reduction::<L::Layout, E, T, R::Out>(e, leaves.scalars(), &inputs, &reduction) {
-            return Some(result.and_then(|result| ended(b, begun, result)));
+            return ended(b, begun, result?).map(Some);
         }
     }
     let mut arrays = OnHost::new(b);
     leaves.visit(&mut arrays);
-    let views = arrays.views()?;
-    let begun = match begin() {
-        Ok(begun) => begun,
-        Err(why) => return Some(Err(why)),
-    };
+    let Some(views) = arrays.views() else { return Ok(None) };
+    let begun = begin()?;
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
     // SAFETY: the views show the formula's arrays, in the order of the formula.
     let result = unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, &of) };
-    Some(typed(result).and_then(|result| b.of_loop(result)).and_then(|result| ended(b, begun, result)))
+    ended(b, begun, b.of_loop(typed(result)?)?).map(Some)
 }

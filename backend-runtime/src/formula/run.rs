@@ -264,7 +264,7 @@ where
 /// is neither in host memory nor writable by a kernel of the backend, returns a new array like [`run`].
 ///
 /// # Safety
-/// As for [`Arrays::formula_over`].
+/// The conditions of [`Arrays::formula_over`] hold.
 #[inline]
 pub unsafe fn run_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,
@@ -290,7 +290,7 @@ where
 /// be in host memory, or be an input of the backend's kernels.
 ///
 /// # Safety
-/// As for [`Arrays::formula_over`].
+/// The conditions of [`Arrays::formula_over`] hold.
 #[inline]
 unsafe fn written_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,

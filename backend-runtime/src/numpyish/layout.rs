@@ -313,7 +313,7 @@ pub(super) mod tests {
     use crate::{Complex, Element};
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
-    /// The same elements in C order, transposed, as every second element of a larger array, and reversed.
+    /// Copies of `x` in several layouts: C order, transposed, every second element of a larger array, and reversed.
     pub fn layouts<T: Element>(x: &ArrayD<T>) -> Vec<NdArray<T>> {
         let mut all = vec![x.clone().into_shared()];
         all.push(x.t().as_standard_layout().into_owned().into_shared().reversed_axes());

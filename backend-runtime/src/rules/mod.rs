@@ -6,15 +6,15 @@
 //!
 //! # All axes
 //!
-//! As a list of axes, `..` means the same on every backend, and the same as `None` in the NumPy functions that accept
-//! `None`. It means all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the
+//! A list of axes may be `..`. It means the same on every backend, and the same as `None` in the NumPy functions that
+//! accept `None`: all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the
 //! reverse order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the
 //! elements as one row for `roll`. `expand_dims` needs the positions of the new axes, so `..` is an error there.
 //!
 //! # Arrays without axes
 //!
-//! As in NumPy, a reduction of an array of 0 dimensions accepts axis 0 or -1, as if the array had one axis of length 1,
-//! and the result has 0 dimensions. Scans and `argsort` of such an array give an array with one axis.
+//! A reduction of an array of 0 dimensions follows NumPy: it accepts axis 0 or -1, as if the array had one axis of
+//! length 1, and the result has 0 dimensions. Scans and `argsort` of such an array give an array with one axis.
 
 mod axes;
 mod borders;
