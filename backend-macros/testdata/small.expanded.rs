@@ -1568,13 +1568,13 @@ Element by element.
 
 | op | does | dtypes | backends |
 |---|---|---|---|
-| [`add`](self::add) | x1 + x2. | float32, float64, complex64 | all |
-| [`leaky`](self::leaky) | x where positive, slope * x elsewhere. | real | all |
-| [`threshold`](self::threshold) | x where it is above the limit, the value elsewhere. | real | all |
-| [`sum`](self::sum) | Sum. | float32, float64, complex64 | all |
-| [`rms`](self::rms) | A composition. | float32, float64, complex64 | all |
-| [`ends`](self::ends) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | all |
-| [`is_flat`](self::is_flat) | Whether all elements are equal. | float32, complex64 | all |
+| [`add`](struct.add.html) | x1 + x2. | float32, float64, complex64 | all |
+| [`leaky`](struct.leaky.html) | x where positive, slope * x elsewhere. | real | all |
+| [`threshold`](struct.threshold.html) | x where it is above the limit, the value elsewhere. | real | all |
+| [`sum`](struct.sum.html) | Sum. | float32, float64, complex64 | all |
+| [`rms`](struct.rms.html) | A composition. | float32, float64, complex64 | all |
+| [`ends`](struct.ends.html) | The ends along an axis, and how many elements are equal to them. | float32, float64, complex64 | all |
+| [`is_flat`](struct.is_flat.html) | Whether all elements are equal. | float32, complex64 | all |
 
 */
     #[doc(hidden)]

@@ -36,9 +36,10 @@ fn table(ops: &[&Op], model: &Model) -> String {
         let has = |b: &&op_table::model::Backend| op.maps.contains_key(&b.name);
         let backends: Vec<&str> = model.backends.iter().filter(has).map(|b| b.ty.as_str()).collect();
         let backends = if backends.len() == model.backends.len() { "all".into() } else { backends.join(", ") };
+        // a link by address: one by path would repeat the path as a title, 386 times on one page
         let _ = writeln!(
             s,
-            "| [`{0}`](self::{0}) | {1} | {2} | {backends} |",
+            "| [`{0}`](struct.{0}.html) | {1} | {2} | {backends} |",
             op.name,
             cell(&op.summary),
             dtypes(op, model)
