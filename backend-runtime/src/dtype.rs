@@ -148,6 +148,16 @@ impl DType {
         }
     }
 
+    /// The dtype of sums: int64 for bool and signed integers, uint64 for unsigned integers, and the dtype itself
+    /// otherwise.
+    pub const fn to_sum(self) -> DType {
+        match self.kind() {
+            DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
+            DTypeKind::Unsigned => DType::UInt64,
+            DTypeKind::Real | DTypeKind::Complex => self,
+        }
+    }
+
     /// The dtype of the real part: `complex128` gives `float64`, and real dtypes give themselves.
     pub const fn to_real(self) -> DType {
         match self {

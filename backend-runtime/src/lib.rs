@@ -31,6 +31,7 @@ pub mod parts;
 mod precision;
 pub mod promotion;
 pub mod random;
+pub mod raw;
 pub mod rules;
 pub mod scalar;
 pub mod scope;

@@ -74,6 +74,7 @@ impl Expand<'_> {
         match op.maps.get(&backend.name) {
             Some(Map::Each { .. }) => self.each_call(op, &module),
             Some(Map::Fold(_)) => self.fold_call(op, &module),
+            Some(Map::Call(path)) if backend.is_raw(path) => self.raw_call(op, &module, path),
             Some(Map::Call(path)) => {
                 // the path names a function of the table's own crate, or of the library's module
                 let own = path.starts_with("crate::");
@@ -94,6 +95,45 @@ impl Expand<'_> {
             None => {
                 quote!(Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME)))
             }
+        }
+    }
+
+    /// The call of a function over arrays with the dtype as a value.
+    fn raw_call(&self, op: &Op, module: &TokenStream, path: &str) -> TokenStream {
+        let (rt, name, path, x) = (self.rt(), &op.name, function(path), hidden("x"));
+        let raw = quote!(#rt::raw);
+        let to = op.second.is_some().then(|| quote!(.with_to(<U as #rt::Element>::DTYPE)));
+        let args = op.params.iter().map(|p| {
+            let n = id(&p.name);
+            match (&p.kind, &p.default) {
+                (Kind::Array(_), Some(_)) => quote!(#n.as_deref().map(#raw::TypedArray::raw)),
+                (Kind::Array(_), None) => quote!(#raw::TypedArray::raw(&*#n)),
+                (Kind::Target(_), _) => quote!(#raw::TypedArray::raw(&*#n)),
+                (Kind::Operand(..), _) => quote!(#raw::operand(&#n)),
+                (Kind::Arrays(_), _) => quote!(&#raw::arrays(&#n)),
+                (Kind::Scalar, Some(DefaultValue::None)) => quote!(#n.map(#raw::RawElement::of)),
+                (Kind::Scalar, _) => quote!(#raw::RawElement::of(#n)),
+                _ => self.passed(p, op),
+            }
+        });
+        let on = quote!(#module::OpContext::new(self, #name, <T as #rt::Element>::DTYPE) #to);
+        let call = of_row(op, quote!(#module::#path(#on, #(#args),*)));
+        let typed = quote!(#raw::TypedArray::from_raw);
+        if let Some(target) = op.target() {
+            let n = id(&target.name);
+            return quote!(*#n = #typed(#name, #call?)?; Ok(()));
+        }
+        match &op.result {
+            Out::One(_) => quote!(#typed(#name, #call?)),
+            Out::List(_) => quote!(#raw::from_list(#name, #call?)),
+            Out::Fields(fields) => {
+                let (path, places) = (self.result_path(op), 0..fields.len());
+                let names: Vec<Ident> = fields.iter().map(|f| id(&f.name)).collect();
+                let parts = places.map(|i| format_ident!("{x}{i}"));
+                let parts: Vec<Ident> = parts.collect();
+                quote!({ let [#(#parts),*] = #call?; Ok(#path { #(#names: #typed(#name, #parts)?),* }) })
+            }
+            Out::Plain(_) => call,
         }
     }
 

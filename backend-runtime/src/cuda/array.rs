@@ -1,7 +1,7 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
 use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
-use crate::{DType, Element, Error, Result, rules};
+use crate::{DType, Element, Error, Result, raw::TypedArray, rules};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
@@ -36,7 +36,7 @@ impl<T> fmt::Debug for CudaArray<T> {
 /// An array whose dtype is a field instead of a type parameter. Most of this backend works on such arrays, so that its
 /// code is compiled once for all dtypes.
 #[derive(Clone, Debug)]
-pub(crate) struct RawArray {
+pub struct RawArray {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<usize>,
     /// Strides of the axes, in elements; negative for a reversed axis, and 0 for an axis that repeats one element.
@@ -143,6 +143,26 @@ impl RawArray {
         strides.extend(kept.map(|((&len, &stride), &target)| if len == target { stride } else { 0 }));
         Ok(self.view(to.to_vec(), strides, self.offset))
     }
+}
+
+impl<T: Element> TypedArray for CudaArray<T> {
+    type Raw = RawArray;
+
+    #[inline(always)]
+    fn raw(&self) -> &RawArray {
+        &self.raw
+    }
+
+    fn from_raw(op: &'static str, raw: RawArray) -> Result<Self> {
+        if raw.dtype == T::DTYPE {
+            return Ok(CudaArray { raw, element: PhantomData });
+        }
+        Err(wrong_dtype(op, &raw, T::DTYPE))
+    }
+}
+
+pub(super) fn wrong_dtype(op: &'static str, found: &RawArray, dtype: DType) -> Error {
+    Error::argument(op, format!("an array has the dtype {}, but {dtype} is needed", found.dtype))
 }
 
 impl<T: Element> CudaArray<T> {

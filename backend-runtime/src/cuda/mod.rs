@@ -5,7 +5,7 @@
 //! `library` finds NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded`
 //! hold a device's memory and kernels. `device` has a GPU and its stream, `info` the driver's description of the GPU,
 //! `outside` the notes of out-of-range indices, and `memory` the allocations. `backend` has the backend, `array` has
-//! the arrays, and `exchange` shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of
+//! the arrays, `context` the context of a call, and `exchange` shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of
 //! several ranks; `pinned`, `buffer` and `staging` transfer through the host. [`kernel`] loads and launches kernels,
 //! `map` has the kernels around scalar expressions, `text` translates formulas to C++, and `copy` copies between
 //! layouts. [`check`] lists all kernels, to be compiled on a machine without a GPU. No part of CUDA is needed to build
@@ -30,6 +30,7 @@ pub mod casting;
 pub mod check;
 mod communicator;
 mod compact;
+mod context;
 mod copy;
 pub mod creation;
 mod device;
@@ -65,8 +66,9 @@ pub mod statistics;
 mod text;
 mod walk;
 
-pub use array::CudaArray;
+pub use array::{CudaArray, RawArray};
 pub use backend::Cuda;
+pub use context::OpContext;
 
 /// The type of an `operand` parameter in this backend's functions.
 pub type Operand<'a, T> = crate::Operand<'a, Cuda, T>;

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
     numpyish::{raw::HostView, run::REUSED, typed::copied},
+    raw::TypedArray,
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
@@ -104,6 +105,20 @@ impl<T: Element> TorchArray<T> {
     }
 }
 
+impl<T: Element> TypedArray for TorchArray<T> {
+    type Raw = Tensor;
+
+    #[inline(always)]
+    fn raw(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    #[inline]
+    fn from_raw(op: &'static str, raw: Tensor) -> Result<Self> {
+        TorchArray::new(op, raw)
+    }
+}
+
 impl<T: Element> ArrayAttributes for TorchArray<T> {
     type DType = T;
 
@@ -134,7 +149,7 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
 
 #[cold]
 #[inline(never)]
-fn wrong_dtype(op: &'static str, tensor: &Tensor, dtype: DType) -> Error {
+pub(super) fn wrong_dtype(op: &'static str, tensor: &Tensor, dtype: DType) -> Error {
     let message = format!("a tensor of libtorch's dtype {} where {dtype} was to come", tensor.code());
     Error::library(op, "torch", message)
 }

@@ -91,7 +91,7 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
 
 /// Calls the row's op in libtorch, for the row's dtype `dtype`.
 fn called<'b>(b: &'b Torch, aten: &Aten, dtype: DType, args: &[Arg<'_>]) -> Result<(Results, Back<'b>)> {
-    let on = b.on(aten.op);
+    let on = OpContext::new(b, aten.op, dtype);
     let limited = infinite_beyond_float32(dtype, args);
     let args = limited.as_deref().unwrap_or(args);
     let detour = aten.via.detour(dtype);

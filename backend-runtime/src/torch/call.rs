@@ -1,14 +1,14 @@
 //! Calls to libtorch's ops by name.
 
 use super::{
-    array::TorchArray,
+    array::{TorchArray, wrong_dtype},
     backend::Torch,
     ffi::{Value, load, shim, status, tag},
     schema,
     tensor::{Arg, Tensor},
 };
 use crate::{
-    Arrays, Element, Error, Result,
+    Arrays, DType, Element, Error, Result,
     foreign::{self, Owner},
     threads,
 };
@@ -163,13 +163,44 @@ impl Drop for Results {
     }
 }
 
-/// The context of one call of an op: the name for errors, and the backend with its device.
+/// The context of one call of an op: the name for errors, the backend with its device, and the dtypes of the call.
 #[derive(Clone, Copy)]
 pub struct OpContext<'b> {
     /// The backend.
     pub backend: &'b Torch,
     /// The row's name.
     pub op: &'static str,
+    /// The dtype of the call, `T` of the method.
+    pub dtype: DType,
+    /// The second dtype of a row that has one, `U` of the method; otherwise the dtype of the call.
+    pub to: DType,
+}
+
+impl<'b> OpContext<'b> {
+    /// A call of the op `op` in this dtype.
+    #[inline]
+    pub fn new(backend: &'b Torch, op: &'static str, dtype: DType) -> OpContext<'b> {
+        OpContext { backend, op, dtype, to: dtype }
+    }
+
+    /// The call with another second dtype.
+    #[inline]
+    pub fn with_to(self, to: DType) -> OpContext<'b> {
+        OpContext { to, ..self }
+    }
+
+    /// The same call for arrays of another dtype.
+    pub fn with_dtype(self, dtype: DType) -> OpContext<'b> {
+        OpContext { dtype, to: dtype, ..self }
+    }
+
+    /// Refuses arrays of another dtype than that of the call.
+    pub fn require(self, arrays: &[&Tensor]) -> Result<()> {
+        match arrays.iter().find(|x| !x.is(self.dtype)) {
+            None => Ok(()),
+            Some(x) => Err(wrong_dtype(self.op, x, self.dtype)),
+        }
+    }
 }
 
 impl OpContext<'_> {
@@ -254,10 +285,10 @@ impl OpContext<'_> {
 }
 
 impl Torch {
-    /// The context for the table's op `op` on this backend.
+    /// The context for the table's op `op` on this backend, with the dtype `T`.
     #[inline(always)]
-    pub(super) fn on(&self, op: &'static str) -> OpContext<'_> {
-        OpContext { backend: self, op }
+    pub(super) fn on<T: Element>(&self, op: &'static str) -> OpContext<'_> {
+        OpContext::new(self, op, T::DTYPE)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{DType, DTypeKind, Element, Result, rules};
 
 /// Converts the array to another dtype.
 pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
-    let on = b.on("astype");
+    let on = b.on::<T>("astype");
     // an array without elements may have lengths that are too large for a wider dtype
     rules::count("astype", x.shape(), U::DTYPE.size())?;
     on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)

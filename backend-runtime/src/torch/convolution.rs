@@ -36,11 +36,11 @@ pub fn conv<T: Numeric>(
     dilation: Option<Lengths>,
     groups: usize,
 ) -> Result<TorchArray<T>> {
-    let (on, steps) = (b.on("conv"), WindowSteps { stride, padding, dilation });
+    let (on, steps) = (b.on::<T>("conv"), WindowSteps { stride, padding, dilation });
     let bias_shape = bias.map(|bias| bias.shape());
     let plan = rules::convolution(on.op, x.shape(), weight.shape(), bias_shape, &steps, groups, size_of::<T>())?;
     if plan.batch == 0 {
-        return on.array(on.full(&plan.shape, T::ZERO)?);
+        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
     }
     if is_integer::<T>() {
         let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
@@ -49,12 +49,12 @@ pub fn conv<T: Numeric>(
         return placed(b, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
     }
     let via = DtypeStrategy::Float32;
-    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
-    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
+    let (x, weight) = (on.enter_typed(via, x)?, on.enter_typed(via, weight)?);
+    let bias = bias.map(|bias| on.enter_typed(via, bias)).transpose()?;
     let [stride, padding, dilation] = numbers(&plan);
     let schema = [&ops::CONV1D, &ops::CONV2D, &ops::CONV3D][plan.rank - 1];
     let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &dilation[..], groups];
-    on.leave(via, on.call(schema, arguments)?)
+    on.leave_typed(via, on.call(schema, arguments)?)
 }
 
 /// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
@@ -70,7 +70,7 @@ pub fn conv_transpose<T: Numeric>(
     dilation: Option<Lengths>,
     groups: usize,
 ) -> Result<TorchArray<T>> {
-    let (on, steps) = (b.on("conv_transpose"), WindowSteps { stride, padding, dilation });
+    let (on, steps) = (b.on::<T>("conv_transpose"), WindowSteps { stride, padding, dilation });
     let (bias_shape, size) = (bias.map(|bias| bias.shape()), size_of::<T>());
     let plan = rules::transposed_convolution(
         on.op,
@@ -83,7 +83,7 @@ pub fn conv_transpose<T: Numeric>(
         size,
     )?;
     if plan.batch == 0 {
-        return on.array(on.full(&plan.shape, T::ZERO)?);
+        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
     }
     if is_integer::<T>() {
         let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
@@ -92,8 +92,8 @@ pub fn conv_transpose<T: Numeric>(
         return placed(b, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
     }
     let via = DtypeStrategy::Float32;
-    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
-    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
+    let (x, weight) = (on.enter_typed(via, x)?, on.enter_typed(via, weight)?);
+    let bias = bias.map(|bias| on.enter_typed(via, bias)).transpose()?;
     let [stride, padding, dilation] = numbers(&plan);
     let further: Vec<usize> = plan.axes[rules::MOST_SPATIAL - plan.rank..]
         .iter()
@@ -101,7 +101,7 @@ pub fn conv_transpose<T: Numeric>(
         .collect();
     let schema = [&ops::CONV_TRANSPOSE1D, &ops::CONV_TRANSPOSE2D, &ops::CONV_TRANSPOSE3D][plan.rank - 1];
     let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &further[..], groups, &dilation[..]];
-    on.leave(via, on.call(schema, arguments)?)
+    on.leave_typed(via, on.call(schema, arguments)?)
 }
 
 /// The largest element of each window.
@@ -113,7 +113,7 @@ pub fn max_pool<T: Real>(
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("max_pool");
+    let on = b.on::<T>("max_pool");
     let plan = rules::pool(on.op, x.shape(), kernel, &WindowSteps { stride, padding, dilation }, size_of::<T>())?;
     let schema = [&ops::MAX_POOL1D, &ops::MAX_POOL2D, &ops::MAX_POOL3D][plan.rank - 1];
     pooled(on, x, &plan, |x| {
@@ -131,7 +131,7 @@ pub fn avg_pool<T: Real>(
     padding: Option<Lengths>,
     count_include_pad: bool,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("avg_pool");
+    let on = b.on::<T>("avg_pool");
     let steps = WindowSteps { stride, padding, dilation: None };
     let plan = rules::pool(on.op, x.shape(), kernel, &steps, size_of::<T>())?;
     let schemas: [&Schema; 3] = [&ops::AVG_POOL1D, &ops::AVG_POOL2D, &ops::AVG_POOL3D];
@@ -162,8 +162,8 @@ fn mean_of_padded<T: Real>(
     };
     // the border has the dtype in which the pooling computes
     let full = |shape: &[usize], value: f64| match T::DTYPE {
-        DType::Float64 => on.full(shape, value),
-        _ => on.full(shape, value as f32),
+        DType::Float64 => on.full_typed(shape, value),
+        _ => on.full_typed(shape, value as f32),
     };
     let counts = match count_include_pad {
         true => full(&[1], taps.iter().product::<usize>() as f64)?,
@@ -180,8 +180,8 @@ fn pooled<T: Real>(
     run: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<TorchArray<T>> {
     if plan.batch == 0 {
-        return on.array(on.full(&plan.shape, T::ZERO)?);
+        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
     }
     let via = DtypeStrategy::Float32;
-    on.leave(via, run(&on.enter(via, x)?)?)
+    on.leave_typed(via, run(&on.enter_typed(via, x)?)?)
 }

@@ -25,8 +25,8 @@ pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, of
 }
 
 fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {
-    let on = b.on(op);
-    on.array(on.full(shape, value)?)
+    let on = b.on::<T>(op);
+    on.array(on.full_typed(shape, value)?)
 }
 
 /// The element 1.
@@ -46,7 +46,7 @@ pub fn ones<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
 
 /// An array with unspecified elements.
 pub fn empty<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
-    let on = b.on("empty");
+    let on = b.on::<T>("empty");
     rules::count(on.op, shape, size_of::<T>())?;
     on.array(on.call(&ops::EMPTY, args![shape, T::DTYPE, Arg::None, Arg::Device])?)
 }
@@ -78,7 +78,7 @@ pub fn full_like<T: Element>(b: &Torch, x: &TorchArray<T>, value: T) -> Result<T
 
 /// `start + i * step`, computed as in NumPy: in the dtype itself, but in float32 for 16-bit floats.
 pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<TorchArray<T>> {
-    let on = b.on("arange");
+    let on = b.on::<T>("arange");
     let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
     rules::count(on.op, &[n], size_of::<T>())?;
     let index = on.count_up(n)?;
@@ -99,7 +99,7 @@ pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<T
 
 /// Evenly spaced values, computed in float64 and rounded once.
 pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bool) -> Result<TorchArray<T>> {
-    let on = b.on("linspace");
+    let on = b.on::<T>("linspace");
     rules::count(on.op, &[num], size_of::<T>())?;
     let index = on.cast(&on.count_up(num)?, DType::Float64)?;
     let intervals = if endpoint { num.saturating_sub(1) } else { num }.max(1) as f64;
@@ -133,10 +133,10 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
 
 /// A matrix with ones on diagonal `k` and zeros elsewhere.
 pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
-    let on = b.on("eye");
+    let on = b.on::<T>("eye");
     let n_cols = n_cols.unwrap_or(n_rows);
     if rules::count(on.op, &[n_rows, n_cols], size_of::<T>())? == 0 {
-        return on.array(on.full(&[n_rows, n_cols], T::default())?);
+        return on.array(on.full_typed(&[n_rows, n_cols], T::default())?);
     }
     // all diagonals beyond the corners are equivalent
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
@@ -147,23 +147,23 @@ pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize
 
 /// The lower triangle of each matrix: zeros above diagonal `k`.
 pub fn tril<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
-    triangle(b.on("tril"), &ops::TRIL, x, k)
+    triangle(b.on::<T>("tril"), &ops::TRIL, x, k)
 }
 
 /// The upper triangle of each matrix: zeros below diagonal `k`.
 pub fn triu<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
-    triangle(b.on("triu"), &ops::TRIU, x, k)
+    triangle(b.on::<T>("triu"), &ops::TRIU, x, k)
 }
 
 fn triangle<T: Element>(on: OpContext<'_>, op: &Schema, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
     rules::matrix(on.op, x.shape())?;
-    let x = on.enter(DtypeStrategy::Wrap, x)?;
-    on.leave(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
+    let x = on.enter_typed(DtypeStrategy::Wrap, x)?;
+    on.leave_typed(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
 }
 
 /// Coordinate grids: each array varies along its own axis, and is repeated along the others without a copy.
 pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshIndexing) -> Result<Vec<TorchArray<T>>> {
-    let on = b.on("meshgrid");
+    let on = b.on::<T>("meshgrid");
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && i < 2 && xs.len() > 1 { 1 - i } else { i }
     };

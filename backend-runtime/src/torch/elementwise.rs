@@ -18,10 +18,10 @@ const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
 pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("floor_divide");
+    let on = b.on::<T>("floor_divide");
     if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
-        return on.leave(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
+        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave_typed(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
     }
     let (x, y) = integers(on, x1, x2)?;
     from_integers(on, quotient::<T>(on, &x, &y)?)
@@ -29,17 +29,19 @@ pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'
 
 /// The remainder of `floor_divide`, with the sign of the divisor.
 pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("remainder");
+    let on = b.on::<T>("remainder");
     if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder is exact and has the sign of x; a remainder of zero gets the sign of y, as in NumPy
         let rest = real_fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
         let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
         let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
-        return on
-            .leave(DtypeStrategy::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
+        return on.leave_typed(
+            DtypeStrategy::Float32,
+            on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?,
+        );
     }
     let (x, y) = integers(on, x1, x2)?;
     from_integers(on, integer_remainder::<T>(on, &x, &y)?)
@@ -55,10 +57,10 @@ fn integer_remainder<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) 
 
 /// The remainder of the quotient rounded toward 0, with the sign of the dividend.
 pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("fmod");
+    let on = b.on::<T>("fmod");
     if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
-        return on.leave(DtypeStrategy::Float32, real_fmod(on, &x, &y)?);
+        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave_typed(DtypeStrategy::Float32, real_fmod(on, &x, &y)?);
     }
     let (x, y) = integers(on, x1, x2)?;
     let rest = integer_remainder::<T>(on, &x, &y)?;
@@ -93,7 +95,7 @@ fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
 /// Converts integer operands to a dtype that libtorch can divide: uint16 and uint32 to int64, and uint64 to the bits of
 /// int64.
 fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
-    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
     match T::DTYPE {
         DType::UInt64 => Ok((
             on.call(&ops::VIEW_DTYPE, args![&x, DType::Int64])?,
@@ -162,17 +164,17 @@ fn half(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 
 /// 0 for negative `x1`, 1 for positive `x1`, and `x2` at 0. NaN gives NaN, whereas libtorch returns 0.
 pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("heaviside");
-    let [x, at_zero] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    let on = b.on::<T>("heaviside");
+    let [x, at_zero] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
     let step = on.call(&ops::HEAVISIDE, args![&x, &at_zero])?;
     on.array(on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)?)
 }
 
 /// The cube root, computed as the power 1/3 and corrected for the rounding error of 1/3.
 pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("cbrt");
+    let on = b.on::<T>("cbrt");
     let via = DtypeStrategy::Float32;
-    let x = on.enter(via, x)?;
+    let x = on.enter_typed(via, x)?;
     let (third, lost) = match T::DTYPE {
         DType::Float64 => (Number::of(1.0 / 3.0_f64), 1.850_371_707_708_594e-17),
         _ => (Number::of(1.0 / 3.0_f32), -9.934_107_462_565_104e-9),
@@ -185,7 +187,7 @@ pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     // 0 and infinity are their own roots
     let finite = on.call(&ops::ISFINITE, args![&log])?;
     let value = on.select(&finite, &value, &size)?;
-    on.leave(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
+    on.leave_typed(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
 }
 
 /// Linear interpolation from `x1` to `x2`, where `weight` 1 gives `x2`.
@@ -195,9 +197,9 @@ pub fn lerp<T: Real>(
     x2: Operand<'_, T>,
     weight: Operand<'_, T>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("lerp");
-    let [x1, x2, weight] = on.operands(DtypeStrategy::Float32, [x1, x2, weight])?;
-    on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
+    let on = b.on::<T>("lerp");
+    let [x1, x2, weight] = on.operands_typed(DtypeStrategy::Float32, [x1, x2, weight])?;
+    on.leave_typed(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
 }
 
 /// Whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only equal elements
@@ -210,8 +212,8 @@ pub fn isclose<T: Float>(
     atol: f64,
     equal_nan: bool,
 ) -> Result<TorchArray<bool>> {
-    let on = b.on("isclose");
-    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    let on = b.on::<T>("isclose");
+    let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
     let both = |op, x: &Tensor, y: &Tensor| {
         on.call(&ops::LOGICAL_AND, args![&on.call(op, args![x])?, &on.call(op, args![y])?])
     };
@@ -230,30 +232,33 @@ pub fn isclose<T: Float>(
 
 /// `x1` to the power `x2`; integers wrap.
 pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("pow");
+    let on = b.on::<T>("pow");
     match T::DTYPE {
         DType::UInt64 => {
-            let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
+            let [x, y] = on.operands_typed(DtypeStrategy::Wrap, [x1, x2])?;
             // the exponent is split into its last bit, and twice a half that fits in int64
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
-            on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
+            on.leave_typed(
+                DtypeStrategy::Wrap,
+                on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?,
+            )
         }
         DType::UInt16 | DType::UInt32 => {
-            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+            let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.array(on.cast(&power, T::DTYPE)?)
         }
         // libtorch's complex power is inaccurate, and complex128 has digits to spare
         DType::Complex64 | DType::Complex128 => {
-            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+            let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
             let power = on.call(&ops::POW, args![&x, &y])?;
             on.array(on.cast(&powers_of_zero(on, &x, &y, &power)?, T::DTYPE)?)
         }
         _ => {
-            let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
-            on.leave(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
+            let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
+            on.leave_typed(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
         }
     }
 }
@@ -277,7 +282,7 @@ fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
 /// `1 / x`. For complex numbers, the conjugate over the squared magnitude: libtorch's quotient loses the signs of
 /// zeros, and overflows.
 pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("reciprocal");
+    let on = b.on::<T>("reciprocal");
     let x = x.tensor();
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::RECIPROCAL, args![x])?);
@@ -308,7 +313,7 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
 
 /// `exp(x) - 1`. For complex numbers with an infinite real part, the result is corrected, because libtorch returns NaN.
 pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("expm1");
+    let on = b.on::<T>("expm1");
     let value = on.call(&ops::EXPM1, args![x])?;
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(value);
@@ -330,7 +335,7 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 /// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of `x`'s imaginary part,
 /// even if it is 0.
 pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("acos");
+    let on = b.on::<T>("acos");
     let value = on.call(&ops::ACOS, args![x])?;
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(value);
@@ -347,22 +352,22 @@ pub fn clip<T: Ordered>(
     low: Operand<'_, T>,
     high: Operand<'_, T>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("clip");
-    let [x, low, high] = on.operands(DtypeStrategy::Order, [x, low, high])?;
+    let on = b.on::<T>("clip");
+    let [x, low, high] = on.operands_typed(DtypeStrategy::Order, [x, low, high])?;
     let raised = on.call(&ops::MAXIMUM, args![&x, &low])?;
-    on.leave(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
+    on.leave_typed(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
 }
 
 /// Left shift; 0 if the shift is negative, or at least the width of the dtype.
 pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("bitwise_left_shift");
-    let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
-    on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
+    let on = b.on::<T>("bitwise_left_shift");
+    let [x, by] = on.operands_typed(DtypeStrategy::Wrap, [x1, x2])?;
+    on.leave_typed(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Arithmetic right shift; only sign bits remain if the shift is negative, or at least the width of the dtype.
 pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on("bitwise_right_shift");
+    let on = b.on::<T>("bitwise_right_shift");
     let (x, by) = integers(on, x1, x2)?;
     if T::DTYPE != DType::UInt64 {
         return from_integers(on, on.call(&ops::SHIFT_RIGHT, args![&x, &by])?);
@@ -377,7 +382,7 @@ pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operan
 
 /// Magnitude of each element.
 pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on("abs");
+    let on = b.on::<T>("abs");
     if is_wide_unsigned(T::DTYPE) {
         return on.array(x.tensor().clone());
     }
@@ -386,9 +391,9 @@ pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Mag
 
 /// -1, 0 or 1 for reals, `x / |x|` for complex numbers, and NaN for NaN.
 pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("sign");
+    let on = b.on::<T>("sign");
     on.array(match T::DTYPE.kind() {
-        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero(x)?, T::DTYPE)?,
+        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero_typed(x)?, T::DTYPE)?,
         DTypeKind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
         DTypeKind::Complex => complex_sign(on, x.tensor())?,
         _ => on.call(&ops::SGN, args![x])?,
@@ -413,24 +418,23 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 
 /// Rounds to the nearest integer, and halves to even; the parts of complex numbers are rounded separately.
 pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("round");
+    let on = b.on::<T>("round");
     match T::DTYPE.kind() {
-        DTypeKind::Real | DTypeKind::Complex => {
-            on.leave(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter(DtypeStrategy::Parts, x)?])?)
-        }
+        DTypeKind::Real | DTypeKind::Complex => on
+            .leave_typed(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter_typed(DtypeStrategy::Parts, x)?])?),
         _ => Ok(x.clone()),
     }
 }
 
 /// The real part.
 pub fn real<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on("real");
+    let on = b.on::<T>("real");
     on.array(part(on, x.tensor(), T::DTYPE, 0)?)
 }
 
 /// The imaginary part; zeros for reals.
 pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on("imag");
+    let on = b.on::<T>("imag");
     on.array(part(on, x.tensor(), T::DTYPE, 1)?)
 }
 
@@ -445,7 +449,7 @@ fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tenso
 
 /// The complex conjugate.
 pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("conj");
+    let on = b.on::<T>("conj");
     match T::DTYPE.kind() {
         DTypeKind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
         _ => Ok(x.clone()),
@@ -454,22 +458,22 @@ pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
 
 /// The angle of each number: pi for negative reals, including -0.0.
 pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on("angle");
+    let on = b.on::<T>("angle");
     let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
     on.array(on.call(&ops::ATAN2, args![&im, &re])?)
 }
 
 /// Complex numbers from real and imaginary parts.
 pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
-    let on = b.on("complex");
-    let [re, im] = on.operands(DtypeStrategy::Float32, [re, im])?;
+    let on = b.on::<T>("complex");
+    let [re, im] = on.operands_typed(DtypeStrategy::Float32, [re, im])?;
     on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
 }
 
 /// `log(1 + x)`. For complex numbers, the real part is the real logarithm of `|1 + x|`, computed so that it is accurate
 /// near 0.
 pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("log1p");
+    let on = b.on::<T>("log1p");
     if T::DTYPE.kind() != DTypeKind::Complex {
         return on.array(on.call(&ops::LOG1P, args![x])?);
     }

@@ -16,18 +16,18 @@ use crate::{
 
 /// Converts the array to a dtype that libtorch can transform.
 fn input<T: Float>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    on.enter(DtypeStrategy::Float32, x)
+    on.enter_typed(DtypeStrategy::Float32, x)
 }
 
 macro_rules! along_one_axis {
     ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, half: $half:ident;)*) => {$(
         $(#[$doc])*
         pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, n: Option<usize>, axis: isize, norm: Norm) -> Result<TorchArray<T::$out>> {
-            let on = b.on(stringify!($name));
+            let on = b.on::<T>(stringify!($name));
             let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
             if x.tensor().size() == 0 {
                 // libtorch refuses empty input; NumPy pads empty input with zeros, whose transform is zero
-                return on.array(on.full(&shape, <T::$out>::ZERO)?);
+                return on.array(on.full_typed(&shape, <T::$out>::ZERO)?);
             }
             let (axis, n) = axes[0];
             on.array(on.call(&ops::$schema, args![&input(on, x)?, n, axis, norm.name()])?)
@@ -70,13 +70,13 @@ macro_rules! over_several_axes {
     ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, $along:ident, $complex:ident, half: $half:ident;)*) => {$(
         $(#[$doc])*
         pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, s: Option<Lengths>, axes: Axes, norm: Norm) -> Result<TorchArray<T::$out>> {
-            let on = b.on(stringify!($name));
+            let on = b.on::<T>(stringify!($name));
             let plan = rules::transforms(on.op, x.shape(), s, axes, Half::$half)?;
             if plan.axes.is_empty() {
                 return on.array(on.cast(x.tensor(), <T::$out>::DTYPE)?);
             }
             if x.tensor().size() == 0 {
-                return on.array(on.full(&plan.shape, <T::$out>::ZERO)?);
+                return on.array(on.full_typed(&plan.shape, <T::$out>::ZERO)?);
             }
             let x = input(on, x)?;
             if plan.repeats() {
@@ -100,12 +100,12 @@ over_several_axes! {
 
 /// Moves the zero frequency to the middle of the axes.
 pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    centred(b.on("fftshift"), x, axes, |n| n / 2)
+    centred(b.on::<T>("fftshift"), x, axes, |n| n / 2)
 }
 
 /// Inverse of `fftshift`.
 pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    centred(b.on("ifftshift"), x, axes, |n| n - n / 2)
+    centred(b.on::<T>("ifftshift"), x, axes, |n| n - n / 2)
 }
 
 fn centred<T: Element>(
@@ -135,7 +135,7 @@ fn frequencies<T: Real>(
 /// Sample frequencies of `fft`, for samples `d` apart.
 pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
     let positive = n - n / 2;
-    frequencies(b.on("fftfreq"), n, n, d, |on| {
+    frequencies(b.on::<T>("fftfreq"), n, n, d, |on| {
         let up = on.count_up(n)?;
         let wrapped = on.call(&ops::SUB, args![&up, Number::of(n as i64)])?;
         on.select(&on.call(&ops::LT, args![&up, Number::of(positive as i64)])?, &up, &wrapped)
@@ -144,5 +144,5 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
 
 /// Sample frequencies of `rfft`, for samples `d` apart.
 pub fn rfftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
-    frequencies(b.on("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
+    frequencies(b.on::<T>("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }

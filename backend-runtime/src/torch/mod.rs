@@ -50,6 +50,7 @@ pub use array::TorchArray;
 pub use aten::{Aten, FromTensors, aten};
 pub use backend::Torch;
 pub use build::build_shim;
+pub use call::OpContext;
 pub use locate::libtorch;
 pub use strategy::DtypeStrategy;
 pub use tensor::{Arg, Tensor};

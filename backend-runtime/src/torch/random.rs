@@ -29,7 +29,7 @@ pub fn random_uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64)
             .map_err(|e| e.within("random_uniform"));
     }
     rules::check_uniform("random_uniform", T::DTYPE, low, high)?;
-    uniform_on_device(b.on("random_uniform"), shape, low, high)
+    uniform_on_device(b.on::<T>("random_uniform"), shape, low, high)
 }
 
 /// Normally distributed random numbers.
@@ -40,7 +40,7 @@ pub fn random_normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) 
             .map_err(|e| e.within("random_normal"));
     }
     rules::check_normal("random_normal", mean, std)?;
-    normal_on_device(b.on("random_normal"), shape, mean, std)
+    normal_on_device(b.on::<T>("random_normal"), shape, mean, std)
 }
 
 /// Uniform random integers in [low, high).
@@ -51,7 +51,7 @@ pub fn random_integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) 
             .map_err(|e| e.within("random_integers"));
     }
     rules::check_integers("random_integers", low, high)?;
-    integers_on_device(b.on("random_integers"), shape, low, high)
+    integers_on_device(b.on::<T>("random_integers"), shape, low, high)
 }
 
 /// A random permutation of 0 .. n - 1.
@@ -59,7 +59,7 @@ pub fn random_permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<
     if b.index() < 0 {
         return b.from_ndarray(random::random_permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
     }
-    let on = b.on("random_permutation");
+    let on = b.on::<T>("random_permutation");
     rules::check_permutation(on.op, n, T::DTYPE, T::MAX.cast())?;
     permutation_on_device(on, n)
 }
@@ -240,7 +240,7 @@ mod tests {
             let first = f(&b).unwrap();
             (host(&b, &first), host(&b, &f(&b).unwrap()))
         };
-        let ((x, x_next), (y, y_next)) = (run(&cpu), run(&|b: &Torch| gpu(b.on("random"))));
+        let ((x, x_next), (y, y_next)) = (run(&cpu), run(&|b: &Torch| gpu(b.on::<T>("random"))));
         assert_ne!(x, x_next, "the stream goes on");
         assert_eq!(x_next.shape(), y_next.shape());
         (x, y)

@@ -56,7 +56,7 @@ impl ReductionAxes {
 /// Converts the array to the dtype of its sums; uint64 is summed in the bits of int64, which wraps in the same way.
 fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
     match T::DTYPE {
-        DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
+        DType::UInt64 => on.enter_typed(DtypeStrategy::Wrap, x),
         dtype => match dtype.kind() {
             DTypeKind::Real | DTypeKind::Complex => on.cast(x.tensor(), computed_in(dtype)),
             _ => on.cast(x.tensor(), DType::Int64),
@@ -74,14 +74,14 @@ fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Su
 
 /// Sum over axes; integers and bools are summed in 64 bits.
 pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
-    let on = b.on("sum");
+    let on = b.on::<T>("sum");
     let over = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?;
     from_sum::<T>(on, over.call(on, &ops::SUM)?)
 }
 
 /// Product over axes; integers and bools are multiplied in 64 bits.
 pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
-    let on = b.on("prod");
+    let on = b.on::<T>("prod");
     let (flat, shape) = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
     let product = on.call(&ops::PROD, args![&flat, -1_i64])?;
     from_sum::<T>(on, on.reshape(&product, &shape)?)
@@ -89,9 +89,9 @@ pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool
 
 /// Arithmetic mean over axes.
 pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    let on = b.on("mean");
-    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
-    on.leave(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
+    let on = b.on::<T>("mean");
+    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    on.leave_typed(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
 }
 
 fn extreme<T: Ordered>(
@@ -101,37 +101,37 @@ fn extreme<T: Ordered>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<TorchArray<T>> {
-    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Order, x)?, axis, keepdims)?;
+    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Order, x)?, axis, keepdims)?;
     rules::require_elements(on.op, over.x.shape(), &over.axes)?;
-    on.leave(DtypeStrategy::Order, over.call(on, schema)?)
+    on.leave_typed(DtypeStrategy::Order, over.call(on, schema)?)
 }
 
 /// Maximum over axes; NaN if an element is NaN.
 pub fn max<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    extreme(b.on("max"), &ops::AMAX, x, axis, keepdims)
+    extreme(b.on::<T>("max"), &ops::AMAX, x, axis, keepdims)
 }
 
 /// Minimum over axes; NaN if an element is NaN.
 pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    extreme(b.on("min"), &ops::AMIN, x, axis, keepdims)
+    extreme(b.on::<T>("min"), &ops::AMIN, x, axis, keepdims)
 }
 
 /// Whether any element over axes is nonzero.
 pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
-    let on = b.on("any");
-    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
+    let on = b.on::<T>("any");
+    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
 }
 
 /// Whether all elements over axes are nonzero.
 pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
-    let on = b.on("all");
-    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
+    let on = b.on::<T>("all");
+    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
 }
 
 /// Number of nonzero elements over axes.
 pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
-    let on = b.on("count_nonzero");
-    on.array(ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
+    let on = b.on::<T>("count_nonzero");
+    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
 }
 
 fn spread<T: Float>(
@@ -142,7 +142,7 @@ fn spread<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<TorchArray<T::Real>> {
-    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
     on.array(on.cast(&result, T::Real::DTYPE)?)
 }
@@ -155,7 +155,7 @@ pub fn var<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<TorchArray<T::Real>> {
-    spread(b.on("var"), &ops::VAR, x, axis, correction, keepdims)
+    spread(b.on::<T>("var"), &ops::VAR, x, axis, correction, keepdims)
 }
 
 /// Standard deviation over axes.
@@ -166,7 +166,7 @@ pub fn std<T: Float>(
     correction: f64,
     keepdims: bool,
 ) -> Result<TorchArray<T::Real>> {
-    spread(b.on("std"), &ops::STD, x, axis, correction, keepdims)
+    spread(b.on::<T>("std"), &ops::STD, x, axis, correction, keepdims)
 }
 
 fn index_of<T: Ordered>(
@@ -184,10 +184,10 @@ fn index_of<T: Ordered>(
         return on.array(on.reshape(index.tensor(), &shape)?);
     };
     let Some(axis) = rules::reduction_axis(on.op, axis, x.shape().len())? else {
-        return on.array(on.full(&[], 0_i64)?);
+        return on.array(on.full_typed(&[], 0_i64)?);
     };
     rules::require_elements(on.op, x.shape(), &[axis])?;
-    let x = on.enter(DtypeStrategy::Order, x)?;
+    let x = on.enter_typed(DtypeStrategy::Order, x)?;
     let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
     on.array(on.call(schema, args![&x, axis, keepdims])?)
 }
@@ -199,7 +199,7 @@ pub fn argmax<T: Ordered>(
     axis: Option<isize>,
     keepdims: bool,
 ) -> Result<TorchArray<i64>> {
-    index_of(b.on("argmax"), &ops::ARGMAX, x, axis, keepdims)
+    index_of(b.on::<T>("argmax"), &ops::ARGMAX, x, axis, keepdims)
 }
 
 /// Index of the smallest element, the first one in case of a tie; NaN counts as the smallest.
@@ -209,7 +209,7 @@ pub fn argmin<T: Ordered>(
     axis: Option<isize>,
     keepdims: bool,
 ) -> Result<TorchArray<i64>> {
-    index_of(b.on("argmin"), &ops::ARGMIN, x, axis, keepdims)
+    index_of(b.on::<T>("argmin"), &ops::ARGMIN, x, axis, keepdims)
 }
 
 fn scan<T: Element>(
@@ -241,7 +241,7 @@ pub fn cumulative_sum<T: Element>(
     axis: Option<isize>,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
-    scan(b.on("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
+    scan(b.on::<T>("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
 /// Running product along one axis; without an axis, the array is flattened first.
@@ -251,7 +251,7 @@ pub fn cumulative_prod<T: Element>(
     axis: Option<isize>,
     include_initial: bool,
 ) -> Result<TorchArray<T::Sum>> {
-    scan(b.on("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
+    scan(b.on::<T>("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
 }
 
 /// Differences of neighbouring elements along one axis, taken `n` times.
@@ -263,20 +263,20 @@ pub fn diff<T: Numeric>(
     prepend: Option<&TorchArray<T>>,
     append: Option<&TorchArray<T>>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("diff");
+    let on = b.on::<T>("diff");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
     let longer = with_edges(b, on.op, x, axis, prepend, append)?;
     let x = longer.as_ref().unwrap_or(x);
     let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
-        return on.array(on.full(&left, T::ZERO)?);
+        return on.array(on.full_typed(&left, T::ZERO)?);
     }
-    let mut d = on.enter(DtypeStrategy::Parts, x)?;
+    let mut d = on.enter_typed(DtypeStrategy::Parts, x)?;
     for _ in 0..times {
         let left = d.shape()[axis] - 1;
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
-    on.leave(DtypeStrategy::Parts, d)
+    on.leave_typed(DtypeStrategy::Parts, d)
 }
 
 /// The array with `before` and `after` joined to its ends; `None` if there is neither.
@@ -309,7 +309,7 @@ pub fn quantile<T: Real>(
     method: Interpolation,
     keepdims: bool,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("quantile");
+    let on = b.on::<T>("quantile");
     let dtype = computed_in(T::DTYPE);
     let over = ReductionAxes::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
     check_quantiles(on, q)?;
@@ -317,7 +317,7 @@ pub fn quantile<T: Real>(
     let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
     let shape = [q.shape(), &reduced].concat();
     if rules::count(on.op, &shape, size_of::<T>())? == 0 {
-        return on.array(on.full(&shape, T::ZERO)?);
+        return on.array(on.full_typed(&shape, T::ZERO)?);
     }
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
     let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;

@@ -12,13 +12,13 @@ use crate::{DType, DTypeKind, Element, Ordered, Result, Side, rules};
 
 /// Converts the elements to a dtype that libtorch can sort, in the same order.
 fn sortable<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    let x = on.enter(DtypeStrategy::Order, x)?;
+    let x = on.enter_typed(DtypeStrategy::Order, x)?;
     if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
 /// The inverse of [`sortable`].
 fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
-    if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave(DtypeStrategy::Order, x) }
+    if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave_typed(DtypeStrategy::Order, x) }
 }
 
 /// Sorted elements and their original indices. The sort is stable, and puts NaN last.
@@ -32,7 +32,7 @@ fn ordered<T: Element>(
     if x.size() == 0 {
         // no call is made, because libtorch loops over all lanes even if they have no elements, and there may be 2^60
         // lanes
-        let indices = on.full(x.shape(), 0_i64)?;
+        let indices = on.full_typed(x.shape(), 0_i64)?;
         return Ok((x, indices));
     }
     // descending sorts of libtorch put NaN first, so floats are negated and sorted in ascending order
@@ -44,14 +44,14 @@ fn ordered<T: Element>(
 
 /// Sorts along one axis.
 pub fn sort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<T>> {
-    let on = b.on("sort");
+    let on = b.on::<T>("sort");
     let axis = rules::axis(on.op, axis, x.shape().len())?;
     from_sortable(on, ordered(on, x, axis, descending)?.0)
 }
 
 /// Indices that would sort along one axis.
 pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<i64>> {
-    let on = b.on("argsort");
+    let on = b.on::<T>("argsort");
     let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, false, size_of::<i64>())?;
     on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
 }
@@ -64,7 +64,7 @@ pub fn searchsorted<T: Ordered>(
     side: Side,
     sorter: Option<&TorchArray<i64>>,
 ) -> Result<TorchArray<i64>> {
-    let on = b.on("searchsorted");
+    let on = b.on::<T>("searchsorted");
     rules::sorted(on.op, x1.shape())?;
     let ordered = match sorter {
         None => None,
@@ -75,7 +75,7 @@ pub fn searchsorted<T: Ordered>(
     };
     let x2 = match x2 {
         Operand::Array(x) => x.into_owned(),
-        Operand::Scalar(x) => on.array(on.full(&[], x)?)?,
+        Operand::Scalar(x) => on.array(on.full_typed(&[], x)?)?,
     };
     let (sorted, values) = (keys(on, ordered.as_ref().unwrap_or(x1))?, keys(on, &x2)?);
     on.array(on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])?)
@@ -150,7 +150,7 @@ impl Distinct {
             // NaN differs from its neighbour, so each NaN is a first element
             let differs =
                 on.call(&ops::NE, args![&on.narrow(&sorted, 0, 1, n - 1)?, &on.narrow(&sorted, 0, 0, n - 1)?])?;
-            on.call(&ops::CAT, args![&[on.full(&[1], true)?, differs][..], 0_i64])?
+            on.call(&ops::CAT, args![&[on.full_typed(&[1], true)?, differs][..], 0_i64])?
         };
         let firsts = on.call(&ops::NONZERO, args![&is_first])?;
         let firsts = on.reshape(&firsts, &[firsts.size()])?;
@@ -162,8 +162,10 @@ impl Distinct {
     }
 
     fn counts(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
-        let ends =
-            on.call(&ops::CAT, args![&[self.firsts.clone(), on.full(&[1], self.sorted.size() as i64)?][..], 0_i64])?;
+        let ends = on.call(
+            &ops::CAT,
+            args![&[self.firsts.clone(), on.full_typed(&[1], self.sorted.size() as i64)?][..], 0_i64],
+        )?;
         let n = self.firsts.size();
         on.array(on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])?)
     }
@@ -186,20 +188,20 @@ impl Distinct {
 
 /// The distinct elements, sorted.
 pub fn unique_values<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("unique_values");
+    let on = b.on::<T>("unique_values");
     Distinct::of(on, x)?.values(on)
 }
 
 /// The distinct elements, and the number of occurrences of each.
 pub fn unique_counts<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
-    let on = b.on("unique_counts");
+    let on = b.on::<T>("unique_counts");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.counts(on)?))
 }
 
 /// The distinct elements, and the index of each element's value among them.
 pub fn unique_inverse<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
-    let on = b.on("unique_inverse");
+    let on = b.on::<T>("unique_inverse");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.inverse(on, x.shape())?))
 }
@@ -209,7 +211,7 @@ type All<T> = (TorchArray<T>, TorchArray<i64>, TorchArray<i64>, TorchArray<i64>)
 
 /// The distinct elements, the first index of each, the inverse and the counts.
 pub fn unique_all<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<All<T>> {
-    let on = b.on("unique_all");
+    let on = b.on::<T>("unique_all");
     let distinct = Distinct::of(on, x)?;
     Ok((distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?))
 }

@@ -19,7 +19,7 @@ pub fn interp<T: Precision>(
     left: Option<f64>,
     right: Option<f64>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("interp");
+    let on = b.on::<T>("interp");
     let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
     let after = sorting::searchsorted(b, xp, Operand::array(x), Side::Right, None).map_err(|e| e.within(on.op))?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
@@ -57,9 +57,9 @@ pub fn interp<T: Precision>(
 /// `sin(pi x) / (pi x)`, computed from the distance to the nearest integer, so that it is exactly 0 at nonzero
 /// integers.
 pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("sinc");
+    let on = b.on::<T>("sinc");
     let via = DtypeStrategy::Float32;
-    let x = on.enter(via, x)?;
+    let x = on.enter_typed(via, x)?;
     let nearest = on.call(&ops::ROUND, args![&x])?;
     let sine = on.call(&ops::SIN, args![&on.scaled(&on.call(&ops::SUB, args![&x, &nearest])?, PI)?])?;
     let half = on.scaled(&nearest, 0.5)?;
@@ -67,37 +67,37 @@ pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let sine = on.select(&odd, &on.call(&ops::NEG, args![&sine])?, &sine)?;
     let value = on.call(&ops::DIV, args![&sine, &on.scaled(&x, PI)?])?;
     let zero = on.call(&ops::EQ, args![&x, Number::of(0_i64)])?;
-    on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
+    on.leave_typed(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
 /// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype, as in NumPy.
 pub fn leaky_relu<T: Real>(b: &Torch, x: &TorchArray<T>, negative_slope: f64) -> Result<TorchArray<T>> {
-    let on = b.on("leaky_relu");
+    let on = b.on::<T>("leaky_relu");
     let slope = T::from_f64(negative_slope).to_f64();
-    let x = on.enter(DtypeStrategy::Float32, x)?;
-    on.leave(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
+    let x = on.enter_typed(DtypeStrategy::Float32, x)?;
+    on.leave_typed(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
 }
 
 /// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype, as in NumPy. libtorch's own op
 /// gives 0 at 0 even if `alpha` is infinite or NaN.
 pub fn elu<T: Real>(b: &Torch, x: &TorchArray<T>, alpha: f64) -> Result<TorchArray<T>> {
-    let on = b.on("elu");
+    let on = b.on::<T>("elu");
     let alpha = T::from_f64(alpha).to_f64();
-    let x = on.enter(DtypeStrategy::Float32, x)?;
+    let x = on.enter_typed(DtypeStrategy::Float32, x)?;
     let value = if alpha.is_finite() {
         on.call(&ops::ELU, args![&x, alpha])?
     } else {
         let below = on.scaled(&on.call(&ops::EXPM1, args![&x])?, alpha)?;
         on.select(&on.call(&ops::GT, args![&x, Number::of(0_i64)])?, &x, &below)?
     };
-    on.leave(DtypeStrategy::Float32, value)
+    on.leave_typed(DtypeStrategy::Float32, value)
 }
 
 /// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.
 pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<TorchArray<T>> {
-    let on = b.on("gelu");
+    let on = b.on::<T>("gelu");
     let via = DtypeStrategy::Float32;
-    let x = on.enter(via, x)?;
+    let x = on.enter_typed(via, x)?;
     let plus_1 = |x: &Tensor| on.call(&ops::ADD, args![x, Number::of(1_i64)]);
     let twice_share = if approximate {
         let square = on.call(&ops::MUL, args![&x, &x])?;
@@ -106,5 +106,5 @@ pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<
     } else {
         on.call(&ops::ERFC, args![&on.scaled(&x, -FRAC_1_SQRT_2)?])?
     };
-    on.leave(via, on.call(&ops::MUL, args![&on.scaled(&x, 0.5)?, &twice_share])?)
+    on.leave_typed(via, on.call(&ops::MUL, args![&on.scaled(&x, 0.5)?, &twice_share])?)
 }

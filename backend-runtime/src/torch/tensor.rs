@@ -1,7 +1,7 @@
 //! References to libtorch tensors of any dtype, and the arguments of libtorch's ops.
 
 use super::ffi::{self, Impl, Value, shim, tag};
-use crate::{Axes, DType, Element, Result};
+use crate::{Axes, DType, Element, Result, raw::RawElement};
 use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
 
 /// A reference to a tensor. Cloning shares the tensor.
@@ -75,6 +75,12 @@ impl Tensor {
         self.code() == ffi::code(dtype)
     }
 
+    /// The dtype of the elements; `None` for a dtype of libtorch that this library lacks.
+    pub fn dtype(&self) -> Option<DType> {
+        let code = self.code();
+        DType::ALL.into_iter().find(|dtype| ffi::code(*dtype) == code)
+    }
+
     /// -1 for the host, else the GPU's number.
     pub fn device(&self) -> i32 {
         // SAFETY: the tensor is alive.
@@ -142,6 +148,12 @@ pub struct Number {
     pub code: i32,
     /// The element's bytes, followed by zeros.
     pub bytes: [u64; 2],
+}
+
+impl From<RawElement> for Number {
+    fn from(x: RawElement) -> Number {
+        Number { code: ffi::code(x.dtype()), bytes: x.bytes() }
+    }
 }
 
 impl Number {

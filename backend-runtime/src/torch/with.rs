@@ -7,22 +7,65 @@ use super::{
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor},
 };
-use crate::{DType, Element, Error, Result, rules};
+use crate::{
+    DType, Element, Error, Result,
+    raw::{RawElement, RawOperand},
+    rules,
+};
 
 impl OpContext<'_> {
+    /// Converts an array of the call's dtype for an op of libtorch, by the detour of this dtype.
+    pub fn enter(self, via: DtypeStrategy, x: &Tensor) -> Result<Tensor> {
+        via.detour(self.dtype).enter(self, x)
+    }
+
+    /// Converts the result of an op whose argument came from [`OpContext::enter`] back to the call's dtype.
+    pub fn leave(self, via: DtypeStrategy, x: Tensor) -> Result<Tensor> {
+        via.detour(self.dtype).leave(self, x)
+    }
+
+    /// Checks that the operands broadcast to each other, and returns them as tensors of this device, each converted by
+    /// the detour of the call's dtype.
+    pub fn operands<const N: usize>(self, via: DtypeStrategy, xs: [RawOperand<'_, Tensor>; N]) -> Result<[Tensor; N]> {
+        let shapes = xs.iter().map(|x| if let RawOperand::Array(x) = x { x.shape() } else { &[] });
+        rules::broadcast_all(self.op, shapes)?;
+        let mut tensors = Vec::with_capacity(N);
+        for x in xs {
+            let tensor = match x {
+                RawOperand::Array(x) => x.clone(),
+                RawOperand::Scalar(x) => self.number(x.into())?,
+            };
+            tensors.push(self.enter(via, &tensor)?);
+        }
+        tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
+    }
+
+    /// A new tensor filled with one element, in the dtype of this element.
+    pub fn full(self, shape: &[usize], value: RawElement) -> Result<Tensor> {
+        rules::count(self.op, shape, value.dtype().size())?;
+        let detour = DtypeStrategy::Wrap.detour(value.dtype());
+        let (dtype, value) = (detour.carrier(value.dtype()), detour.enter_number(value.into()));
+        detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
+    }
+
+    /// Whether each element of a tensor of the call's dtype is not 0, as bools.
+    pub fn is_nonzero(self, x: &Tensor) -> Result<Tensor> {
+        self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
+    }
+
     /// Converts the array for an op, by the detour of the array's dtype.
-    pub fn enter<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
-        via.detour(T::DTYPE).enter(self, x.tensor())
+    pub fn enter_typed<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
+        self.enter(via, x.tensor())
     }
 
     /// Converts the result of an op whose argument came from [`OpContext::enter`] back to the row's dtype.
-    pub fn leave<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
-        self.array(via.detour(T::DTYPE).leave(self, x)?)
+    pub fn leave_typed<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
+        self.array(self.leave(via, x)?)
     }
 
     /// Checks that the operands broadcast to each other, and returns them as tensors of this device, each converted by
     /// the detour of its dtype.
-    pub fn operands<T: Element, const N: usize>(
+    pub fn operands_typed<T: Element, const N: usize>(
         self,
         via: DtypeStrategy,
         xs: [Operand<'_, T>; N],
@@ -58,7 +101,7 @@ impl OpContext<'_> {
     }
 
     /// A new tensor filled with one value.
-    pub fn full<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
+    pub fn full_typed<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
         rules::count(self.op, shape, size_of::<T>())?;
         let (detour, value) = (DtypeStrategy::Wrap.detour(T::DTYPE), Number::of(value));
         let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
@@ -120,8 +163,8 @@ impl OpContext<'_> {
     }
 
     /// Whether each element of a tensor is not 0, as bools.
-    pub fn is_nonzero<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
-        self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
+    pub fn is_nonzero_typed<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
+        self.is_nonzero(x.tensor())
     }
 }
 

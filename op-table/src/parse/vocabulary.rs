@@ -19,7 +19,10 @@ impl Parser<'_> {
         if !self.name(name, "a backend") || !self.new_name(name, is_there, "backend") {
             return;
         }
-        let legal = ["type", "module", "summary", "each", "aten", "generics", "wrap", "records", "tangents", "splits"];
+        let legal = [
+            "type", "module", "summary", "each", "aten", "raw", "typed", "generics", "wrap", "records", "tangents",
+            "splits",
+        ];
         let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             match self.word(row, key) {
@@ -44,6 +47,8 @@ impl Parser<'_> {
             summary: self.text(row, "summary").unwrap_or_default(),
             each: self.flag(row, "each"),
             aten: self.flag(row, "aten"),
+            raw: self.names(row, "raw"),
+            typed: self.names(row, "typed"),
             generics: self.generics(row),
             wrap: self.flag(row, "wrap"),
             records: self.flag(row, "records"),
@@ -59,6 +64,23 @@ impl Parser<'_> {
             self.bad(name.span.clone(), message, help);
         }
         self.model.backends.push(backend);
+    }
+
+    /// Parses a list of paths, such as `"reduction, sorting"`.
+    fn names(&mut self, row: &Table, key: &str) -> Vec<String> {
+        let Some(word) = self.word(row, key) else {
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for part in word.text.split(',') {
+            if is_path(part.trim()) {
+                names.push(part.trim().into());
+            } else {
+                let message = format!("`{}` is no path such as `reduction`", part.trim().escape_debug());
+                self.bad(word.place_of(part), message, None);
+            }
+        }
+        names
     }
 
     /// Parses the type parameters of a backend, such as `B: Backend`.

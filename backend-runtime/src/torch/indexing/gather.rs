@@ -17,18 +17,18 @@ use crate::{
 /// The part that a list of indices selects: a view if the list has only slices, numbers and new axes, and no slice runs
 /// backwards.
 pub fn get<T: Element>(b: &Torch, x: &TorchArray<T>, index: Indices<'_, Torch>) -> Result<TorchArray<T>> {
-    let on = b.on("get");
+    let on = b.on::<T>("get");
     let selection = Selection::of(on.op, b, x.shape(), index.iter())?;
     let picked = Picked::new(on, &selection, index, size_of::<T>())?;
     let chosen = picked.checked(on, x.shape())?;
-    let part = Part::of(on, &on.enter(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
+    let part = Part::of(on, &on.enter_typed(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
     let view = on.reverse(&part.view, &part.backwards)?;
     if selection.is_view() {
-        return on.leave(DtypeStrategy::Wrap, view);
+        return on.leave_typed(DtypeStrategy::Wrap, view);
     }
     let chosen = Tensors::of(part.all(&chosen));
     let got = on.call(&ops::INDEX, &[Arg::Tensor(&view), Arg::Tensors(chosen)])?;
-    on.leave(DtypeStrategy::Wrap, got)
+    on.leave_typed(DtypeStrategy::Wrap, got)
 }
 
 /// Writes values to the elements that a list of indices selects; for equal indices the last value wins.
@@ -38,7 +38,7 @@ pub fn set<T: Element>(
     index: Indices<'_, Torch>,
     values: Operand<'_, T>,
 ) -> Result<()> {
-    put(b.on("set"), x, index, values, DtypeStrategy::Wrap, false)
+    put(b.on::<T>("set"), x, index, values, DtypeStrategy::Wrap, false)
 }
 
 /// Adds values to the elements that a list of indices selects; for equal indices all values are added.
@@ -50,7 +50,7 @@ pub fn add_at<T: Numeric>(
 ) -> Result<()> {
     // 16-bit floats are summed in float32, and complex numbers by parts
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
-    put(b.on("add_at"), x, index, values, via, true)
+    put(b.on::<T>("add_at"), x, index, values, via, true)
 }
 
 fn put<T: Element>(
@@ -63,7 +63,7 @@ fn put<T: Element>(
 ) -> Result<()> {
     let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
     let picked = Picked::new(on, &selection, index, size_of::<T>())?;
-    let [values] = on.operands(DtypeStrategy::Direct, [values])?;
+    let [values] = on.operands_typed(DtypeStrategy::Direct, [values])?;
     let kept = rules::assigned(on.op, values.shape(), &picked.shape)?.to_vec();
     let single = values.size() == 1;
     let chosen = picked.checked(on, x.shape())?;
@@ -133,7 +133,7 @@ impl Picked {
                     let n = rows.shape()[0];
                     shapes.push(vec![n]);
                     if pick.axes == 0 {
-                        along.push((None, on.full(&[n], 0_i64)?, false));
+                        along.push((None, on.full_typed(&[n], 0_i64)?, false));
                     }
                     let columns = if pick.axes == 0 { Vec::new() } else { on.list(&ops::UNBIND, args![&rows, 1_i64])? };
                     let each = columns.into_iter().enumerate();
@@ -153,7 +153,7 @@ impl Picked {
         let one = |(axis, indices, may_miss): &(Option<usize>, Tensor, bool)| match axis {
             Some(axis) if *may_miss && !none => from_zero(on, indices, *axis, shape[*axis]),
             // empty index arrays have no index that is out of range
-            _ if none => on.full(&self.arrays, 0_i64),
+            _ if none => on.full_typed(&self.arrays, 0_i64),
             _ => Ok(indices.clone()),
         };
         self.along.iter().map(one).collect()
@@ -175,13 +175,13 @@ impl Picked {
         }
         let lengths: Vec<usize> = self.along.iter().map(|(axis, ..)| axis.map_or(1, |axis| shape[axis])).collect();
         let count = rules::count(on.op, &lengths, size_of::<i64>())?;
-        let mut places = on.full(&self.arrays, 0_i64)?;
+        let mut places = on.full_typed(&self.arrays, 0_i64)?;
         for (indices, stride) in chosen.iter().zip(rules::c_strides(&lengths)) {
             let along = on.call(&ops::MUL, args![indices, Number::of(stride as i64)])?;
             places = on.call(&ops::ADD, args![&places, &along])?;
         }
         let places = on.reshape(&places, &[n])?;
-        let none = on.full(&[count], -1_i64)?;
+        let none = on.full_typed(&[count], -1_i64)?;
         let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &places, &on.count_up(n)?, "amax"])?;
         let last = on.pick(&last, 0, &places)?;
         let (before, rest) = self.shape.split_at(selection.before);
@@ -254,13 +254,13 @@ mod tests {
     #[test]
     fn in_place_where_nobody_else_looks() {
         let Some(b) = available("torch", Torch::cpu()) else { return };
-        let on = b.on("test");
-        let mut x: TorchArray<f64> = on.array(on.full(&[3], 1.0).unwrap()).unwrap();
+        let on = b.on::<T>("test");
+        let mut x: TorchArray<f64> = on.array(on.full_typed(&[3], 1.0).unwrap()).unwrap();
         let start = x.tensor().data();
         let part = [Slice::from(1..)];
         set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(2.0)).unwrap();
         assert_eq!(x.tensor().data(), start);
-        let i: TorchArray<i64> = on.array(on.full(&[2], 0_i64).unwrap()).unwrap();
+        let i: TorchArray<i64> = on.array(on.full_typed(&[2], 0_i64).unwrap()).unwrap();
         add_at(&b, &mut x, Indices::Any(&[Index::Array(&i)]), Operand::Scalar(2.0)).unwrap();
         assert_eq!((x.tensor().data(), b.to_ndarray(&x).unwrap().as_slice()), (start, Some(&[5.0, 2.0, 2.0][..])));
         let view = get(&b, &x, Indices::Slices(&part)).unwrap();

@@ -20,7 +20,7 @@ use crate::{
 
 /// A slice of the array: a view, unless an axis runs backwards.
 pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
-    let on = b.on("getitem");
+    let on = b.on::<T>("getitem");
     let spans = rules::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
     on.array(on.reverse(&part, &backwards)?)
@@ -99,7 +99,7 @@ pub fn take<T: Element>(
     indices: &TorchArray<i64>,
     axis: Option<isize>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("take");
+    let on = b.on::<T>("take");
     let x = match axis {
         Some(_) => x.tensor().clone(),
         None => on.reshape(x.tensor(), &[x.tensor().size()])?,
@@ -117,12 +117,12 @@ pub fn take_along_axis<T: Element>(
     indices: &TorchArray<i64>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("take_along_axis");
+    let on = b.on::<T>("take_along_axis");
     let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
     let indices = from_zero(on, indices.tensor(), axis, x_shape[axis])?;
     let indices = on.call(&ops::EXPAND, args![&indices, &shape])?;
-    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &x_shape])?;
-    on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
+    let x = on.call(&ops::EXPAND, args![&on.enter_typed(DtypeStrategy::Wrap, x)?, &x_shape])?;
+    on.leave_typed(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
 /// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, except one value per
@@ -146,12 +146,13 @@ pub fn scatter_add<T: Numeric>(
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("scatter_add");
+    let on = b.on::<T>("scatter_add");
     let (axis, indices) = places(on, x, indices, values, axis)?;
     // 16-bit floats are summed in float32, and complex numbers by parts
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
-    let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
-    on.leave(via, sum)
+    let sum =
+        on.call(&ops::INDEX_ADD, args![&on.enter_typed(via, x)?, axis, &indices, &on.enter_typed(via, values)?])?;
+    on.leave_typed(via, sum)
 }
 
 /// A copy of `x` with the elements at `indices` along one axis multiplied by `values`.
@@ -169,7 +170,7 @@ pub fn scatter_mul<T: Numeric>(
         return placed(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis));
     }
     let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap };
-    combined(b.on(op), x, indices, values, axis, "prod", via)
+    combined(b.on::<T>(op), x, indices, values, axis, "prod", via)
 }
 
 /// A copy of `x` where each element at `indices` along one axis is the maximum of itself and the values.
@@ -180,7 +181,7 @@ pub fn scatter_max<T: Ordered>(
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
-    combined(b.on("scatter_max"), x, indices, values, axis, "amax", DtypeStrategy::Order)
+    combined(b.on::<T>("scatter_max"), x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
 /// A copy of `x` where each element at `indices` along one axis is the minimum of itself and the values.
@@ -191,7 +192,7 @@ pub fn scatter_min<T: Ordered>(
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
-    combined(b.on("scatter_min"), x, indices, values, axis, "amin", DtypeStrategy::Order)
+    combined(b.on::<T>("scatter_min"), x, indices, values, axis, "amin", DtypeStrategy::Order)
 }
 
 /// A copy of `x` with its elements at `indices` and `values` combined by one of libtorch's reductions.
@@ -211,8 +212,8 @@ fn combined<T: Element>(
         let bytes = on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?;
         return on.array(on.cast(&bytes, DType::Bool)?);
     }
-    let (x, values) = (on.enter(via, x)?, on.enter(via, values)?);
-    on.leave(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
+    let (x, values) = (on.enter_typed(via, x)?, on.enter_typed(via, values)?);
+    on.leave_typed(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
 }
 
 /// A copy of `x` with the elements at `indices` along one axis replaced by `values`; for equal indices the last value
@@ -224,7 +225,7 @@ pub fn scatter<T: Element>(
     values: &TorchArray<T>,
     axis: isize,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("scatter");
+    let on = b.on::<T>("scatter");
     let (axis, indices) = places(on, x, indices, values, axis)?;
     if indices.size() == 0 {
         return on.array(on.call(&ops::CLONE, args![x])?);
@@ -232,22 +233,22 @@ pub fn scatter<T: Element>(
     // for each index of the axis, the last value written there, or -1, so that libtorch's order of writes does not
     // matter
     let len = x.shape()[axis];
-    let none = on.full(&[len], -1_i64)?;
+    let none = on.full_typed(&[len], -1_i64)?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
     let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
-    let (x, values) = (on.enter(DtypeStrategy::Wrap, x)?, on.enter(DtypeStrategy::Wrap, values)?);
+    let (x, values) = (on.enter_typed(DtypeStrategy::Wrap, x)?, on.enter_typed(DtypeStrategy::Wrap, values)?);
     let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
     let mut along = vec![1; x.ndim()];
     along[axis] = len;
-    on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
+    on.leave_typed(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
 /// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
 pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
-    let on = b.on("boolean_mask");
+    let on = b.on::<T>("boolean_mask");
     let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
     if cells == 0 {
-        return on.array(on.full(&[&[0], &cell[..]].concat(), T::default())?);
+        return on.array(on.full_typed(&[&[0], &cell[..]].concat(), T::default())?);
     }
     if !cell.is_empty() {
         let flags = on.reshape(mask.tensor(), &[cells])?;
@@ -255,24 +256,27 @@ pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<
         let chosen = on.reshape(&chosen, &[chosen.size()])?;
         let shape = [&[chosen.size()], &cell[..]].concat();
         if rules::count(on.op, &shape, size_of::<T>())? == 0 {
-            return on.array(on.full(&shape, T::default())?);
+            return on.array(on.full_typed(&shape, T::default())?);
         }
         let flat = on.reshape(x.tensor(), &[&[cells], &cell[..]].concat())?;
         return on.array(on.pick(&flat, 0, &chosen)?);
     }
-    on.leave(DtypeStrategy::Wrap, on.call(&ops::MASKED_SELECT, args![&on.enter(DtypeStrategy::Wrap, x)?, mask])?)
+    on.leave_typed(
+        DtypeStrategy::Wrap,
+        on.call(&ops::MASKED_SELECT, args![&on.enter_typed(DtypeStrategy::Wrap, x)?, mask])?,
+    )
 }
 
 /// Indices of the true elements, one array per axis.
 pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArray<i64>>> {
-    let on = b.on("nonzero");
+    let on = b.on::<T>("nonzero");
     rules::require_axes(on.op, x.shape())?;
-    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
+    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero_typed(x)?])?;
     on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
 }
 
 /// Indices of the true elements, one row each.
 pub fn argwhere<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<i64>> {
-    let on = b.on("argwhere");
-    on.array(on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?)
+    let on = b.on::<T>("argwhere");
+    on.array(on.call(&ops::NONZERO, args![&on.is_nonzero_typed(x)?])?)
 }

@@ -31,16 +31,16 @@ fn require_finite(on: OpContext<'_>, x: &Tensor) -> Result<()> {
 
 /// A new tensor of identity matrices.
 fn identities<T: WideFloat>(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
-    let ones = on.full(shape, T::ONE)?;
+    let ones = on.full_typed(shape, T::ONE)?;
     on.call(&ops::TRIU, args![&on.call(&ops::TRIL, args![&ones, 0_i64])?, 0_i64])
 }
 
 /// Cholesky factors of Hermitian matrices; only one triangle is read.
 pub fn cholesky<T: WideFloat>(b: &Torch, x: &TorchArray<T>, upper: bool) -> Result<TorchArray<T>> {
-    let on = b.on("cholesky");
+    let on = b.on::<T>("cholesky");
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
-        return on.array(on.full(x.shape(), T::ZERO)?);
+        return on.array(on.full_typed(x.shape(), T::ZERO)?);
     }
     let (factor, codes) = on.pair(&ops::LINALG_CHOLESKY_EX, args![x, upper, false])?;
     // libtorch does not always report a matrix that contains NaN
@@ -64,10 +64,10 @@ fn left_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> 
 
 /// Solutions of square linear systems.
 pub fn solve<T: WideFloat>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("solve");
+    let on = b.on::<T>("solve");
     let system = System::square(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
     if system.shape().contains(&0) {
-        return on.array(on.full(&system.shape(), T::ZERO)?);
+        return on.array(on.full_typed(&system.shape(), T::ZERO)?);
     }
     let (a, right) = (left_sides(on, x1.tensor(), &system)?, right_sides(on, x2.tensor(), &system)?);
     let (x, codes) = on.pair(&ops::LINALG_SOLVE_EX, args![&a, &right, true, false])?;
@@ -85,10 +85,10 @@ pub fn solve_triangular<T: WideFloat>(
     lower: bool,
     unit_diagonal: bool,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("solve_triangular");
+    let on = b.on::<T>("solve_triangular");
     let system = System::square(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
     if system.shape().contains(&0) {
-        return on.array(on.full(&system.shape(), T::ZERO)?);
+        return on.array(on.full_typed(&system.shape(), T::ZERO)?);
     }
     let (a, right) = (left_sides(on, x1.tensor(), &system)?, right_sides(on, x2.tensor(), &system)?);
     if !unit_diagonal {
@@ -104,21 +104,21 @@ pub fn solve_triangular<T: WideFloat>(
 
 /// Determinants of square matrices.
 pub fn det<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("det");
+    let on = b.on::<T>("det");
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
-        return on.array(on.full(&x.shape()[..x.shape().len() - 2], T::ONE)?);
+        return on.array(on.full_typed(&x.shape()[..x.shape().len() - 2], T::ONE)?);
     }
     on.array(on.call(&ops::LINALG_DET, args![x])?)
 }
 
 /// Signs of determinants, and logarithms of their magnitudes.
 pub fn slogdet<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<T::Real>)> {
-    let on = b.on("slogdet");
+    let on = b.on::<T>("slogdet");
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
         let shape = &x.shape()[..x.shape().len() - 2];
-        return Ok((on.array(on.full(shape, T::ONE)?)?, on.array(on.full(shape, T::Real::ZERO)?)?));
+        return Ok((on.array(on.full_typed(shape, T::ONE)?)?, on.array(on.full_typed(shape, T::Real::ZERO)?)?));
     }
     let (sign, log) = on.pair(&ops::LINALG_SLOGDET, args![x])?;
     Ok((on.array(sign)?, on.array(log)?))
@@ -126,10 +126,10 @@ pub fn slogdet<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray
 
 /// QR factorization: factors with orthonormal columns, and upper triangular factors.
 pub fn qr<T: WideFloat>(b: &Torch, x: &TorchArray<T>, mode: QrMode) -> Result<(TorchArray<T>, TorchArray<T>)> {
-    let on = b.on("qr");
+    let on = b.on::<T>("qr");
     let [of_q, of_r] = rules::qr(on.op, x.shape(), mode == QrMode::Complete, size_of::<T>())?;
     if x.shape().contains(&0) {
-        return Ok((on.array(identities::<T>(on, &of_q)?)?, on.array(on.full(&of_r, T::ZERO)?)?));
+        return Ok((on.array(identities::<T>(on, &of_q)?)?, on.array(on.full_typed(&of_r, T::ZERO)?)?));
     }
     let (q, r) = on.pair(&ops::LINALG_QR, args![x, mode.name()])?;
     Ok((on.array(q)?, on.array(r)?))
@@ -140,11 +140,11 @@ type Svd<T> = (TorchArray<T>, TorchArray<<T as Float>::Real>, TorchArray<T>);
 
 /// Singular value decomposition: singular vectors and values.
 pub fn svd<T: WideFloat>(b: &Torch, x: &TorchArray<T>, full_matrices: bool) -> Result<Svd<T>> {
-    let on = b.on("svd");
+    let on = b.on::<T>("svd");
     let shapes = rules::Svd::of(on.op, x.shape(), full_matrices, size_of::<T>())?;
     require_finite(on, x.tensor())?;
     if x.tensor().size() == 0 {
-        let s = on.full(&shapes.s, T::Real::ZERO)?;
+        let s = on.full_typed(&shapes.s, T::Real::ZERO)?;
         return Ok((
             on.array(identities::<T>(on, &shapes.u)?)?,
             on.array(s)?,
@@ -157,10 +157,10 @@ pub fn svd<T: WideFloat>(b: &Torch, x: &TorchArray<T>, full_matrices: bool) -> R
 
 /// Singular values.
 pub fn svdvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on("svdvals");
+    let on = b.on::<T>("svdvals");
     let shapes = rules::Svd::of(on.op, x.shape(), false, size_of::<T>())?;
     if x.tensor().size() == 0 {
-        return on.array(on.full(&shapes.s, T::Real::ZERO)?);
+        return on.array(on.full_typed(&shapes.s, T::Real::ZERO)?);
     }
     require_finite(on, x.tensor())?;
     on.array(on.call(&ops::LINALG_SVDVALS, args![x, Arg::None])?)
@@ -168,10 +168,10 @@ pub fn svdvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<
 
 /// Eigenvalues and eigenvectors of Hermitian matrices; only the lower triangle is read.
 pub fn eigh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T::Real>, TorchArray<T>)> {
-    let on = b.on("eigh");
+    let on = b.on::<T>("eigh");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
     if x.tensor().size() == 0 {
-        return Ok((on.array(on.full(&shape, T::Real::ZERO)?)?, on.array(on.full(x.shape(), T::ZERO)?)?));
+        return Ok((on.array(on.full_typed(&shape, T::Real::ZERO)?)?, on.array(on.full_typed(x.shape(), T::ZERO)?)?));
     }
     require_finite(on, &on.call(&ops::TRIL, args![x, 0_i64])?)?;
     let (w, v) = on.pair(&ops::LINALG_EIGH, args![x, "L"])?;
@@ -180,10 +180,10 @@ pub fn eigh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T:
 
 /// Eigenvalues of Hermitian matrices; only the lower triangle is read.
 pub fn eigvalsh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on("eigvalsh");
+    let on = b.on::<T>("eigvalsh");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
     if x.tensor().size() == 0 {
-        return on.array(on.full(&shape, T::Real::ZERO)?);
+        return on.array(on.full_typed(&shape, T::Real::ZERO)?);
     }
     require_finite(on, &on.call(&ops::TRIL, args![x, 0_i64])?)?;
     on.array(on.call(&ops::LINALG_EIGVALSH, args![x, "L"])?)
@@ -194,10 +194,10 @@ type Eig<T> = (TorchArray<<T as Float>::Complex>, TorchArray<<T as Float>::Compl
 
 /// Eigenvalues and eigenvectors of square matrices.
 pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
-    let on = b.on("eig");
+    let on = b.on::<T>("eig");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
     if x.tensor().size() == 0 {
-        let zeros = |shape: &[usize]| on.array(on.full(shape, T::Complex::ZERO)?);
+        let zeros = |shape: &[usize]| on.array(on.full_typed(shape, T::Complex::ZERO)?);
         return Ok((zeros(&shape)?, zeros(x.shape())?));
     }
     require_finite(on, x.tensor())?;
@@ -207,10 +207,10 @@ pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
 
 /// Eigenvalues of square matrices.
 pub fn eigvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Complex>> {
-    let on = b.on("eigvals");
+    let on = b.on::<T>("eigvals");
     let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
     if x.tensor().size() == 0 {
-        return on.array(on.full(&shape, T::Complex::ZERO)?);
+        return on.array(on.full_typed(&shape, T::Complex::ZERO)?);
     }
     require_finite(on, x.tensor())?;
     on.array(on.call(&ops::LINALG_EIGVALS, args![x])?)

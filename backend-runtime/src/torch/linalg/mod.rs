@@ -26,7 +26,7 @@ pub fn diagonal<T: Element>(
     axis1: isize,
     axis2: isize,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("diagonal");
+    let on = b.on::<T>("diagonal");
     let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
     let [rows, columns] = diagonal.axes;
     // a diagonal beyond the matrix is empty; the offset is clamped, because libtorch refuses larger offsets
@@ -36,15 +36,15 @@ pub fn diagonal<T: Element>(
 
 /// Matrix product over the last two axes; the leading axes broadcast.
 pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on("matmul");
+    let on = b.on::<T>("matmul");
     let product = Product::of(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
     if product.shape.contains(&0) {
-        return on.array(on.full(&product.shape, T::ZERO)?);
+        return on.array(on.full_typed(&product.shape, T::ZERO)?);
     }
-    let (x, y) = (on.enter(DtypeStrategy::Wrap, x1)?, on.enter(DtypeStrategy::Wrap, x2)?);
+    let (x, y) = (on.enter_typed(DtypeStrategy::Wrap, x1)?, on.enter_typed(DtypeStrategy::Wrap, x2)?);
     let exact = matches!(T::DTYPE.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
-    on.leave(DtypeStrategy::Wrap, product)
+    on.leave_typed(DtypeStrategy::Wrap, product)
 }
 
 /// Number of bits per limb, so that sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
@@ -97,7 +97,7 @@ mod tests {
     fn integer_products_by_limbs_wrap_as_integers_do() {
         let Some(b) = torch() else { return };
         let x: Vec<i64> = (0..12).map(|i: i64| i.wrapping_mul(0x1234_5678_9ABC_DEF1).wrapping_sub(5)).collect();
-        let on = b.on("matmul");
+        let on = b.on::<T>("matmul");
         let m = on.reshape(array(&b, x.clone()).tensor(), &[3, 4]).unwrap();
         let n = on.reshape(array(&b, x).tensor(), &[4, 3]).unwrap();
         for dtype in [DType::Int64, DType::Int32, DType::Int16, DType::Int8, DType::UInt8] {

@@ -24,7 +24,7 @@ pub fn csr_matmul<T: Numeric>(
     indptr: &TorchArray<i64>,
     x: &TorchArray<T>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("csr_matmul");
+    let on = b.on::<T>("csr_matmul");
     if is_on_host(values) {
         let (values, indices) = (hosted(b, on.op, values)?, hosted(b, on.op, indices)?);
         let (indptr, x) = (hosted(b, on.op, indptr)?, hosted(b, on.op, x)?);
@@ -42,8 +42,8 @@ fn csr_of_ops<T: Numeric>(
 ) -> Result<TorchArray<T>> {
     let p = rules::csr_product(on.op, values.shape(), indices.shape(), indptr.shape(), x.shape(), size_of::<T>())?;
     let rows = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
-    let x = on.pick(&on.enter(computed::<T>(), x)?, 0, indices.tensor())?;
-    summed::<T>(on, &weighted(on, &on.enter(computed::<T>(), values)?, &x)?, &rows, &p.shape)
+    let x = on.pick(&on.enter_typed(computed::<T>(), x)?, 0, indices.tensor())?;
+    summed::<T>(on, &weighted(on, &on.enter_typed(computed::<T>(), values)?, &x)?, &rows, &p.shape)
 }
 
 /// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
@@ -55,7 +55,7 @@ pub fn csc_matmul<T: Numeric>(
     x: &TorchArray<T>,
     rows: usize,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("csc_matmul");
+    let on = b.on::<T>("csc_matmul");
     if is_on_host(values) {
         let (values, indices) = (hosted(b, on.op, values)?, hosted(b, on.op, indices)?);
         let (indptr, x) = (hosted(b, on.op, indptr)?, hosted(b, on.op, x)?);
@@ -75,8 +75,8 @@ fn csc_of_ops<T: Numeric>(
     let [values_shape, indices_shape, indptr_shape] = [values.shape(), indices.shape(), indptr.shape()];
     let p = rules::csc_product(on.op, values_shape, indices_shape, indptr_shape, x.shape(), rows, size_of::<T>())?;
     let columns = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
-    let x = on.pick(&on.enter(computed::<T>(), x)?, 0, &columns)?;
-    summed::<T>(on, &weighted(on, &on.enter(computed::<T>(), values)?, &x)?, indices.tensor(), &p.shape)
+    let x = on.pick(&on.enter_typed(computed::<T>(), x)?, 0, &columns)?;
+    summed::<T>(on, &weighted(on, &on.enter_typed(computed::<T>(), values)?, &x)?, indices.tensor(), &p.shape)
 }
 
 /// Selected elements of a product of dense matrices.
@@ -87,7 +87,7 @@ pub fn sampled_matmul<T: Numeric>(
     x1: &TorchArray<T>,
     x2: &TorchArray<T>,
 ) -> Result<TorchArray<T>> {
-    let on = b.on("sampled_matmul");
+    let on = b.on::<T>("sampled_matmul");
     if is_on_host(x1) {
         let (indices, indptr) = (hosted(b, on.op, indices)?, hosted(b, on.op, indptr)?);
         let (x1, x2) = (hosted(b, on.op, x1)?, hosted(b, on.op, x2)?);
@@ -107,17 +107,17 @@ fn sampled_of_ops<T: Numeric>(
     let p = rules::sampled_product(on.op, indices.shape(), indptr.shape(), x1_shape, x2_shape, size_of::<T>())?;
     let rows = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
     let via = computed::<T>();
-    let left = on.pick(&on.enter(via, x1)?, 0, &rows)?;
-    let right = on.pick(&on.enter(via, x2)?, 0, indices.tensor())?;
+    let left = on.pick(&on.enter_typed(via, x1)?, 0, &rows)?;
+    let right = on.pick(&on.enter_typed(via, x2)?, 0, indices.tensor())?;
     let terms = on.call(&ops::MUL, args![&left, &right])?;
     if x1_shape.len() == 1 {
-        return on.leave(via, terms);
+        return on.leave_typed(via, terms);
     }
     let parts = DtypeStrategy::Parts.detour(carrier::<T>());
     let terms = parts.enter(on, &terms)?;
     let dtype = DType::ALL.into_iter().find(|&dtype| terms.is(dtype)).unwrap_or(T::DTYPE);
     let sum = on.call(&ops::SUM, args![&terms, &[1_usize][..], false, dtype])?;
-    on.leave(via, parts.leave(on, sum)?)
+    on.leave_typed(via, parts.leave(on, sum)?)
 }
 
 fn is_on_host<T: Numeric>(x: &TorchArray<T>) -> bool {
@@ -145,12 +145,12 @@ fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor>
 /// Sums the terms for each row of the result.
 fn summed<T: Numeric>(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
     let via = computed::<T>();
-    let zeros = via.detour(T::DTYPE).enter(on, &on.full::<T>(shape, T::ZERO)?)?;
+    let zeros = via.detour(T::DTYPE).enter(on, &on.full_typed::<T>(shape, T::ZERO)?)?;
     // libtorch's own complex sum turns an infinite part into NaN
     let parts = DtypeStrategy::Parts.detour(carrier::<T>());
     let (zeros, terms) = (parts.enter(on, &zeros)?, parts.enter(on, terms)?);
     let sum = on.call(&ops::INDEX_ADD, args![&zeros, 0_usize, rows, &terms])?;
-    on.leave(via, parts.leave(on, sum)?)
+    on.leave_typed(via, parts.leave(on, sum)?)
 }
 
 /// The row of each stored element; checks the pointers and indices.
@@ -181,7 +181,7 @@ mod tests {
         let (indices, indptr) = (array(b, vec![0_i64, 2, 1, 1]), array(b, vec![0_i64, 3, 3, 4]));
         let values = array(b, values.to_vec());
         for width in [1, 2] {
-            let on = b.on("test");
+            let on = b.on::<T>("test");
             let shaped = |x: &TorchArray<T>| {
                 let tensor = on.reshape(x.tensor(), &[3, width][..if width == 1 { 1 } else { 2 }]).unwrap();
                 on.array::<T>(tensor).unwrap()
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn ops_refuse_what_the_loops_refuse() {
         let Some(b) = torch() else { return };
-        let (on, x) = (b.on("csr_matmul"), array(&b, vec![1.0, 2.0]));
+        let (on, x) = (b.on::<T>("csr_matmul"), array(&b, vec![1.0, 2.0]));
         let values = array(&b, vec![1.0, 2.0]);
         for (indices, indptr) in [
             ([0_i64, 2], [0_i64, 1, 2]),

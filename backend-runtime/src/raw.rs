@@ -1,0 +1,137 @@
+//! Arrays, operands and numbers whose dtype is a value. The functions of [`cuda`](crate::cuda) and
+//! [`torch`](crate::torch) that rows call take and return them, so that these functions are compiled once for all
+//! dtypes. The generated methods convert between them and arrays with the dtype in the type.
+
+use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
+
+/// An array with its dtype in the type, made of an array whose dtype is a value.
+pub trait TypedArray: Sized {
+    /// The array whose dtype is a value.
+    type Raw: Clone;
+
+    /// The array without its dtype in the type.
+    fn raw(&self) -> &Self::Raw;
+
+    /// Puts the dtype into the type; returns an error that names the op if the array has another dtype.
+    fn from_raw(op: &'static str, raw: Self::Raw) -> Result<Self>;
+}
+
+/// The raw array of a backend's array.
+pub type RawOf<B, T> = <<B as Arrays>::Array<T> as TypedArray>::Raw;
+
+/// An operand of an op: a raw array, or one element for all places.
+#[derive(Clone, Copy, Debug)]
+pub enum RawOperand<'a, A> {
+    /// An array.
+    Array(&'a A),
+    /// An element, in the dtype of the op.
+    Scalar(RawElement),
+}
+
+/// The operand without its dtype in the type.
+#[inline]
+pub fn operand<'a, B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> RawOperand<'a, RawOf<B, T>>
+where
+    B::Array<T>: TypedArray,
+{
+    match x {
+        Operand::Array(x) => RawOperand::Array(x.raw()),
+        Operand::Scalar(x) => RawOperand::Scalar(RawElement::of(*x)),
+    }
+}
+
+/// The arrays without their dtype in the type.
+pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
+    let mut all = Vec::with_capacity(arrays.len());
+    for x in arrays {
+        all.push(x.raw());
+    }
+    all
+}
+
+/// Puts the dtype of a list of arrays into the type.
+pub fn from_list<A: TypedArray>(op: &'static str, arrays: Vec<A::Raw>) -> Result<Vec<A>> {
+    let mut all = Vec::with_capacity(arrays.len());
+    for x in arrays {
+        all.push(A::from_raw(op, x)?);
+    }
+    Ok(all)
+}
+
+/// One element of any dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct RawElement {
+    dtype: DType,
+    /// The element's bytes, followed by zeros.
+    bytes: [u64; 2],
+}
+
+impl RawElement {
+    /// An element with its dtype in the type.
+    #[inline]
+    pub fn of<T: Element>(x: T) -> RawElement {
+        const { assert!(size_of::<T>() <= 16) };
+        let mut bytes = [0_u64; 2];
+        // SAFETY: an element is at most 16 bytes, without padding.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const x).cast::<u8>(), bytes.as_mut_ptr().cast(), size_of::<T>())
+        };
+        RawElement { dtype: T::DTYPE, bytes }
+    }
+
+    /// The element 0 of a dtype, or `false`.
+    pub fn zero(dtype: DType) -> RawElement {
+        RawElement { dtype, bytes: [0; 2] }
+    }
+
+    /// The dtype.
+    pub fn dtype(self) -> DType {
+        self.dtype
+    }
+
+    /// The element's bytes, followed by zeros.
+    pub fn bytes(self) -> [u64; 2] {
+        self.bytes
+    }
+
+    /// Converts the element to another dtype, like `astype`.
+    pub fn cast<U: Element>(self) -> U {
+        // SAFETY: `of` and `zero` wrote a valid element of this dtype.
+        let cast: Result<U> = dispatch!(self.dtype, T => Ok(unsafe { self.bytes.as_ptr().cast::<T>().read() }.cast()));
+        cast.unwrap_or_default()
+    }
+
+    /// The element in another dtype, converted like `astype`.
+    pub fn to(self, dtype: DType) -> RawElement {
+        let to: Result<RawElement> = dispatch!(dtype, T => Ok(RawElement::of(self.cast::<T>())));
+        to.unwrap_or(RawElement::zero(dtype))
+    }
+
+    /// The element as a real number; the imaginary part is dropped.
+    pub fn to_f64(self) -> f64 {
+        self.cast()
+    }
+
+    /// The element as a complex number.
+    pub fn to_complex(self) -> Complex<f64> {
+        self.cast()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::f16;
+
+    #[test]
+    fn elements_keep_their_dtype_and_their_value() {
+        let x = RawElement::of(-3_i8);
+        assert_eq!((x.dtype(), x.bytes(), x.cast::<i64>(), x.to_f64()), (DType::Int8, [0xfd, 0], -3, -3.0));
+        let x = RawElement::of(Complex::new(1.5_f64, -2.0));
+        assert_eq!((x.to_complex(), x.cast::<f32>()), (Complex::new(1.5, -2.0), 1.5));
+        let half = RawElement::of(0.1_f64).to(DType::Float16);
+        assert_eq!((half.dtype(), half.cast::<f16>()), (DType::Float16, f16::from_f64(0.1)));
+        assert!(!RawElement::zero(DType::Bool).cast::<bool>());
+        assert_eq!(RawElement::of(u64::MAX).cast::<u64>(), u64::MAX);
+    }
+}
