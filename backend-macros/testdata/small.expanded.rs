@@ -1163,6 +1163,36 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
 }
+impl crate::runtime::by_name::Holds<crate::runtime::numpyish::Numpyish> for AnyBackend {
+    fn held<'a, T: crate::runtime::Element>(
+        x: &'a AnyArray<T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &'a <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    > {
+        x.numpyish(op)
+    }
+    fn hold<T: crate::runtime::Element>(
+        x: <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
+    ) -> AnyArray<T> {
+        AnyArray::Numpyish(x)
+    }
+}
+impl crate::runtime::by_name::Holds<crate::runtime::torch::Torch> for AnyBackend {
+    fn held<'a, T: crate::runtime::Element>(
+        x: &'a AnyArray<T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        &'a <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    > {
+        x.torch(op)
+    }
+    fn hold<T: crate::runtime::Element>(
+        x: <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
+    ) -> AnyArray<T> {
+        AnyArray::Torch(x)
+    }
+}
 #[allow(unreachable_patterns)]
 impl crate::runtime::Arrays for AnyBackend {
     type Array<T: crate::runtime::Element> = AnyArray<T>;
@@ -1358,6 +1388,36 @@ impl crate::runtime::Arrays for AnyBackend {
             b.of_loop(x)
         } else {
             self.from_ndarray(x)
+        }
+    }
+    const DELEGATES: bool = true;
+    fn delegate(
+        &self,
+        info: &'static crate::runtime::OpInfo,
+        calls: &crate::runtime::by_name::LibraryCalls,
+        args: &[crate::runtime::Value<Self>],
+        options: &[(&str, crate::runtime::Value<Self>)],
+    ) -> crate::runtime::Result<crate::runtime::Value<Self>> {
+        match self {
+            AnyBackend::Numpyish(b) => {
+                crate::runtime::by_name::delegate::on(
+                    b,
+                    info.name,
+                    calls.numpyish,
+                    args,
+                    options,
+                )
+            }
+            AnyBackend::Torch(b) => {
+                crate::runtime::by_name::delegate::on(
+                    b,
+                    info.name,
+                    calls.torch,
+                    args,
+                    options,
+                )
+            }
+            AnyBackend::Watched(b) => b.call_by_name(info, calls, args, options),
         }
     }
     fn offer(&self) -> ::core::result::Result<crate::runtime::link::Offer, String> {
@@ -1970,6 +2030,20 @@ impl ops::add {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            let calls = crate::runtime::by_name::LibraryCalls {
+                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
+                torch: Some(Self::call::<crate::runtime::torch::Torch>),
+                ..crate::runtime::by_name::LibraryCalls::NONE
+            };
+            return crate::runtime::Arrays::delegate(
+                b,
+                Self::INFO,
+                &calls,
+                args,
+                options,
+            );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         match args.dtype()? {
             crate::runtime::DType::Float32 => __by_name::add::<_, f32>(args),
@@ -2021,6 +2095,20 @@ impl ops::leaky {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            let calls = crate::runtime::by_name::LibraryCalls {
+                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
+                torch: Some(Self::call::<crate::runtime::torch::Torch>),
+                ..crate::runtime::by_name::LibraryCalls::NONE
+            };
+            return crate::runtime::Arrays::delegate(
+                b,
+                Self::INFO,
+                &calls,
+                args,
+                options,
+            );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         match args.dtype()? {
             crate::runtime::DType::Float32 => __by_name::leaky::<_, f32>(args),
@@ -2071,6 +2159,20 @@ impl ops::threshold {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            let calls = crate::runtime::by_name::LibraryCalls {
+                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
+                torch: Some(Self::call::<crate::runtime::torch::Torch>),
+                ..crate::runtime::by_name::LibraryCalls::NONE
+            };
+            return crate::runtime::Arrays::delegate(
+                b,
+                Self::INFO,
+                &calls,
+                args,
+                options,
+            );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         match args.dtype()? {
             crate::runtime::DType::Float32 => __by_name::threshold::<_, f32>(args),
@@ -2125,6 +2227,20 @@ impl ops::sum {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            let calls = crate::runtime::by_name::LibraryCalls {
+                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
+                torch: Some(Self::call::<crate::runtime::torch::Torch>),
+                ..crate::runtime::by_name::LibraryCalls::NONE
+            };
+            return crate::runtime::Arrays::delegate(
+                b,
+                Self::INFO,
+                &calls,
+                args,
+                options,
+            );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         match args.dtype()? {
             crate::runtime::DType::Float32 => __by_name::sum::<_, f32>(args),
@@ -2257,6 +2373,20 @@ impl ops::ends {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            let calls = crate::runtime::by_name::LibraryCalls {
+                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
+                torch: Some(Self::call::<crate::runtime::torch::Torch>),
+                ..crate::runtime::by_name::LibraryCalls::NONE
+            };
+            return crate::runtime::Arrays::delegate(
+                b,
+                Self::INFO,
+                &calls,
+                args,
+                options,
+            );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         match args.dtype()? {
             crate::runtime::DType::Float32 => __by_name::ends::<_, f32>(args),

@@ -1,7 +1,9 @@
 //! The base trait of every op group: the arrays of a backend, and their transfer to and from other memory.
 
 use crate::{
-    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result,
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
+    Result, Value,
+    by_name::LibraryCalls,
     bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
@@ -175,6 +177,22 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[inline]
     fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<HostView<'a, T>> {
         None
+    }
+
+    /// Whether the backend passes calls by name on to [`Arrays::delegate`].
+    #[doc(hidden)]
+    const DELEGATES: bool = false;
+
+    /// Calls an op by name on the library whose arrays this backend holds.
+    #[doc(hidden)]
+    fn delegate(
+        &self,
+        info: &'static OpInfo,
+        _calls: &LibraryCalls,
+        _args: &[Value<Self>],
+        _options: &[(&str, Value<Self>)],
+    ) -> Result<Value<Self>> {
+        Err(Error::unsupported(info.name, Self::NAME))
     }
 
     /// Whether the backend implements [`Arrays::fused`] and [`Arrays::fused_reduction`].

@@ -15,6 +15,7 @@
 //! ```
 
 mod clock;
+mod named;
 mod profile;
 mod report;
 mod strict;

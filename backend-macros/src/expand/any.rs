@@ -162,6 +162,23 @@ impl Expand<'_> {
         let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
         let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
         let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
+        let watched_call = watched(quote!(b.call_by_name(info, calls, args, options)));
+        let delegation = when_watched(quote! {
+            const DELEGATES: bool = true;
+
+            fn delegate(
+                &self,
+                info: &'static #rt::OpInfo,
+                calls: &#rt::by_name::LibraryCalls,
+                args: &[#rt::Value<Self>],
+                options: &[(&str, #rt::Value<Self>)],
+            ) -> #rt::Result<#rt::Value<Self>> {
+                match self {
+                    #(#any_name::#variant(b) => #rt::by_name::delegate::on(b, info.name, calls.#get, args, options),)*
+                    #watched_call
+                }
+            }
+        });
         let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
             /// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
@@ -263,6 +280,21 @@ impl Expand<'_> {
                     }
                 )*
             }
+
+            #(
+                impl #rt::by_name::Holds<#ty> for #any_name {
+                    fn held<'a, T: #rt::Element>(
+                        x: &'a #any_array<T>,
+                        op: &'static str,
+                    ) -> #rt::Result<&'a <#ty as #rt::Arrays>::Array<T>> {
+                        x.#get(op)
+                    }
+
+                    fn hold<T: #rt::Element>(x: <#ty as #rt::Arrays>::Array<T>) -> #any_array<T> {
+                        #any_array::#variant(x)
+                    }
+                }
+            )*
 
             // if the enum has only one backend, the arms for arrays of other backends are unreachable
             #[allow(unreachable_patterns)]
@@ -378,6 +410,8 @@ impl Expand<'_> {
                 }
 
                 #watched_fusion
+
+                #delegation
 
                 // arrays of a watched backend move through the host, by calls that the watcher sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {

@@ -107,7 +107,7 @@ impl Expand<'_> {
     /// The row's description as data, and its call by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
-        let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
+        let (bounds, dispatch, delegate) = (self.backend_bounds(), self.in_its_dtype(op, None), self.delegate(op));
         quote! {
             impl #module::#item {
                 /// Description of the op's parameters and results, as data.
@@ -119,11 +119,35 @@ impl Expand<'_> {
                     args: &[#rt::Value<B>],
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
+                    #delegate
                     let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
                     #dispatch
                 }
             }
         }
+    }
+
+    /// The statement that passes a call by name on a backend that holds arrays of the libraries to the library. A row
+    /// that is written once for any backend has none, and neither have the rows of a user's table, whose backends need
+    /// not be all libraries.
+    fn delegate(&self, op: &Op) -> Option<TokenStream> {
+        let is_free = |b: &Backend| op.maps.get(&b.name).is_some_and(Map::is_free);
+        if self.extension.is_some() || self.model.backends.iter().any(is_free) {
+            return None;
+        }
+        let rt = self.rt();
+        let libraries: Vec<Ident> = self.model.backends.iter().map(|b| id(&b.name)).collect();
+        let types = self.model.backends.iter().map(|b| self.backend_type(b));
+        Some(quote! {
+            // known to the compiler, so that the rest is not compiled for such a backend
+            if const { <B as #rt::Arrays>::DELEGATES } {
+                let calls = #rt::by_name::LibraryCalls {
+                    #(#libraries: Some(Self::call::<#types>),)*
+                    ..#rt::by_name::LibraryCalls::NONE
+                };
+                return #rt::Arrays::delegate(b, Self::INFO, &calls, args, options);
+            }
+        })
     }
 
     /// The row as data.

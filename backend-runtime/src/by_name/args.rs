@@ -13,9 +13,9 @@ use std::ops::Deref;
 pub struct Args<'a, B: Arrays> {
     /// The backend.
     pub b: &'a B,
-    op: &'static OpInfo,
+    pub(super) op: &'static OpInfo,
     /// The value of each parameter of the row; `None` if the call does not give it.
-    values: Vec<Option<&'a Value<B>>>,
+    pub(super) values: Vec<Option<&'a Value<B>>>,
     /// The option `dtype`, which every call has.
     dtype: Option<DType>,
 }

@@ -4,6 +4,7 @@ use crate::{
     Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch,
     dlpack::{CopyMode, ManagedTensor},
     f16,
+    wrap::AnyTyped,
 };
 use std::{any::Any, fmt};
 
@@ -35,6 +36,11 @@ macro_rules! dyn_array {
             pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
                 let slot: &mut dyn Any = &mut Some(x);
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
+            }
+
+            /// The array, with its shape and dtype known and its type unknown.
+            pub fn typed(&self) -> &dyn AnyTyped {
+                match self { $(DynArray::$variant(x) => x,)* }
             }
 
             fn as_any(&self) -> &dyn Any {

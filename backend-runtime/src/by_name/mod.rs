@@ -6,12 +6,15 @@
 
 mod args;
 mod array;
+pub mod delegate;
+mod described;
 mod literal;
 mod program;
 mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
+pub use delegate::{CallOf, Holds, LibraryCalls};
 pub use literal::ToLiteral;
 pub use program::Program;
 pub use value::{FromValue, Value};

@@ -51,6 +51,34 @@ impl<B: Arrays> Value<B> {
         Ok(Value::List(list))
     }
 
+    /// The value with its arrays converted to another backend.
+    pub(super) fn with_arrays<C: Arrays>(
+        &self,
+        convert: &mut dyn FnMut(&DynArray<B>) -> Result<DynArray<C>>,
+    ) -> Result<Value<C>> {
+        Ok(match self {
+            Value::Array(x) => Value::Array(convert(x)?),
+            Value::Bool(x) => Value::Bool(*x),
+            Value::Integer(x) => Value::Integer(*x),
+            Value::Float(x) => Value::Float(*x),
+            Value::Complex(x) => Value::Complex(*x),
+            Value::Text(x) => Value::Text(x.clone()),
+            Value::List(items) => {
+                let mut list = rules::list("call", items.len())?;
+                for item in items {
+                    list.push(item.with_arrays(convert)?);
+                }
+                Value::List(list)
+            }
+            Value::Slice(x) => Value::Slice(*x),
+            Value::Bytes(x) => Value::Bytes(x.clone()),
+            Value::All => Value::All,
+            Value::New => Value::New,
+            Value::Rest => Value::Rest,
+            Value::None => Value::None,
+        })
+    }
+
     /// The array, if the value is one.
     pub fn as_array(&self) -> Option<&DynArray<B>> {
         match self {

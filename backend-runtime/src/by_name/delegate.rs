@@ -1,0 +1,88 @@
+//! Calls by name on a backend that holds the arrays of several libraries: the values of a call are converted to one
+//! library, which runs the call, and the result is converted back. The calls of each library are compiled once, and
+//! nothing is compiled for the backend that holds them.
+
+use super::{DynArray, Value};
+use crate::{Arrays, DType, Element, Error, Result, dispatch};
+
+/// A call of one op by name, on one backend.
+pub type CallOf<B> = fn(&B, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
+
+/// The calls of one op on the libraries. A library that has no code of its own for the op has `None`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LibraryCalls {
+    /// The call on the CPU backend.
+    pub numpyish: Option<CallOf<crate::numpyish::Numpyish>>,
+    /// The call on NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    pub cuda: Option<CallOf<crate::cuda::Cuda>>,
+    /// The call on libtorch.
+    #[cfg(feature = "torch")]
+    pub torch: Option<CallOf<crate::torch::Torch>>,
+}
+
+impl LibraryCalls {
+    /// No call.
+    pub const NONE: LibraryCalls = LibraryCalls {
+        numpyish: None,
+        #[cfg(feature = "cuda")]
+        cuda: None,
+        #[cfg(feature = "torch")]
+        torch: None,
+    };
+}
+
+/// A backend whose arrays may be arrays of the backend `L`.
+pub trait Holds<L: Arrays>: Arrays {
+    /// The array of `L`; returns an error if the array belongs to another backend.
+    fn held<'a, T: Element>(x: &'a Self::Array<T>, op: &'static str) -> Result<&'a L::Array<T>>;
+
+    /// An array of this backend that holds an array of `L`.
+    fn hold<T: Element>(x: L::Array<T>) -> Self::Array<T>;
+}
+
+/// Runs a call on the library `l`.
+pub fn on<B: Holds<L>, L: Arrays>(
+    l: &L,
+    op: &'static str,
+    call: Option<CallOf<L>>,
+    args: &[Value<B>],
+    options: &[(&str, Value<B>)],
+) -> Result<Value<B>> {
+    let Some(call) = call else {
+        return Err(Error::unsupported(op, L::NAME));
+    };
+    let mut of_library = Vec::with_capacity(args.len());
+    for value in args {
+        of_library.push(held(op, value)?);
+    }
+    let mut named = Vec::with_capacity(options.len());
+    for (name, value) in options {
+        named.push((*name, held(op, value)?));
+    }
+    hold(call(l, &of_library, &named)?)
+}
+
+/// The value with arrays of the library.
+fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Value<L>> {
+    value.with_arrays(&mut |x| {
+        dispatch!(x.dtype(), T => {
+            let x = x.get::<T>().ok_or_else(|| no_dtype(op, x.dtype()))?;
+            Ok(DynArray::of::<T>(B::held(x, op)?.clone()))
+        })
+    })
+}
+
+/// The value with arrays of the backend that holds the library's.
+fn hold<B: Holds<L>, L: Arrays>(value: Value<L>) -> Result<Value<B>> {
+    value.with_arrays(&mut |x| {
+        dispatch!(x.dtype(), T => {
+            let x = x.get::<T>().ok_or_else(|| no_dtype("call", x.dtype()))?;
+            Ok(DynArray::of::<T>(B::hold::<T>(x.clone())))
+        })
+    })
+}
+
+fn no_dtype(op: &'static str, dtype: DType) -> Error {
+    Error::DType { op, dtype }
+}

@@ -1,0 +1,49 @@
+//! Calls by name on a watched backend that is chosen at run time: a watcher sees the call, which runs on the library.
+
+use super::{RunningOn, Watched};
+use crate::{
+    AnyBackend, Arrays, DynArray, Error, Result, Value, dispatch,
+    runtime::{
+        OpInfo, Wrap,
+        by_name::{Args, LibraryCalls},
+    },
+};
+
+impl Watched<AnyBackend> {
+    /// Calls the op on the backend within.
+    pub(crate) fn call_by_name(
+        &self,
+        info: &'static OpInfo,
+        calls: &LibraryCalls,
+        args: &[Value<AnyBackend>],
+        options: &[(&str, Value<AnyBackend>)],
+    ) -> Result<Value<AnyBackend>> {
+        let within = self.within();
+        let read = Args::new(within, info, args, options)?;
+        let mut running = read.described(read.dtype()?, |call| self.begin(call))?;
+        let result = within.delegate(info, calls, args, options)?;
+        self.seen(info.name, &mut running, &result)?;
+        Ok(result)
+    }
+
+    /// Shows the arrays of a result to the watcher.
+    fn seen(&self, op: &'static str, running: &mut RunningOn<AnyBackend>, result: &Value<AnyBackend>) -> Result<()> {
+        match result {
+            Value::Array(x) => self.array_seen(op, running, x),
+            Value::List(items) => items.iter().try_for_each(|item| self.seen(op, running, item)),
+            _ => Ok(()),
+        }
+    }
+
+    fn array_seen(
+        &self,
+        op: &'static str,
+        running: &mut RunningOn<AnyBackend>,
+        x: &DynArray<AnyBackend>,
+    ) -> Result<()> {
+        dispatch!(x.dtype(), T => {
+            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
+            self.close::<T>(running, x.clone()).map(drop)
+        })
+    }
+}
