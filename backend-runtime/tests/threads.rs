@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{
-    Arrays, Axes, Error, available,
+    Arrays, Axes, DType, Error, available,
     numpyish::{NdArray, Numpyish, linalg, reduction, sorting},
     torch::{self, Torch},
 };
@@ -83,8 +83,9 @@ fn a_forked_process_does_not_wait_for_the_threads_of_its_parent() {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             check(&x, &m);
             if let (Some(b), Some(tensor)) = (&torch, &tensor) {
-                let error =
-                    torch::reduction::sum(b, tensor, Axes::All, false).expect_err("libtorch has no threads here");
+                let on = torch::OpContext::new(b, "sum", DType::Float64);
+                let error = torch::reduction::sum(on, tensor.tensor(), Axes::All, false)
+                    .expect_err("libtorch has no threads here");
                 assert!(matches!(&error, Error::Unavailable { why, .. } if why.contains("fork")), "{error}");
             }
         }));

@@ -1,20 +1,18 @@
 //! Conversion to another dtype by the rules of `astype`.
 
 use super::{
-    Torch, TorchArray,
     call::{OpContext, args},
     ops,
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
-use crate::{DType, DTypeKind, Element, Result, rules};
+use crate::{DType, DTypeKind, Result, rules};
 
 /// Converts the array to another dtype.
-pub fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<U>> {
-    let on = b.on::<T>("astype");
+pub fn astype(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     // an array without elements may have lengths that are too large for a wider dtype
-    rules::count("astype", x.shape(), U::DTYPE.size())?;
-    on.array(convert(on, x.tensor(), T::DTYPE, U::DTYPE)?)
+    rules::count(on.op, x.shape(), on.to.size())?;
+    convert(on, x, on.dtype, on.to)
 }
 
 /// Converts from one dtype to another by the rules of `astype`.

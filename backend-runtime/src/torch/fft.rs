@@ -1,7 +1,6 @@
 //! Fourier transforms.
 
 use super::{
-    Torch, TorchArray,
     call::{OpContext, Schema, args},
     casting::narrow,
     manipulation::rotate,
@@ -10,43 +9,43 @@ use super::{
     tensor::{Number, Tensor},
 };
 use crate::{
-    Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Numeric, Real, Result,
+    Axes, DType, Lengths, Norm, Result,
+    raw::RawElement,
     rules::{self, Half, Transform},
 };
 
 /// Converts the array to a dtype that libtorch can transform.
-fn input<T: Float>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    on.enter_typed(DtypeStrategy::Float32, x)
+fn input(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    on.enter(DtypeStrategy::Float32, x)
 }
 
 macro_rules! along_one_axis {
-    ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, half: $half:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident -> $out:ident = $schema:ident, half: $half:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, n: Option<usize>, axis: isize, norm: Norm) -> Result<TorchArray<T::$out>> {
-            let on = b.on::<T>(stringify!($name));
+        pub fn $name(on: OpContext<'_>, x: &Tensor, n: Option<usize>, axis: isize, norm: Norm) -> Result<Tensor> {
             let Transform { axes, shape } = rules::transform(on.op, x.shape(), n, axis, Half::$half)?;
-            if x.tensor().size() == 0 {
+            if x.size() == 0 {
                 // libtorch refuses empty input; NumPy pads empty input with zeros, whose transform is zero
-                return on.array(on.full_typed(&shape, <T::$out>::ZERO)?);
+                return on.full(&shape, RawElement::zero(on.dtype.$out()));
             }
             let (axis, n) = axes[0];
-            on.array(on.call(&ops::$schema, args![&input(on, x)?, n, axis, norm.name()])?)
+            on.call(&ops::$schema, args![&input(on, x)?, n, axis, norm.name()])
         }
     )*};
 }
 along_one_axis! {
     /// Discrete Fourier transform along one axis.
-    fft<Float> -> Complex = FFT, half: Neither;
+    fft -> to_complex = FFT, half: Neither;
     /// Inverse of `fft`.
-    ifft<Float> -> Complex = IFFT, half: Neither;
+    ifft -> to_complex = IFFT, half: Neither;
     /// `fft` of real `x`: the non-negative frequencies.
-    rfft<Real> -> Complex = RFFT, half: Result;
+    rfft -> to_complex = RFFT, half: Result;
     /// Inverse of `rfft`.
-    irfft<ComplexFloat> -> Real = IRFFT, half: Input;
+    irfft -> to_real = IRFFT, half: Input;
     /// `fft` of a signal with Hermitian symmetry, given by its first half.
-    hfft<ComplexFloat> -> Real = HFFT, half: Input;
+    hfft -> to_real = HFFT, half: Input;
     /// Inverse of `hfft`.
-    ihfft<Real> -> Complex = IHFFT, half: Result;
+    ihfft -> to_complex = IHFFT, half: Result;
 }
 
 /// Transforms along one axis after another, with the op `along` for the axis with the half spectrum, and the op
@@ -67,75 +66,69 @@ fn one_by_one(
 }
 
 macro_rules! over_several_axes {
-    ($($(#[$doc:meta])* $name:ident<$bound:ident> -> $out:ident = $schema:ident, $along:ident, $complex:ident, half: $half:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident -> $out:ident = $schema:ident, $along:ident, $complex:ident, half: $half:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $name<T: $bound>(b: &Torch, x: &TorchArray<T>, s: Option<Lengths>, axes: Axes, norm: Norm) -> Result<TorchArray<T::$out>> {
-            let on = b.on::<T>(stringify!($name));
+        pub fn $name(on: OpContext<'_>, x: &Tensor, s: Option<Lengths>, axes: Axes, norm: Norm) -> Result<Tensor> {
             let plan = rules::transforms(on.op, x.shape(), s, axes, Half::$half)?;
             if plan.axes.is_empty() {
-                return on.array(on.cast(x.tensor(), <T::$out>::DTYPE)?);
+                return on.cast(x, on.dtype.$out());
             }
-            if x.tensor().size() == 0 {
-                return on.array(on.full_typed(&plan.shape, <T::$out>::ZERO)?);
+            if x.size() == 0 {
+                return on.full(&plan.shape, RawElement::zero(on.dtype.$out()));
             }
             let x = input(on, x)?;
             if plan.repeats() {
-                return on.array(one_by_one(on, x, &plan, Half::$half, norm, [&ops::$along, &ops::$complex])?);
+                return one_by_one(on, x, &plan, Half::$half, norm, [&ops::$along, &ops::$complex]);
             }
             let (axes, lengths): (Vec<usize>, Vec<usize>) = plan.axes.into_iter().unzip();
-            on.array(on.call(&ops::$schema, args![&x, &lengths, &axes, norm.name()])?)
+            on.call(&ops::$schema, args![&x, &lengths, &axes, norm.name()])
         }
     )*};
 }
 over_several_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<Float> -> Complex = FFTN, FFT, FFT, half: Neither;
+    fftn -> to_complex = FFTN, FFT, FFT, half: Neither;
     /// Inverse of `fftn`.
-    ifftn<Float> -> Complex = IFFTN, IFFT, IFFT, half: Neither;
+    ifftn -> to_complex = IFFTN, IFFT, IFFT, half: Neither;
     /// `fftn` of real `x`: the last axis keeps its non-negative frequencies.
-    rfftn<Real> -> Complex = RFFTN, RFFT, FFT, half: Result;
+    rfftn -> to_complex = RFFTN, RFFT, FFT, half: Result;
     /// Inverse of `rfftn`.
-    irfftn<ComplexFloat> -> Real = IRFFTN, IRFFT, IFFT, half: Input;
+    irfftn -> to_real = IRFFTN, IRFFT, IFFT, half: Input;
 }
 
 /// Moves the zero frequency to the middle of the axes.
-pub fn fftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    centred(b.on::<T>("fftshift"), x, axes, |n| n / 2)
+pub fn fftshift(on: OpContext<'_>, x: &Tensor, axes: Axes) -> Result<Tensor> {
+    centred(on, x, axes, |n| n / 2)
 }
 
 /// Inverse of `fftshift`.
-pub fn ifftshift<T: Element>(b: &Torch, x: &TorchArray<T>, axes: Axes) -> Result<TorchArray<T>> {
-    centred(b.on::<T>("ifftshift"), x, axes, |n| n - n / 2)
+pub fn ifftshift(on: OpContext<'_>, x: &Tensor, axes: Axes) -> Result<Tensor> {
+    centred(on, x, axes, |n| n - n / 2)
 }
 
-fn centred<T: Element>(
-    on: OpContext<'_>,
-    x: &TorchArray<T>,
-    axes: Axes,
-    shift: fn(usize) -> usize,
-) -> Result<TorchArray<T>> {
-    on.array(rotate(on, x.tensor(), &rules::halves(on.op, axes, x.shape(), shift)?)?)
+fn centred(on: OpContext<'_>, x: &Tensor, axes: Axes, shift: fn(usize) -> usize) -> Result<Tensor> {
+    rotate(on, x, &rules::halves(on.op, axes, x.shape(), shift)?)
 }
 
 /// Sample frequencies: `count` integers divided by `n * d`.
-fn frequencies<T: Real>(
+fn frequencies(
     on: OpContext<'_>,
     n: usize,
     count: usize,
     d: f64,
     integers: impl Fn(OpContext<'_>) -> Result<Tensor>,
-) -> Result<TorchArray<T>> {
+) -> Result<Tensor> {
     let step = rules::frequency_step(on.op, n, d)?;
-    rules::count(on.op, &[count], size_of::<T>())?;
+    rules::count(on.op, &[count], on.dtype.size())?;
     let integers = on.cast(&integers(on)?, DType::Float64)?;
     let scaled = on.call(&ops::MUL, args![&integers, Number::of(step)])?;
-    on.array(narrow(on, &scaled, T::DTYPE)?)
+    narrow(on, &scaled, on.dtype)
 }
 
 /// Sample frequencies of `fft`, for samples `d` apart.
-pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
+pub fn fftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<Tensor> {
     let positive = n - n / 2;
-    frequencies(b.on::<T>("fftfreq"), n, n, d, |on| {
+    frequencies(on, n, n, d, |on| {
         let up = on.count_up(n)?;
         let wrapped = on.call(&ops::SUB, args![&up, Number::of(n as i64)])?;
         on.select(&on.call(&ops::LT, args![&up, Number::of(positive as i64)])?, &up, &wrapped)
@@ -143,6 +136,6 @@ pub fn fftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
 }
 
 /// Sample frequencies of `rfft`, for samples `d` apart.
-pub fn rfftfreq<T: Real>(b: &Torch, n: usize, d: f64) -> Result<TorchArray<T>> {
-    frequencies(b.on::<T>("rfftfreq"), n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
+pub fn rfftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<Tensor> {
+    frequencies(on, n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }

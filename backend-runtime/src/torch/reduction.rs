@@ -3,7 +3,6 @@
 pub use super::loops::fold;
 
 use super::{
-    Torch, TorchArray,
     call::{OpContext, Schema, args},
     manipulation::{broadcast_to, concat},
     ops,
@@ -11,7 +10,7 @@ use super::{
     tensor::{Number, Tensor},
     with::computed_in,
 };
-use crate::{Axes, DType, DTypeKind, Element, Float, Interpolation, Numeric, Ordered, Real, Result, rules};
+use crate::{Axes, DType, DTypeKind, Interpolation, Result, raw::RawElement, rules};
 
 /// The axes of a reduction, adapted for libtorch, to which an empty list means all axes.
 struct ReductionAxes {
@@ -54,286 +53,227 @@ impl ReductionAxes {
 }
 
 /// Converts the array to the dtype of its sums; uint64 is summed in the bits of int64, which wraps in the same way.
-fn to_sum<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    match T::DTYPE {
-        DType::UInt64 => on.enter_typed(DtypeStrategy::Wrap, x),
+fn to_sum(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    match on.dtype {
+        DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
         dtype => match dtype.kind() {
-            DTypeKind::Real | DTypeKind::Complex => on.cast(x.tensor(), computed_in(dtype)),
-            _ => on.cast(x.tensor(), DType::Int64),
+            DTypeKind::Real | DTypeKind::Complex => on.cast(x, computed_in(dtype)),
+            _ => on.cast(x, DType::Int64),
         },
     }
 }
 
-/// Converts a sum in [`to_sum`]'s dtype to an array.
-fn from_sum<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T::Sum>> {
-    on.array(match T::Sum::DTYPE {
-        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
-        other => on.cast(&x, other)?,
-    })
+/// Converts a sum in [`to_sum`]'s dtype to the dtype of the result.
+fn from_sum(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
+    match on.dtype.to_sum() {
+        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64]),
+        other => on.cast(&x, other),
+    }
 }
 
 /// Sum over axes; integers and bools are summed in 64 bits.
-pub fn sum<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
-    let on = b.on::<T>("sum");
+pub fn sum(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
     let over = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?;
-    from_sum::<T>(on, over.call(on, &ops::SUM)?)
+    from_sum(on, over.call(on, &ops::SUM)?)
 }
 
 /// Product over axes; integers and bools are multiplied in 64 bits.
-pub fn prod<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T::Sum>> {
-    let on = b.on::<T>("prod");
+pub fn prod(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
     let (flat, shape) = ReductionAxes::new(on, to_sum(on, x)?, axis, keepdims)?.flat(on)?;
     let product = on.call(&ops::PROD, args![&flat, -1_i64])?;
-    from_sum::<T>(on, on.reshape(&product, &shape)?)
+    from_sum(on, on.reshape(&product, &shape)?)
 }
 
 /// Arithmetic mean over axes.
-pub fn mean<T: Float>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("mean");
-    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Float32, x)?, axis, keepdims)?;
-    on.leave_typed(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
+pub fn mean(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+    on.leave(DtypeStrategy::Float32, over.call(on, &ops::MEAN)?)
 }
 
-fn extreme<T: Ordered>(
-    on: OpContext<'_>,
-    schema: &Schema,
-    x: &TorchArray<T>,
-    axis: Axes,
-    keepdims: bool,
-) -> Result<TorchArray<T>> {
-    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Order, x)?, axis, keepdims)?;
+fn extreme(on: OpContext<'_>, schema: &Schema, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Order, x)?, axis, keepdims)?;
     rules::require_elements(on.op, over.x.shape(), &over.axes)?;
-    on.leave_typed(DtypeStrategy::Order, over.call(on, schema)?)
+    on.leave(DtypeStrategy::Order, over.call(on, schema)?)
 }
 
 /// Maximum over axes; NaN if an element is NaN.
-pub fn max<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    extreme(b.on::<T>("max"), &ops::AMAX, x, axis, keepdims)
+pub fn max(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    extreme(on, &ops::AMAX, x, axis, keepdims)
 }
 
 /// Minimum over axes; NaN if an element is NaN.
-pub fn min<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<T>> {
-    extreme(b.on::<T>("min"), &ops::AMIN, x, axis, keepdims)
+pub fn min(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    extreme(on, &ops::AMIN, x, axis, keepdims)
 }
 
 /// Whether any element over axes is nonzero.
-pub fn any<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
-    let on = b.on::<T>("any");
-    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::ANY)?)
+pub fn any(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)
 }
 
 /// Whether all elements over axes are nonzero.
-pub fn all<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<bool>> {
-    let on = b.on::<T>("all");
-    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::ALL)?)
+pub fn all(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)
 }
 
 /// Number of nonzero elements over axes.
-pub fn count_nonzero<T: Element>(b: &Torch, x: &TorchArray<T>, axis: Axes, keepdims: bool) -> Result<TorchArray<i64>> {
-    let on = b.on::<T>("count_nonzero");
-    on.array(ReductionAxes::new(on, on.is_nonzero_typed(x)?, axis, keepdims)?.call(on, &ops::SUM)?)
+pub fn count_nonzero(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
+    ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::SUM)
 }
 
-fn spread<T: Float>(
+fn spread(
     on: OpContext<'_>,
     schema: &Schema,
-    x: &TorchArray<T>,
+    x: &Tensor,
     axis: Axes,
     correction: f64,
     keepdims: bool,
-) -> Result<TorchArray<T::Real>> {
-    let over = ReductionAxes::new(on, on.enter_typed(DtypeStrategy::Float32, x)?, axis, keepdims)?;
+) -> Result<Tensor> {
+    let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
-    on.array(on.cast(&result, T::Real::DTYPE)?)
+    on.cast(&result, on.dtype.to_real())
 }
 
 /// Variance over axes.
-pub fn var<T: Float>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<TorchArray<T::Real>> {
-    spread(b.on::<T>("var"), &ops::VAR, x, axis, correction, keepdims)
+pub fn var(on: OpContext<'_>, x: &Tensor, axis: Axes, correction: f64, keepdims: bool) -> Result<Tensor> {
+    spread(on, &ops::VAR, x, axis, correction, keepdims)
 }
 
 /// Standard deviation over axes.
-pub fn std<T: Float>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<TorchArray<T::Real>> {
-    spread(b.on::<T>("std"), &ops::STD, x, axis, correction, keepdims)
+pub fn std(on: OpContext<'_>, x: &Tensor, axis: Axes, correction: f64, keepdims: bool) -> Result<Tensor> {
+    spread(on, &ops::STD, x, axis, correction, keepdims)
 }
 
-fn index_of<T: Ordered>(
-    on: OpContext<'_>,
-    schema: &Schema,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
+fn index_of(on: OpContext<'_>, schema: &Schema, x: &Tensor, axis: Option<isize>, keepdims: bool) -> Result<Tensor> {
     let Some(axis) = axis else {
         rules::require_any(on.op, x.shape())?;
-        let row = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
-        let index = index_of::<T>(on, schema, &row, Some(0), false)?;
-        let shape = rules::row_reduced(x.shape().len(), keepdims);
-        return on.array(on.reshape(index.tensor(), &shape)?);
+        let row = on.reshape(x, &[x.size()])?;
+        let index = index_of(on, schema, &row, Some(0), false)?;
+        let shape = rules::row_reduced(x.ndim(), keepdims);
+        return on.reshape(&index, &shape);
     };
-    let Some(axis) = rules::reduction_axis(on.op, axis, x.shape().len())? else {
-        return on.array(on.full_typed(&[], 0_i64)?);
+    let Some(axis) = rules::reduction_axis(on.op, axis, x.ndim())? else {
+        return on.full(&[], RawElement::of(0_i64));
     };
     rules::require_elements(on.op, x.shape(), &[axis])?;
-    let x = on.enter_typed(DtypeStrategy::Order, x)?;
-    let x = if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
-    on.array(on.call(schema, args![&x, axis, keepdims])?)
+    let x = on.enter(DtypeStrategy::Order, x)?;
+    let x = if on.dtype == DType::Bool { on.cast(&x, DType::UInt8)? } else { x };
+    on.call(schema, args![&x, axis, keepdims])
 }
 
 /// Index of the largest element, the first one in case of a tie; NaN counts as the largest.
-pub fn argmax<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
-    index_of(b.on::<T>("argmax"), &ops::ARGMAX, x, axis, keepdims)
+pub fn argmax(on: OpContext<'_>, x: &Tensor, axis: Option<isize>, keepdims: bool) -> Result<Tensor> {
+    index_of(on, &ops::ARGMAX, x, axis, keepdims)
 }
 
 /// Index of the smallest element, the first one in case of a tie; NaN counts as the smallest.
-pub fn argmin<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    keepdims: bool,
-) -> Result<TorchArray<i64>> {
-    index_of(b.on::<T>("argmin"), &ops::ARGMIN, x, axis, keepdims)
+pub fn argmin(on: OpContext<'_>, x: &Tensor, axis: Option<isize>, keepdims: bool) -> Result<Tensor> {
+    index_of(on, &ops::ARGMIN, x, axis, keepdims)
 }
 
-fn scan<T: Element>(
-    on: OpContext<'_>,
-    schema: &Schema,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    initial: Option<i64>,
-) -> Result<TorchArray<T::Sum>> {
-    let size = <T::Sum as Element>::DTYPE.size();
-    let row = [x.tensor().size()];
+fn scan(on: OpContext<'_>, schema: &Schema, x: &Tensor, axis: Option<isize>, initial: Option<i64>) -> Result<Tensor> {
+    let size = on.dtype.to_sum().size();
+    let row = [x.size()];
     let shape = if axis.is_some() { x.shape() } else { &row };
     let (axis, shape, _) = rules::scan(on.op, shape, axis.unwrap_or(0), initial.is_some(), size)?;
     let scanned = on.call(schema, args![&on.reshape(&to_sum(on, x)?, &shape)?, axis])?;
     let Some(initial) = initial else {
-        return from_sum::<T>(on, scanned);
+        return from_sum(on, scanned);
     };
     let mut first = scanned.shape().to_vec();
     first[axis] = 1;
     // the initial element is a new tensor, because the scan may be empty and then has no slice of length 1
     let first = on.call(&ops::NEW_FULL, args![&scanned, &first, Number::of(initial)])?;
-    from_sum::<T>(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
+    from_sum(on, on.call(&ops::CAT, args![&[first, scanned][..], axis])?)
 }
 
 /// Running sum along one axis; without an axis, the array is flattened first.
-pub fn cumulative_sum<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    include_initial: bool,
-) -> Result<TorchArray<T::Sum>> {
-    scan(b.on::<T>("cumulative_sum"), &ops::CUMSUM, x, axis, include_initial.then_some(0))
+pub fn cumulative_sum(on: OpContext<'_>, x: &Tensor, axis: Option<isize>, include_initial: bool) -> Result<Tensor> {
+    scan(on, &ops::CUMSUM, x, axis, include_initial.then_some(0))
 }
 
 /// Running product along one axis; without an axis, the array is flattened first.
-pub fn cumulative_prod<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    axis: Option<isize>,
-    include_initial: bool,
-) -> Result<TorchArray<T::Sum>> {
-    scan(b.on::<T>("cumulative_prod"), &ops::CUMPROD, x, axis, include_initial.then_some(1))
+pub fn cumulative_prod(on: OpContext<'_>, x: &Tensor, axis: Option<isize>, include_initial: bool) -> Result<Tensor> {
+    scan(on, &ops::CUMPROD, x, axis, include_initial.then_some(1))
 }
 
 /// Differences of neighbouring elements along one axis, taken `n` times.
-pub fn diff<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
+pub fn diff(
+    on: OpContext<'_>,
+    x: &Tensor,
     axis: isize,
     n: usize,
-    prepend: Option<&TorchArray<T>>,
-    append: Option<&TorchArray<T>>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("diff");
-    let axis = rules::axis(on.op, axis, x.shape().len())?;
-    let longer = with_edges(b, on.op, x, axis, prepend, append)?;
+    prepend: Option<&Tensor>,
+    append: Option<&Tensor>,
+) -> Result<Tensor> {
+    let axis = rules::axis(on.op, axis, x.ndim())?;
+    let longer = with_edges(on, x, axis, prepend, append)?;
     let x = longer.as_ref().unwrap_or(x);
     let (left, times) = rules::differences(x.shape(), axis, n);
     if left.contains(&0) {
-        return on.array(on.full_typed(&left, T::ZERO)?);
+        return on.full(&left, RawElement::zero(on.dtype));
     }
-    let mut d = on.enter_typed(DtypeStrategy::Parts, x)?;
+    let mut d = on.enter(DtypeStrategy::Parts, x)?;
     for _ in 0..times {
         let left = d.shape()[axis] - 1;
         d = on.call(&ops::SUB, args![&on.narrow(&d, axis, 1, left)?, &on.narrow(&d, axis, 0, left)?])?;
     }
-    on.leave_typed(DtypeStrategy::Parts, d)
+    on.leave(DtypeStrategy::Parts, d)
 }
 
 /// The array with `before` and `after` joined to its ends; `None` if there is neither.
-fn with_edges<T: Numeric>(
-    b: &Torch,
-    op: &'static str,
-    x: &TorchArray<T>,
+fn with_edges(
+    on: OpContext<'_>,
+    x: &Tensor,
     axis: usize,
-    before: Option<&TorchArray<T>>,
-    after: Option<&TorchArray<T>>,
-) -> Result<Option<TorchArray<T>>> {
-    let edge = |edge: Option<&TorchArray<T>>| {
-        let to = |edge: &TorchArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-        edge.map(|edge| broadcast_to(b, edge, &to(edge)?).map_err(|e| e.within(op))).transpose()
+    before: Option<&Tensor>,
+    after: Option<&Tensor>,
+) -> Result<Option<Tensor>> {
+    let edge = |edge: Option<&Tensor>| {
+        let to = |edge: &Tensor| rules::edge(on.op, x.shape(), edge.shape(), axis);
+        edge.map(|edge| broadcast_to(on, edge, &to(edge)?)).transpose()
     };
     let (before, after) = (edge(before)?, edge(after)?);
     if before.is_none() && after.is_none() {
         return Ok(None);
     }
-    let parts: Vec<&TorchArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
+    let parts: Vec<&Tensor> = before.iter().chain([x]).chain(&after).collect();
+    concat(on, &parts, Some(axis as isize)).map(Some)
 }
 
 /// Quantiles over axes; the result has the axes of `q` first.
-pub fn quantile<T: Real>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    q: &TorchArray<T>,
+pub fn quantile(
+    on: OpContext<'_>,
+    x: &Tensor,
+    q: &Tensor,
     axis: Axes,
     method: Interpolation,
     keepdims: bool,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("quantile");
-    let dtype = computed_in(T::DTYPE);
-    let over = ReductionAxes::new(on, on.cast(x.tensor(), dtype)?, axis, keepdims)?;
+) -> Result<Tensor> {
+    on.require(&[x, q])?;
+    let dtype = computed_in(on.dtype);
+    let over = ReductionAxes::new(on, on.cast(x, dtype)?, axis, keepdims)?;
     check_quantiles(on, q)?;
     rules::require_elements(on.op, over.x.shape(), &over.axes)?;
     let (n, (lanes, reduced)) = (over.count(), over.flat(on)?);
     let shape = [q.shape(), &reduced].concat();
-    if rules::count(on.op, &shape, size_of::<T>())? == 0 {
-        return on.array(on.full_typed(&shape, T::ZERO)?);
+    if rules::count(on.op, &shape, on.dtype.size())? == 0 {
+        return on.full(&shape, RawElement::zero(on.dtype));
     }
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
-    let quantiles = on.reshape(q.tensor(), &[q.tensor().size()])?;
+    let quantiles = on.reshape(q, &[q.size()])?;
     let found = between(on, &sorted, &places(on, &quantiles, n, dtype)?, method)?;
     // NaN sorts to the end
     let last = on.narrow(&sorted, sorted.ndim() - 1, n - 1, 1)?;
     let found = on.select(&on.call(&ops::ISNAN, args![&last])?, &last, &found)?;
     let found = on.call(&ops::MOVEDIM, args![&found, -1_i64, 0_i64])?;
-    on.array(on.cast(&on.reshape(&found, &shape)?, T::DTYPE)?)
+    on.cast(&on.reshape(&found, &shape)?, on.dtype)
 }
 
 /// Refuses quantiles outside [0, 1].
-fn check_quantiles<T: Real>(on: OpContext<'_>, q: &TorchArray<T>) -> Result<()> {
+fn check_quantiles(on: OpContext<'_>, q: &Tensor) -> Result<()> {
     let half = Number::of(0.5_f32);
-    let distance =
-        on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q.tensor(), DType::Float64)?, half])?])?;
+    let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q, DType::Float64)?, half])?])?;
     let inside = on.call(&ops::LE, args![&distance, half])?;
     let axes: Vec<usize> = (0..inside.ndim()).collect();
     match on.item(&on.call(&ops::ALL, args![&inside, &axes, false])?)? {

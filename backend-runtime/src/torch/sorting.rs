@@ -1,99 +1,105 @@
 //! Sorting, searching and sets, all by one stable sort.
 
 use super::{
-    Operand, Torch, TorchArray,
+    TorchArray,
     call::{OpContext, args},
     indexing::take,
     ops,
     strategy::{DtypeStrategy, signed},
     tensor::{Number, Tensor},
 };
-use crate::{DType, DTypeKind, Element, Ordered, Result, Side, rules};
+use crate::{
+    DType, DTypeKind, Result, Side, dispatch,
+    raw::{RawElement, RawOperand},
+    rules,
+};
 
 /// Converts the elements to a dtype that libtorch can sort, in the same order.
-fn sortable<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    let x = on.enter_typed(DtypeStrategy::Order, x)?;
-    if T::DTYPE == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
+fn sortable(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    let x = on.enter(DtypeStrategy::Order, x)?;
+    if on.dtype == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
 }
 
 /// The inverse of [`sortable`].
-fn from_sortable<T: Element>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
-    if T::DTYPE == DType::Bool { on.array(on.cast(&x, DType::Bool)?) } else { on.leave_typed(DtypeStrategy::Order, x) }
+fn from_sortable(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
+    if on.dtype == DType::Bool { on.cast(&x, DType::Bool) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
 /// Sorted elements and their original indices. The sort is stable, and puts NaN last.
-fn ordered<T: Element>(
-    on: OpContext<'_>,
-    x: &TorchArray<T>,
-    axis: usize,
-    descending: bool,
-) -> Result<(Tensor, Tensor)> {
+fn ordered(on: OpContext<'_>, x: &Tensor, axis: usize, descending: bool) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
         // no call is made, because libtorch loops over all lanes even if they have no elements, and there may be 2^60
         // lanes
-        let indices = on.full_typed(x.shape(), 0_i64)?;
+        let indices = on.full(x.shape(), RawElement::of(0_i64))?;
         return Ok((x, indices));
     }
     // descending sorts of libtorch put NaN first, so floats are negated and sorted in ascending order
-    let negated = descending && T::DTYPE.kind() == DTypeKind::Real;
+    let negated = descending && on.dtype.kind() == DTypeKind::Real;
     let keys = if negated { on.call(&ops::NEG, args![&x])? } else { x };
     let (sorted, indices) = on.pair(&ops::SORT, args![&keys, true, axis, descending && !negated])?;
     Ok((if negated { on.call(&ops::NEG, args![&sorted])? } else { sorted }, indices))
 }
 
 /// Sorts along one axis.
-pub fn sort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("sort");
-    let axis = rules::axis(on.op, axis, x.shape().len())?;
+pub fn sort(on: OpContext<'_>, x: &Tensor, axis: isize, descending: bool) -> Result<Tensor> {
+    let axis = rules::axis(on.op, axis, x.ndim())?;
     from_sortable(on, ordered(on, x, axis, descending)?.0)
 }
 
 /// Indices that would sort along one axis.
-pub fn argsort<T: Ordered>(b: &Torch, x: &TorchArray<T>, axis: isize, descending: bool) -> Result<TorchArray<i64>> {
-    let on = b.on::<T>("argsort");
+pub fn argsort(on: OpContext<'_>, x: &Tensor, axis: isize, descending: bool) -> Result<Tensor> {
     let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, false, size_of::<i64>())?;
-    on.array(on.reshape(&ordered(on, x, axis, descending)?.1, &shape)?)
+    on.reshape(&ordered(on, x, axis, descending)?.1, &shape)
 }
 
 /// The index at which to insert each element of `x2` into the sorted `x1` so that `x1` stays sorted.
-pub fn searchsorted<T: Ordered>(
-    b: &Torch,
-    x1: &TorchArray<T>,
-    x2: Operand<'_, T>,
+pub fn searchsorted(
+    on: OpContext<'_>,
+    x1: &Tensor,
+    x2: RawOperand<'_, Tensor>,
     side: Side,
-    sorter: Option<&TorchArray<i64>>,
-) -> Result<TorchArray<i64>> {
-    let on = b.on::<T>("searchsorted");
+    sorter: Option<&Tensor>,
+) -> Result<Tensor> {
     rules::sorted(on.op, x1.shape())?;
     let ordered = match sorter {
         None => None,
         Some(sorter) => {
             rules::sorter(on.op, x1.shape(), sorter.shape())?;
-            Some(take(b, x1, sorter, Some(0)).map_err(|e| e.within(on.op))?)
+            Some(sorted_by(on, x1, sorter)?)
         }
     };
     let x2 = match x2 {
-        Operand::Array(x) => x.into_owned(),
-        Operand::Scalar(x) => on.array(on.full_typed(&[], x)?)?,
+        RawOperand::Array(x) => x.clone(),
+        RawOperand::Scalar(x) => on.full(&[], x)?,
     };
+    on.require(&[x1, &x2])?;
     let (sorted, values) = (keys(on, ordered.as_ref().unwrap_or(x1))?, keys(on, &x2)?);
-    on.array(on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])?)
+    on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])
+}
+
+/// The elements of a row, in the order of `sorter`.
+fn sorted_by(on: OpContext<'_>, x: &Tensor, sorter: &Tensor) -> Result<Tensor> {
+    dispatch!(on.dtype, T => {
+        let x = TorchArray::<T>::new(on.op, x.clone())?;
+        let sorter = TorchArray::new(on.op, sorter.clone())?;
+        take(on.backend, &x, &sorter, Some(0)).map(|x| x.tensor().clone()).map_err(|e| e.within(on.op))
+    })
 }
 
 /// Contiguous integers in the order of the elements, with all NaN equal and last: libtorch's search would treat NaN as
 /// the smallest.
-fn keys<T: Ordered>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Tensor> {
-    if T::DTYPE.kind() != DTypeKind::Real {
+fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    if on.dtype.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
     // the sum turns -0 into 0; the bits of negative numbers have the opposite order, so all bits except the sign are
     // inverted
-    let integer = signed(T::DTYPE);
+    let integer = signed(on.dtype);
     let plus_zero = on.call(&ops::ADD, args![x, Number::of(0_i64)])?;
     let bits = on.call(&ops::VIEW_DTYPE, args![&plus_zero, integer])?;
-    let negative = on.call(&ops::SHIFT_RIGHT, args![&bits, Number::of(8 * T::DTYPE.size() as i64 - 1)])?;
-    let largest = i64::MAX >> (64 - 8 * T::DTYPE.size());
+    let negative = on.call(&ops::SHIFT_RIGHT, args![&bits, Number::of(8 * on.dtype.size() as i64 - 1)])?;
+    let largest = i64::MAX >> (64 - 8 * on.dtype.size());
     let inverse = on.call(&ops::BITWISE_AND, args![&negative, Number::of(largest)])?;
     let ordered = on.call(&ops::BITWISE_XOR, args![&bits, &inverse])?;
     let keys = on.call(&ops::MASKED_FILL, args![&ordered, &on.call(&ops::ISNAN, args![x])?, Number::of(largest)])?;
@@ -137,11 +143,11 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn of<T: Element>(on: OpContext<'_>, x: &TorchArray<T>) -> Result<Distinct> {
-        let flat: TorchArray<T> = on.array(on.reshape(x.tensor(), &[x.tensor().size()])?)?;
-        let (sorted, order) = match T::DTYPE.kind() {
-            DTypeKind::Complex => by_parts(on, flat.tensor())?,
-            _ => ordered::<T>(on, &flat, 0, false)?,
+    fn of(on: OpContext<'_>, x: &Tensor) -> Result<Distinct> {
+        let flat = on.reshape(x, &[x.size()])?;
+        let (sorted, order) = match on.dtype.kind() {
+            DTypeKind::Complex => by_parts(on, &flat)?,
+            _ => ordered(on, &flat, 0, false)?,
         };
         let n = sorted.size();
         let is_first = if n == 0 {
@@ -150,68 +156,61 @@ impl Distinct {
             // NaN differs from its neighbour, so each NaN is a first element
             let differs =
                 on.call(&ops::NE, args![&on.narrow(&sorted, 0, 1, n - 1)?, &on.narrow(&sorted, 0, 0, n - 1)?])?;
-            on.call(&ops::CAT, args![&[on.full_typed(&[1], true)?, differs][..], 0_i64])?
+            on.call(&ops::CAT, args![&[on.full(&[1], RawElement::of(true))?, differs][..], 0_i64])?
         };
         let firsts = on.call(&ops::NONZERO, args![&is_first])?;
         let firsts = on.reshape(&firsts, &[firsts.size()])?;
         Ok(Distinct { sorted, order, is_first, firsts })
     }
 
-    fn values<T: Element>(&self, on: OpContext<'_>) -> Result<TorchArray<T>> {
+    fn values(&self, on: OpContext<'_>) -> Result<Tensor> {
         from_sortable(on, on.pick(&self.sorted, 0, &self.firsts)?)
     }
 
-    fn counts(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
+    fn counts(&self, on: OpContext<'_>) -> Result<Tensor> {
         let ends = on.call(
             &ops::CAT,
-            args![&[self.firsts.clone(), on.full_typed(&[1], self.sorted.size() as i64)?][..], 0_i64],
+            args![&[self.firsts.clone(), on.full(&[1], RawElement::of(self.sorted.size() as i64))?][..], 0_i64],
         )?;
         let n = self.firsts.size();
-        on.array(on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])?)
+        on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])
     }
 
     /// The index of each element's value among the distinct values, in the shape of the array.
-    fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<TorchArray<i64>> {
+    fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;
         // each index is written once, because the order is a permutation
         let inverse =
             on.call(&ops::SCATTER, args![&on.call(&ops::ZEROS_LIKE, args![&rank])?, 0_i64, &self.order, &rank])?;
-        on.array(on.reshape(&inverse, shape)?)
+        on.reshape(&inverse, shape)
     }
 
     /// The index of the first occurrence of each value in the flattened array.
-    fn indices(&self, on: OpContext<'_>) -> Result<TorchArray<i64>> {
-        on.array(on.pick(&self.order, 0, &self.firsts)?)
+    fn indices(&self, on: OpContext<'_>) -> Result<Tensor> {
+        on.pick(&self.order, 0, &self.firsts)
     }
 }
 
 /// The distinct elements, sorted.
-pub fn unique_values<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("unique_values");
+pub fn unique_values(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     Distinct::of(on, x)?.values(on)
 }
 
 /// The distinct elements, and the number of occurrences of each.
-pub fn unique_counts<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
-    let on = b.on::<T>("unique_counts");
+pub fn unique_counts(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     let distinct = Distinct::of(on, x)?;
-    Ok((distinct.values(on)?, distinct.counts(on)?))
+    Ok([distinct.values(on)?, distinct.counts(on)?])
 }
 
 /// The distinct elements, and the index of each element's value among them.
-pub fn unique_inverse<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<i64>)> {
-    let on = b.on::<T>("unique_inverse");
+pub fn unique_inverse(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     let distinct = Distinct::of(on, x)?;
-    Ok((distinct.values(on)?, distinct.inverse(on, x.shape())?))
+    Ok([distinct.values(on)?, distinct.inverse(on, x.shape())?])
 }
 
-/// The result of [`unique_all`]: values, first indices, inverse, counts.
-type All<T> = (TorchArray<T>, TorchArray<i64>, TorchArray<i64>, TorchArray<i64>);
-
-/// The distinct elements, the first index of each, the inverse and the counts.
-pub fn unique_all<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<All<T>> {
-    let on = b.on::<T>("unique_all");
+/// The distinct elements, the first index of each, the inverse and the counts, in this order.
+pub fn unique_all(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 4]> {
     let distinct = Distinct::of(on, x)?;
-    Ok((distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?))
+    Ok([distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?])
 }

@@ -1,13 +1,13 @@
 //! Interpolation, and special functions that libtorch lacks or computes less accurately.
 
 use super::{
-    Operand, Torch, TorchArray,
+    Torch, TorchArray,
     call::args,
     ops, sorting,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Precision, Real, Result, Side, rules};
+use crate::{DType, Precision, Real, Result, Side, raw::RawOperand, rules};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Linear interpolation between points, computed in float64 as in NumPy.
@@ -21,7 +21,7 @@ pub fn interp<T: Precision>(
 ) -> Result<TorchArray<T>> {
     let on = b.on::<T>("interp");
     let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
-    let after = sorting::searchsorted(b, xp, Operand::array(x), Side::Right, None).map_err(|e| e.within(on.op))?;
+    let after = sorting::searchsorted(on, xp.tensor(), RawOperand::Array(x.tensor()), Side::Right, None)?;
     let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);
     let end = |given: Option<f64>, at: usize| match given {

@@ -4,7 +4,7 @@ use super::{array, host, torch};
 use crate::{
     Complex, Element, HostArray, Integer, Operand, Ordered, Real, RealNumeric, Result, bf16, f16,
     random::philox,
-    torch::{Torch, TorchArray, casting, elementwise},
+    torch::{OpContext, Torch, TorchArray, casting, elementwise},
 };
 
 /// Random bits, and values that are critical for integer ops.
@@ -72,11 +72,17 @@ fn clip<T: Ordered>(b: &Torch, values: &[T]) {
     }
 }
 
+/// The elements of an array converted to another dtype.
+fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> HostArray<U> {
+    let on = OpContext::new(b, "astype", T::DTYPE).with_to(U::DTYPE);
+    host(b, &on.array(casting::astype(on, x.tensor()).unwrap()).unwrap())
+}
+
 /// Tests `astype` to every dtype. NumPy has no bfloat16, so conversions of wide integers to it may be rounded through
 /// float32.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
-        let got = host(b, &casting::astype::<U, T>(b, &array(b, values.to_vec())).unwrap());
+        let got = astype::<U, T>(b, &array(b, values.to_vec()));
         for (&x, &g) in values.iter().zip(&got) {
             let direct: U = x.cast();
             let by_float: U = x.cast::<f32>().cast();
@@ -156,7 +162,7 @@ fn one_rounding_from_float64_to_16_bits() {
         1e-8,
         f64::MAX,
     ];
-    let got = casting::astype::<f16, f64>(&b, &array(&b, x)).unwrap();
+    let got = astype::<f16, f64>(&b, &array(&b, x));
     let want = [1.0 + 2_f32.powi(-10), -(1.0 + 2_f32.powi(-10)), 65504.0, 0.0, f32::INFINITY].map(f16::from_f32);
-    assert_eq!(host(&b, &got).as_slice().unwrap(), want);
+    assert_eq!(got.as_slice().unwrap(), want);
 }

@@ -2,11 +2,12 @@
 
 use super::{array, torch};
 use crate::{
-    Axes, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
+    Axes, DType, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
     numpyish::Numpyish,
+    raw::RawOperand,
     torch::{
-        Arg, Aten, DtypeStrategy, Torch, TorchArray, aten, creation, elementwise, fft, indexing, linalg, manipulation,
-        reduction, sorting, special,
+        Arg, Aten, DtypeStrategy, OpContext, Torch, TorchArray, aten, creation, elementwise, fft, indexing, linalg,
+        manipulation, reduction, sorting, special,
     },
 };
 
@@ -26,7 +27,7 @@ fn arrays_of_another_device() {
     let Some(b) = torch() else { return };
     let x = array(&b, vec![1.0, 2.0]);
     let gpu = Torch { index: 1, in_place: false, host: Numpyish::new() };
-    let error = reduction::sum(&gpu, &x, Axes::All, false).unwrap_err();
+    let error = reduction::sum(OpContext::new(&gpu, "sum", DType::Float64), x.tensor(), Axes::All, false).unwrap_err();
     assert_eq!(error, Error::Device { op: "sum", expected: "cuda:1".into(), found: "cpu".into() });
 }
 
@@ -64,6 +65,7 @@ fn sizes_over_any_memory() {
     let Some(b) = torch() else { return };
     let huge = usize::MAX / 2;
     let one = array(&b, vec![1.0]);
+    let on = |op| OpContext::new(&b, op, DType::Float64);
     let refused = [
         creation::zeros::<f64>(&b, &[huge, huge]).err(),
         creation::empty::<u8>(&b, &[0, usize::MAX]).err(),
@@ -72,12 +74,12 @@ fn sizes_over_any_memory() {
         creation::linspace(&b, 0.0, 1.0, huge, true).err(),
         creation::arange(&b, 0.0, 1e300, 1e-300).err(),
         creation::arange(&b, i64::MIN, i64::MAX, 1).err(),
-        manipulation::tile(&b, &one, &[huge, 9]).err(),
-        manipulation::repeat(&b, &one, usize::MAX, Some(0)).err(),
-        manipulation::pad(&b, &one, &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).err(),
-        manipulation::broadcast_to(&b, &one, &[usize::MAX, 3]).err(),
-        fft::fft(&b, &one, Some(usize::MAX), 0, Norm::Ortho).err(),
-        fft::fftn(&b, &one, Some(Lengths::from([1 << 45])), Axes::All, Norm::Backward).err(),
+        manipulation::tile(on("tile"), one.tensor(), &[huge, 9]).err(),
+        manipulation::repeat(on("repeat"), one.tensor(), usize::MAX, Some(0)).err(),
+        manipulation::pad(on("pad"), one.tensor(), &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).err(),
+        manipulation::broadcast_to(on("broadcast_to"), one.tensor(), &[usize::MAX, 3]).err(),
+        fft::fft(on("fft"), one.tensor(), Some(usize::MAX), 0, Norm::Ortho).err(),
+        fft::fftn(on("fftn"), one.tensor(), Some(Lengths::from([1 << 45])), Axes::All, Norm::Backward).err(),
     ];
     for (i, error) in refused.iter().enumerate() {
         assert!(matches!(error, Some(Error::Memory { .. })), "{i}: {error:?}");
@@ -91,30 +93,35 @@ fn axes_indices_and_arguments_out_of_range() {
     let (v, e, s) = (array(&b, vec![1.0, 2.0]), array(&b, Vec::<f64>::new()), array(&b, 1.0));
     let i = |list: &[i64]| array(&b, list.to_vec());
     let scalar = Operand::Scalar(1.0);
+    let on = |op| OpContext::new(&b, op, DType::Float64);
+    let quantile = |x: &TorchArray<f64>, q: f64| {
+        let q = array(&b, vec![q]);
+        reduction::quantile(on("quantile"), x.tensor(), q.tensor(), Axes::All, Interpolation::Linear, false).err()
+    };
     let refused = [
-        reduction::sum(&b, &m, Axes::from(2), false).err(),
-        reduction::max(&b, &e, Axes::All, false).err(),
-        reduction::argmax(&b, &e, Some(0), false).map(drop).err(),
-        reduction::argmin(&b, &s, Some(1), false).map(drop).err(),
-        reduction::diff(&b, &s, -1, 1, None, None).err(),
-        reduction::cumulative_sum(&b, &m, Some(isize::MIN), true).err(),
-        reduction::quantile(&b, &m, &array(&b, vec![1.5]), Axes::All, Interpolation::Linear, false).err(),
-        reduction::quantile(&b, &m, &array(&b, vec![f64::NAN]), Axes::All, Interpolation::Linear, false).err(),
-        reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::All, Interpolation::Linear, false).err(),
-        manipulation::reshape(&b, &m, &[4, -1]).err(),
-        manipulation::permute_dims(&b, &m, Axes::from(0)).err(),
-        manipulation::matrix_transpose(&b, &v).err(),
-        manipulation::moveaxis(&b, &m, Axes::from([0, 1]), Axes::from(0)).err(),
-        manipulation::expand_dims(&b, &m, Axes::from(5)).err(),
-        manipulation::squeeze(&b, &m, Axes::from(0)).err(),
-        manipulation::broadcast_to(&b, &m, &[3, 2]).err(),
-        manipulation::concat(&b, &[&m, &v], Some(0)).err(),
-        manipulation::concat::<f64>(&b, &[], Some(0)).err(),
-        manipulation::stack(&b, &[&m, &v], 0).err(),
-        manipulation::stack(&b, &[&m], 4).err(),
-        manipulation::roll(&b, &m, &[1, 2, 3], Axes::from([0, 1])).err(),
-        manipulation::pad(&b, &m, &[1, 1, 1], PadMode::Wrap, crate::Number::Real(0.0)).err(),
-        manipulation::pad(&b, &e, &[1, 1], PadMode::Reflect, crate::Number::Real(0.0)).err(),
+        reduction::sum(on("sum"), m.tensor(), Axes::from(2), false).err(),
+        reduction::max(on("max"), e.tensor(), Axes::All, false).err(),
+        reduction::argmax(on("argmax"), e.tensor(), Some(0), false).map(drop).err(),
+        reduction::argmin(on("argmin"), s.tensor(), Some(1), false).map(drop).err(),
+        reduction::diff(on("diff"), s.tensor(), -1, 1, None, None).err(),
+        reduction::cumulative_sum(on("cumulative_sum"), m.tensor(), Some(isize::MIN), true).err(),
+        quantile(&m, 1.5),
+        quantile(&m, f64::NAN),
+        quantile(&e, 0.5),
+        manipulation::reshape(on("reshape"), m.tensor(), &[4, -1]).err(),
+        manipulation::permute_dims(on("permute_dims"), m.tensor(), Axes::from(0)).err(),
+        manipulation::matrix_transpose(on("matrix_transpose"), v.tensor()).err(),
+        manipulation::moveaxis(on("moveaxis"), m.tensor(), Axes::from([0, 1]), Axes::from(0)).err(),
+        manipulation::expand_dims(on("expand_dims"), m.tensor(), Axes::from(5)).err(),
+        manipulation::squeeze(on("squeeze"), m.tensor(), Axes::from(0)).err(),
+        manipulation::broadcast_to(on("broadcast_to"), m.tensor(), &[3, 2]).err(),
+        manipulation::concat(on("concat"), &[m.tensor(), v.tensor()], Some(0)).err(),
+        manipulation::concat(on("concat"), &[], Some(0)).err(),
+        manipulation::stack(on("stack"), &[m.tensor(), v.tensor()], 0).err(),
+        manipulation::stack(on("stack"), &[m.tensor()], 4).err(),
+        manipulation::roll(on("roll"), m.tensor(), &[1, 2, 3], Axes::from([0, 1])).err(),
+        manipulation::pad(on("pad"), m.tensor(), &[1, 1, 1], PadMode::Wrap, crate::Number::Real(0.0)).err(),
+        manipulation::pad(on("pad"), e.tensor(), &[1, 1], PadMode::Reflect, crate::Number::Real(0.0)).err(),
         indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
         indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
@@ -126,16 +133,16 @@ fn axes_indices_and_arguments_out_of_range() {
         indexing::scatter_add(&b, &v, &i(&[0, 1, 0]), &v, 0).err(),
         indexing::scatter(&b, &v, &i(&[0, i64::MAX]), &v, 0).err(),
         indexing::boolean_mask(&b, &m, &array(&b, vec![true; 3])).err(),
-        sorting::sort(&b, &s, 0, true).err(),
-        sorting::searchsorted(&b, &m, Operand::array(&v), Side::Left, None).map(drop).err(),
+        sorting::sort(on("sort"), s.tensor(), 0, true).err(),
+        sorting::searchsorted(on("searchsorted"), m.tensor(), RawOperand::Array(v.tensor()), Side::Left, None).err(),
         linalg::matmul(&b, &m, &m).err(),
         linalg::matmul(&b, &s, &m).err(),
-        fft::fft(&b, &v, Some(0), 0, Norm::Backward).map(drop).err(),
-        fft::fft(&b, &e, None, 0, Norm::Backward).map(drop).err(),
-        fft::rfftn(&b, &s, None, Axes::All, Norm::Backward).map(drop).err(),
-        fft::fftn(&b, &v, Some(Lengths::from([2, 2])), Axes::All, Norm::Backward).map(drop).err(),
-        fft::fftn(&b, &m, Some(Lengths::from([2])), Axes::from([0, 1]), Norm::Backward).map(drop).err(),
-        fft::fftfreq::<f64>(&b, 0, 1.0).err(),
+        fft::fft(on("fft"), v.tensor(), Some(0), 0, Norm::Backward).map(drop).err(),
+        fft::fft(on("fft"), e.tensor(), None, 0, Norm::Backward).map(drop).err(),
+        fft::rfftn(on("rfftn"), s.tensor(), None, Axes::All, Norm::Backward).map(drop).err(),
+        fft::fftn(on("fftn"), v.tensor(), Some(Lengths::from([2, 2])), Axes::All, Norm::Backward).map(drop).err(),
+        fft::fftn(on("fftn"), m.tensor(), Some(Lengths::from([2])), Axes::from([0, 1]), Norm::Backward).map(drop).err(),
+        fft::fftfreq(on("fftfreq"), 0, 1.0).err(),
         special::interp(&b, &v, &e, &e, None, None).err(),
         special::interp(&b, &v, &v, &e, None, None).err(),
         creation::arange(&b, 0.0, 1.0, 0.0).err(),
@@ -153,30 +160,21 @@ fn axes_indices_and_arguments_out_of_range() {
 fn empty_arrays_have_results() {
     let Some(b) = torch() else { return };
     let e = array(&b, HostArray::<f32>::zeros(&[0, 4][..]));
-    assert_eq!(sorting::unique_all(&b, &e).unwrap().2.shape(), [0, 4]);
-    assert_eq!(
-        sorting::searchsorted(&b, &array(&b, Vec::<f32>::new()), Operand::array(&e), Side::Left, None).unwrap().shape(),
-        [0, 4]
-    );
-    assert_eq!(
-        super::host(
-            &b,
-            &sorting::searchsorted(
-                &b,
-                &array(&b, Vec::<f32>::new()),
-                Operand::array(&array(&b, vec![1.0])),
-                Side::Left,
-                None
-            )
-            .unwrap()
-        )[[0]],
-        0
-    );
-    assert_eq!(fft::fft(&b, &e, None, 1, Norm::Backward).unwrap().shape(), [0, 4]);
+    let on = |op| OpContext::new(&b, op, DType::Float32);
+    assert_eq!(sorting::unique_all(on("unique_all"), e.tensor()).unwrap()[2].shape(), [0, 4]);
+    let none = array(&b, Vec::<f32>::new());
+    let search = |x2: &TorchArray<f32>| {
+        let x2 = RawOperand::Array(x2.tensor());
+        sorting::searchsorted(on("searchsorted"), none.tensor(), x2, Side::Left, None).unwrap()
+    };
+    assert_eq!(search(&e).shape(), [0, 4]);
+    let found = TorchArray::<i64>::new("searchsorted", search(&array(&b, vec![1.0]))).unwrap();
+    assert_eq!(super::host(&b, &found)[[0]], 0);
+    assert_eq!(fft::fft(on("fft"), e.tensor(), None, 1, Norm::Backward).unwrap().shape(), [0, 4]);
     assert_eq!(
         fft::irfftn(
-            &b,
-            &array(&b, HostArray::<crate::Complex<f64>>::zeros(&[0, 3][..])),
+            on("irfftn").with_dtype(DType::Complex128),
+            array(&b, HostArray::<crate::Complex<f64>>::zeros(&[0, 3][..])).tensor(),
             None,
             Axes::from(1),
             Norm::Ortho
@@ -185,15 +183,22 @@ fn empty_arrays_have_results() {
         .shape(),
         [0, 4]
     );
-    assert_eq!(manipulation::flip(&b, &e, Axes::All).unwrap().shape(), [0, 4]);
-    assert_eq!(manipulation::tile(&b, &e, &[2, 0]).unwrap().shape(), [0, 0]);
-    assert_eq!(manipulation::unstack(&b, &e, 0).unwrap().len(), 0);
-    assert_eq!(reduction::diff(&b, &e, 0, usize::MAX, None, None).unwrap().shape(), [0, 4]);
-    assert_eq!(reduction::prod(&b, &e, Axes::from(0), true).unwrap().shape(), [1, 4]);
+    assert_eq!(manipulation::flip(on("flip"), e.tensor(), Axes::All).unwrap().shape(), [0, 4]);
+    assert_eq!(manipulation::tile(on("tile"), e.tensor(), &[2, 0]).unwrap().shape(), [0, 0]);
+    assert_eq!(manipulation::unstack(on("unstack"), e.tensor(), 0).unwrap().len(), 0);
+    assert_eq!(reduction::diff(on("diff"), e.tensor(), 0, usize::MAX, None, None).unwrap().shape(), [0, 4]);
+    assert_eq!(reduction::prod(on("prod"), e.tensor(), Axes::from(0), true).unwrap().shape(), [1, 4]);
     assert_eq!(
-        reduction::quantile(&b, &e, &array(&b, vec![0.5]), Axes::from(1), Interpolation::Linear, false)
-            .unwrap()
-            .shape(),
+        reduction::quantile(
+            on("quantile"),
+            e.tensor(),
+            array(&b, vec![0.5]).tensor(),
+            Axes::from(1),
+            Interpolation::Linear,
+            false
+        )
+        .unwrap()
+        .shape(),
         [1, 0]
     );
     assert_eq!(indexing::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0).unwrap().shape(), [0, 4]);

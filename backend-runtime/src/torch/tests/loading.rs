@@ -3,9 +3,9 @@
 
 use super::torch;
 use crate::{
-    Arrays, Error,
+    Arrays, DType, Error,
     load::{places, private::Private},
-    torch::{Torch, TorchArray, build, locate},
+    torch::{OpContext, Torch, TorchArray, build, locate, reduction},
 };
 use std::{
     env, fs,
@@ -65,7 +65,9 @@ fn cases() {
 /// Calls an op that makes libtorch print a warning: a variance with zero degrees of freedom.
 fn warn(b: &Torch) {
     let x = super::array(b, vec![1.0_f64]);
-    let variance: TorchArray<f64> = crate::torch::reduction::var(b, &x, crate::Axes::All, 1.0, false).unwrap();
+    let on = OpContext::new(b, "var", DType::Float64);
+    let variance = reduction::var(on, x.tensor(), crate::Axes::All, 1.0, false).unwrap();
+    let variance: TorchArray<f64> = on.array(variance).unwrap();
     assert!(b.to_ndarray(&variance).unwrap()[[]].is_nan());
 }
 

@@ -6,8 +6,8 @@ mod loading;
 mod loops;
 mod untrusted;
 
-use super::{Torch, ops};
-use crate::{Arrays, Element, Error, HostArray, IntoHost, available};
+use super::{OpContext, Torch, ops};
+use crate::{Arrays, DType, Element, Error, HostArray, IntoHost, available};
 
 /// libtorch on the CPU; `None` if it is missing and not required.
 pub fn torch() -> Option<Torch> {
@@ -111,7 +111,11 @@ fn arrays_show_their_elements_and_cross_threads() {
     let sums: Vec<f32> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
-                scope.spawn(|| host(&b, &super::reduction::sum(&b, &x.clone(), crate::Axes::All, false).unwrap())[[]])
+                scope.spawn(|| {
+                    let on = OpContext::new(&b, "sum", DType::Float32);
+                    let sum = super::reduction::sum(on, x.clone().tensor(), crate::Axes::All, false).unwrap();
+                    host::<f32>(&b, &on.array(sum).unwrap())[[]]
+                })
             })
             .collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
