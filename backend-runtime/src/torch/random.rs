@@ -10,58 +10,74 @@ pub use distributions::{
 };
 
 use super::{
-    Torch, TorchArray,
+    TorchArray,
+    array::from_host,
     call::{OpContext, args},
     casting::convert,
     ops,
     tensor::{Number, Tensor},
 };
-use crate::{Arrays, DType, DTypeKind, Element, Float, Integer, Real, Result, numpyish::random, rules};
+use crate::{
+    Arrays, DType, DTypeKind, Element, HostArray, Integer, Real, Result, dispatch, numpyish::random, raw::RawElement,
+    rules,
+};
 
 /// Mask of the low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
+/// Moves an array that the CPU's code made to the backend's device.
+fn moved<T: Element>(on: OpContext<'_>, x: HostArray<T>) -> Result<Tensor> {
+    let moved = from_host(x, on.backend.index()).map_err(|why| why.within(on.op))?;
+    Ok(moved.tensor().clone())
+}
+
 /// Uniform random numbers in [low, high).
-pub fn random_uniform<T: Float>(b: &Torch, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
+pub fn random_uniform(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<Tensor> {
+    let b = on.backend;
     if b.index() < 0 {
-        return b
-            .from_ndarray(random::random_uniform(b.host(), shape, low, high)?)
-            .map_err(|e| e.within("random_uniform"));
+        return dispatch!(on.dtype, T: [Float16, BFloat16, Float32, Float64, Complex64, Complex128] => {
+            moved(on, random::random_uniform::<T>(b.host(), shape, low, high)?)
+        });
     }
-    rules::check_uniform("random_uniform", T::DTYPE, low, high)?;
-    uniform_on_device(b.on::<T>("random_uniform"), shape, low, high)
+    rules::check_uniform(on.op, on.dtype, low, high)?;
+    uniform_on_device(on, shape, low, high)
 }
 
 /// Normally distributed random numbers.
-pub fn random_normal<T: Float>(b: &Torch, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
+pub fn random_normal(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<Tensor> {
+    let b = on.backend;
     if b.index() < 0 {
-        return b
-            .from_ndarray(random::random_normal(b.host(), shape, mean, std)?)
-            .map_err(|e| e.within("random_normal"));
+        return dispatch!(on.dtype, T: [Float16, BFloat16, Float32, Float64, Complex64, Complex128] => {
+            moved(on, random::random_normal::<T>(b.host(), shape, mean, std)?)
+        });
     }
-    rules::check_normal("random_normal", mean, std)?;
-    normal_on_device(b.on::<T>("random_normal"), shape, mean, std)
+    rules::check_normal(on.op, mean, std)?;
+    normal_on_device(on, shape, mean, std)
 }
 
 /// Uniform random integers in [low, high).
-pub fn random_integers<T: Integer>(b: &Torch, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
-    if b.index() < 0 {
-        return b
-            .from_ndarray(random::random_integers(b.host(), shape, low, high)?)
-            .map_err(|e| e.within("random_integers"));
-    }
-    rules::check_integers("random_integers", low, high)?;
-    integers_on_device(b.on::<T>("random_integers"), shape, low, high)
+pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high: RawElement) -> Result<Tensor> {
+    let b = on.backend;
+    dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
+        let (from, to) = (low.cast::<T>(), high.cast::<T>());
+        if b.index() < 0 {
+            return moved(on, random::random_integers(b.host(), shape, from, to)?);
+        }
+        rules::check_integers(on.op, from, to)?;
+        integers_on_device(on, shape, low.cast(), high.cast())
+    })
 }
 
 /// A random permutation of 0 .. n - 1.
-pub fn random_permutation<T: Integer>(b: &Torch, n: usize) -> Result<TorchArray<T>> {
-    if b.index() < 0 {
-        return b.from_ndarray(random::random_permutation(b.host(), n)?).map_err(|e| e.within("random_permutation"));
-    }
-    let on = b.on::<T>("random_permutation");
-    rules::check_permutation(on.op, n, T::DTYPE, T::MAX.cast())?;
-    permutation_on_device(on, n)
+pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
+    let b = on.backend;
+    dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
+        if b.index() < 0 {
+            return moved(on, random::random_permutation::<T>(b.host(), n)?);
+        }
+        rules::check_permutation(on.op, n, on.dtype, <T as Integer>::MAX.cast())?;
+        permutation_on_device(on, n)
+    })
 }
 
 /// The random words of enough blocks for `n` elements, with `each` elements per block.
@@ -128,25 +144,36 @@ fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
 }
 
 /// Number of reals in an array of this dtype and shape; checks the array's size.
-fn reals<T: Float>(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
-    Ok(rules::count(on.op, shape, size_of::<T>())? * (size_of::<T>() / size_of::<T::Real>()))
+fn reals(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
+    let size = on.dtype.size();
+    Ok(rules::count(on.op, shape, size)? * (size / on.dtype.to_real().size()))
 }
 
 /// An array of the reals in their order; each complex number takes two of them.
-fn from_reals<T: Float>(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
-    if T::DTYPE.kind() != DTypeKind::Complex {
-        return on.array(on.reshape(reals, shape)?);
+fn from_reals(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    if on.dtype.kind() != DTypeKind::Complex {
+        return on.reshape(reals, shape);
     }
     let pairs = on.reshape(reals, &[shape, &[2]].concat())?;
-    on.array(on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])?)
+    on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])
 }
 
-fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<TorchArray<T>> {
-    let n = reals::<T>(on, shape)?;
+/// The upper limit in the real dtype, and the number that replaces values that rounding moves up to it: the next number
+/// below it, or the limit itself if the lower limit equals it.
+fn last_below(dtype: DType, low: f64, high: f64) -> Result<(Number, Number)> {
+    dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => {
+        let [from, to] = [low, high].map(<T as Element>::from_f64);
+        let below = if from == to { to } else { Real::nextafter(to, from) };
+        Ok((Number::of(to), Number::of(below)))
+    })
+}
+
+fn uniform_on_device(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<Tensor> {
+    let (n, real) = (reals(on, shape)?, on.dtype.to_real());
     let scaled = |units: &Tensor, low: Number, distance: Number| {
         on.call(&ops::ADD, args![&on.call(&ops::MUL, args![units, distance])?, low])
     };
-    let values = if <T::Real as Element>::DTYPE == DType::Float64 {
+    let values = if real == DType::Float64 {
         let units = in_order(on, &Words::of(on, n, 2)?.units64(on)?, n)?;
         scaled(&units, Number::of(low), Number::of(high - low))?
     } else {
@@ -155,16 +182,14 @@ fn uniform_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], low: f64, hig
         let (low, high) = (low as f32, high as f32);
         scaled(&units32(on, &in_order(on, &members, n)?)?, Number::of(low), Number::of(high - low))?
     };
-    let values = on.cast(&values, <T::Real as Element>::DTYPE)?;
-    // values that rounding moves up to `high` become the next number below it
-    let [from, to] = [low, high].map(<T::Real as Element>::from_f64);
-    let below = if from == to { to } else { to.nextafter(from) };
-    let beyond = on.call(&ops::EQ, args![&values, Number::of(to)])?;
-    from_reals(on, &on.select(&beyond, Number::of(below), &values)?, shape)
+    let values = on.cast(&values, real)?;
+    let (to, below) = last_below(real, low, high)?;
+    let beyond = on.call(&ops::EQ, args![&values, to])?;
+    from_reals(on, &on.select(&beyond, below, &values)?, shape)
 }
 
-fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<TorchArray<T>> {
-    let n = reals::<T>(on, shape)?;
+fn normal_on_device(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<Tensor> {
+    let (n, real) = (reals(on, shape)?, on.dtype.to_real());
     // this is the Box-Muller transform: 1 - u is in (0, 1], so its logarithm is finite
     let pair = |u: &Tensor, v: &Tensor, one: Number, minus_two: Number, turn: Number, axis: i64| {
         let rest = on.call(&ops::ADD, args![&on.call(&ops::NEG, args![u])?, one])?;
@@ -177,7 +202,7 @@ fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std
     };
     let scaled =
         |z: &Tensor, mean: Number, std: Number| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![z, std])?, mean]);
-    let values = if <T::Real as Element>::DTYPE == DType::Float64 {
+    let values = if real == DType::Float64 {
         let units = Words::of(on, n, 2)?.units64(on)?;
         let [u, v] = [0_i64, 1].map(|row| on.call(&ops::SELECT, args![&units, 0_i64, row]));
         let turn = Number::of(std::f64::consts::TAU);
@@ -190,12 +215,12 @@ fn normal_on_device<T: Float>(on: OpContext<'_>, shape: &[usize], mean: f64, std
         let z = pair(&u, &v, Number::of(1_f32), Number::of(-2_f32), turn, 1)?;
         scaled(&in_order(on, &z, n)?, Number::of(mean as f32), Number::of(std as f32))?
     };
-    from_reals(on, &on.cast(&values, <T::Real as Element>::DTYPE)?, shape)
+    from_reals(on, &on.cast(&values, real)?, shape)
 }
 
-fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, high: T) -> Result<TorchArray<T>> {
-    let n = rules::count(on.op, shape, size_of::<T>())?;
-    let (low, high): (i64, i64) = (low.cast(), high.cast());
+/// Integers in the range from `low` to `high`; limits of uint64 are given as the int64 with the same bits.
+fn integers_on_device(on: OpContext<'_>, shape: &[usize], low: i64, high: i64) -> Result<Tensor> {
+    let n = rules::count(on.op, shape, on.dtype.size())?;
     let distance = high.wrapping_sub(low);
     let [upper, lower] = [(distance >> 32) & WORD, distance & WORD];
     let Words { even, odd } = Words::of(on, n, 2)?;
@@ -210,37 +235,41 @@ fn integers_on_device<T: Integer>(on: OpContext<'_>, shape: &[usize], low: T, hi
     let carried = add(&add(&high(&left)?, &high(&right)?)?, &high(&middle)?)?;
     let below = in_order(on, &add(&times(&even, upper)?, &carried)?, n)?;
     let values = on.call(&ops::ADD, args![&below, Number::of(low)])?;
-    on.array(convert(on, &on.reshape(&values, shape)?, DType::Int64, T::DTYPE)?)
+    convert(on, &on.reshape(&values, shape)?, DType::Int64, on.dtype)
 }
 
-fn permutation_on_device<T: Integer>(on: OpContext<'_>, n: usize) -> Result<TorchArray<T>> {
+fn permutation_on_device(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
     // the sort is signed and the keys are unsigned, so their first bit is flipped
     let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
     let (_, order) = on.pair(&ops::SORT, args![&keys, true, 0_i64, false])?;
-    on.array(convert(on, &order, DType::Int64, T::DTYPE)?)
+    convert(on, &order, DType::Int64, on.dtype)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Complex, HostArray, bf16, f16,
-        torch::tests::{host, torch},
+        Complex, Float, bf16, f16,
+        torch::{
+            Torch,
+            tests::{host, torch},
+        },
     };
 
     /// The numbers for a seed, computed by the CPU code and by the code for GPUs.
     fn both<T: Element>(
         b: &Torch,
-        cpu: impl Fn(&Torch) -> Result<TorchArray<T>>,
-        gpu: impl Fn(OpContext<'_>) -> Result<TorchArray<T>>,
+        cpu: impl Fn(OpContext<'_>) -> Result<Tensor>,
+        gpu: impl Fn(OpContext<'_>) -> Result<Tensor>,
     ) -> (HostArray<T>, HostArray<T>) {
-        let run = |f: &dyn Fn(&Torch) -> Result<TorchArray<T>>| {
+        let run = |f: &dyn Fn(OpContext<'_>) -> Result<Tensor>| {
             let b = b.clone().seeded(0x1234_5678_9ABC_DEF0);
-            let first = f(&b).unwrap();
-            (host(&b, &first), host(&b, &f(&b).unwrap()))
+            let on = b.on::<T>("random");
+            let next = || host(&b, &on.array::<T>(f(on).unwrap()).unwrap());
+            (next(), next())
         };
-        let ((x, x_next), (y, y_next)) = (run(&cpu), run(&|b: &Torch| gpu(b.on::<T>("random"))));
+        let ((x, x_next), (y, y_next)) = (run(&cpu), run(&gpu));
         assert_ne!(x, x_next, "the stream goes on");
         assert_eq!(x_next.shape(), y_next.shape());
         (x, y)
@@ -249,13 +278,13 @@ mod tests {
     fn uniforms<T: Float>(b: &Torch, shape: &[usize]) {
         for (low, high) in [(0.0, 1.0), (-3.0, 5.0)] {
             let (x, y) =
-                both::<T>(b, |b| random_uniform(b, shape, low, high), |on| uniform_on_device(on, shape, low, high));
+                both::<T>(b, |on| random_uniform(on, shape, low, high), |on| uniform_on_device(on, shape, low, high));
             assert_eq!(x, y, "{}", T::DTYPE);
         }
     }
 
     fn normals<T: Float>(b: &Torch, shape: &[usize], tolerance: f64) {
-        let (x, y) = both::<T>(b, |b| random_normal(b, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
+        let (x, y) = both::<T>(b, |on| random_normal(on, shape, 1.0, 2.0), |on| normal_on_device(on, shape, 1.0, 2.0));
         for (x, y) in x.iter().zip(&y) {
             let far = (x.cast::<Complex<f64>>() - y.cast::<Complex<f64>>()).norm();
             assert!(far <= tolerance, "{x} and {y} in {}", T::DTYPE);
@@ -263,10 +292,13 @@ mod tests {
     }
 
     fn counts<T: Integer>(b: &Torch, low: T, high: T) {
-        let (x, y) =
-            both::<T>(b, |b| random_integers(b, &[101], low, high), |on| integers_on_device(on, &[101], low, high));
+        let (x, y) = both::<T>(
+            b,
+            |on| random_integers(on, &[101], RawElement::of(low), RawElement::of(high)),
+            |on| integers_on_device(on, &[101], low.cast(), high.cast()),
+        );
         assert_eq!(x, y);
-        let (x, y) = both::<T>(b, |b| random_permutation(b, 99), |on| permutation_on_device(on, 99));
+        let (x, y) = both::<T>(b, |on| random_permutation(on, 99), |on| permutation_on_device(on, 99));
         assert_eq!(x, y);
     }
 

@@ -1,7 +1,6 @@
 //! Sorting, searching and sets, all by one stable sort.
 
 use super::{
-    TorchArray,
     call::{OpContext, args},
     indexing::take,
     ops,
@@ -9,7 +8,7 @@ use super::{
     tensor::{Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Result, Side, dispatch,
+    DType, DTypeKind, Result, Side,
     raw::{RawElement, RawOperand},
     rules,
 };
@@ -66,7 +65,8 @@ pub fn searchsorted(
         None => None,
         Some(sorter) => {
             rules::sorter(on.op, x1.shape(), sorter.shape())?;
-            Some(sorted_by(on, x1, sorter)?)
+            on.with_dtype(DType::Int64).require(&[sorter])?;
+            Some(take(on, x1, sorter, Some(0))?)
         }
     };
     let x2 = match x2 {
@@ -76,15 +76,6 @@ pub fn searchsorted(
     on.require(&[x1, &x2])?;
     let (sorted, values) = (keys(on, ordered.as_ref().unwrap_or(x1))?, keys(on, &x2)?);
     on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])
-}
-
-/// The elements of a row, in the order of `sorter`.
-fn sorted_by(on: OpContext<'_>, x: &Tensor, sorter: &Tensor) -> Result<Tensor> {
-    dispatch!(on.dtype, T => {
-        let x = TorchArray::<T>::new(on.op, x.clone())?;
-        let sorter = TorchArray::new(on.op, sorter.clone())?;
-        take(on.backend, &x, &sorter, Some(0)).map(|x| x.tensor().clone()).map_err(|e| e.within(on.op))
-    })
 }
 
 /// Contiguous integers in the order of the elements, with all NaN equal and last: libtorch's search would treat NaN as

@@ -3,79 +3,79 @@
 
 use super::from_zero;
 use crate::torch::{
-    Operand, Torch, TorchArray,
+    Torch,
     call::{OpContext, args},
     ops,
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor, Tensors},
 };
 use crate::{
-    DTypeKind, Element, Index, Indices, Numeric, Result,
+    DType, DTypeKind, Index, Indices, Result,
+    raw::{RawElement, RawOperand},
     rules::{self, Kept, Selection},
 };
 
 /// The part that a list of indices selects: a view if the list has only slices, numbers and new axes, and no slice runs
 /// backwards.
-pub fn get<T: Element>(b: &Torch, x: &TorchArray<T>, index: Indices<'_, Torch>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("get");
-    let selection = Selection::of(on.op, b, x.shape(), index.iter())?;
-    let picked = Picked::new(on, &selection, index, size_of::<T>())?;
+pub fn get(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>) -> Result<Tensor> {
+    let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
+    let picked = Picked::new(on, &selection, index, on.dtype.size())?;
     let chosen = picked.checked(on, x.shape())?;
-    let part = Part::of(on, &on.enter_typed(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
+    let part = Part::of(on, &on.enter(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
     let view = on.reverse(&part.view, &part.backwards)?;
     if selection.is_view() {
-        return on.leave_typed(DtypeStrategy::Wrap, view);
+        return on.leave(DtypeStrategy::Wrap, view);
     }
     let chosen = Tensors::of(part.all(&chosen));
     let got = on.call(&ops::INDEX, &[Arg::Tensor(&view), Arg::Tensors(chosen)])?;
-    on.leave_typed(DtypeStrategy::Wrap, got)
+    on.leave(DtypeStrategy::Wrap, got)
 }
 
-/// Writes values to the elements that a list of indices selects; for equal indices the last value wins.
-pub fn set<T: Element>(
-    b: &Torch,
-    x: &mut TorchArray<T>,
-    index: Indices<'_, Torch>,
-    values: Operand<'_, T>,
-) -> Result<()> {
-    put(b.on::<T>("set"), x, index, values, DtypeStrategy::Wrap, false)
+/// Writes values to the elements that a list of indices selects; for equal indices the last value wins. Returns the
+/// changed array.
+pub fn set(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>, values: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    put(on, x, index, values, DtypeStrategy::Wrap, false)
 }
 
-/// Adds values to the elements that a list of indices selects; for equal indices all values are added.
-pub fn add_at<T: Numeric>(
-    b: &Torch,
-    x: &mut TorchArray<T>,
-    index: Indices<'_, Torch>,
-    values: Operand<'_, T>,
-) -> Result<()> {
-    // 16-bit floats are summed in float32, and complex numbers by parts
-    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
-    put(b.on::<T>("add_at"), x, index, values, via, true)
-}
-
-fn put<T: Element>(
+/// Adds values to the elements that a list of indices selects; for equal indices all values are added. Returns the
+/// changed array.
+pub fn add_at(
     on: OpContext<'_>,
-    x: &mut TorchArray<T>,
+    x: &Tensor,
     index: Indices<'_, Torch>,
-    values: Operand<'_, T>,
+    values: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
+    // 16-bit floats are summed in float32, and complex numbers by parts
+    let via = if on.dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
+    put(on, x, index, values, via, true)
+}
+
+/// Returns the changed array: `x` itself if it is the only handle of memory that libtorch owns and its dtype needs no
+/// conversion to float32, and otherwise a new array.
+fn put(
+    on: OpContext<'_>,
+    x: &Tensor,
+    index: Indices<'_, Torch>,
+    values: RawOperand<'_, Tensor>,
     via: DtypeStrategy,
     adds: bool,
-) -> Result<()> {
+) -> Result<Tensor> {
     let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
-    let picked = Picked::new(on, &selection, index, size_of::<T>())?;
-    let [values] = on.operands_typed(DtypeStrategy::Direct, [values])?;
+    let picked = Picked::new(on, &selection, index, on.dtype.size())?;
+    let [values] = on.operands(DtypeStrategy::Direct, [values])?;
+    on.require(&[x, &values])?;
     let kept = rules::assigned(on.op, values.shape(), &picked.shape)?.to_vec();
     let single = values.size() == 1;
     let chosen = picked.checked(on, x.shape())?;
     if picked.shape.contains(&0) {
-        return Ok(());
+        return Ok(x.clone());
     }
-    let detour = via.detour(T::DTYPE);
-    let mut target = x.tensor().clone();
+    let detour = via.detour(on.dtype);
+    let mut target = x.clone();
     // the limit is 2, because `target` itself is a second handle
     if !target.is_alone(2) || rules::overlaps(target.shape(), &signed(target.strides())) {
-        let copy = on.call(&ops::CLONE, args![&DtypeStrategy::Wrap.detour(T::DTYPE).enter(on, &target)?])?;
-        target = DtypeStrategy::Wrap.detour(T::DTYPE).leave(on, copy)?;
+        let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, &target)?])?;
+        target = on.leave(DtypeStrategy::Wrap, copy)?;
     }
     let entered = detour.enter(on, &target)?;
     let has_parts = matches!(detour, Detour::Parts(_));
@@ -97,9 +97,7 @@ fn put<T: Element>(
         let arguments = [Arg::Tensor(&part.view), Arg::Tensors(chosen), Arg::Tensor(&values), Arg::Bool(adds)];
         on.call(&ops::INDEX_PUT_IN_PLACE, &arguments)?;
     }
-    let changed = if matches!(detour, Detour::Float32(_)) { detour.leave(on, entered)? } else { target };
-    *x = on.array(changed)?;
-    Ok(())
+    if matches!(detour, Detour::Float32(_)) { detour.leave(on, entered) } else { Ok(target) }
 }
 
 fn signed(strides: &[usize]) -> Vec<isize> {
@@ -133,7 +131,7 @@ impl Picked {
                     let n = rows.shape()[0];
                     shapes.push(vec![n]);
                     if pick.axes == 0 {
-                        along.push((None, on.full_typed(&[n], 0_i64)?, false));
+                        along.push((None, on.full(&[n], RawElement::zero(DType::Int64))?, false));
                     }
                     let columns = if pick.axes == 0 { Vec::new() } else { on.list(&ops::UNBIND, args![&rows, 1_i64])? };
                     let each = columns.into_iter().enumerate();
@@ -153,7 +151,7 @@ impl Picked {
         let one = |(axis, indices, may_miss): &(Option<usize>, Tensor, bool)| match axis {
             Some(axis) if *may_miss && !none => from_zero(on, indices, *axis, shape[*axis]),
             // empty index arrays have no index that is out of range
-            _ if none => on.full_typed(&self.arrays, 0_i64),
+            _ if none => on.full(&self.arrays, RawElement::zero(DType::Int64)),
             _ => Ok(indices.clone()),
         };
         self.along.iter().map(one).collect()
@@ -175,13 +173,13 @@ impl Picked {
         }
         let lengths: Vec<usize> = self.along.iter().map(|(axis, ..)| axis.map_or(1, |axis| shape[axis])).collect();
         let count = rules::count(on.op, &lengths, size_of::<i64>())?;
-        let mut places = on.full_typed(&self.arrays, 0_i64)?;
+        let mut places = on.full(&self.arrays, RawElement::zero(DType::Int64))?;
         for (indices, stride) in chosen.iter().zip(rules::c_strides(&lengths)) {
             let along = on.call(&ops::MUL, args![indices, Number::of(stride as i64)])?;
             places = on.call(&ops::ADD, args![&places, &along])?;
         }
         let places = on.reshape(&places, &[n])?;
-        let none = on.full_typed(&[count], -1_i64)?;
+        let none = on.full(&[count], RawElement::of(-1_i64))?;
         let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &places, &on.count_up(n)?, "amax"])?;
         let last = on.pick(&last, 0, &places)?;
         let (before, rest) = self.shape.split_at(selection.before);
@@ -247,30 +245,32 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrays, DType, Slice, available};
+    use crate::{Arrays, Slice, available, raw::TypedArray};
 
     /// An array is changed in place if it is the only handle of memory that libtorch owns; other handles never see a
     /// change.
     #[test]
     fn in_place_where_nobody_else_looks() {
         let Some(b) = available("torch", Torch::cpu()) else { return };
-        let on = b.on::<T>("test");
-        let mut x: TorchArray<f64> = on.array(on.full_typed(&[3], 1.0).unwrap()).unwrap();
-        let start = x.tensor().data();
+        let on = b.on::<f64>("test");
+        let number = |x: f64| RawOperand::Scalar(RawElement::of(x));
+        let elements = |x: &Tensor| b.to_ndarray(&on.array::<f64>(x.clone()).unwrap()).unwrap();
+        let mut x = on.full(&[3], RawElement::of(1.0)).unwrap();
+        let start = x.data();
         let part = [Slice::from(1..)];
-        set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(2.0)).unwrap();
-        assert_eq!(x.tensor().data(), start);
-        let i: TorchArray<i64> = on.array(on.full_typed(&[2], 0_i64).unwrap()).unwrap();
-        add_at(&b, &mut x, Indices::Any(&[Index::Array(&i)]), Operand::Scalar(2.0)).unwrap();
-        assert_eq!((x.tensor().data(), b.to_ndarray(&x).unwrap().as_slice()), (start, Some(&[5.0, 2.0, 2.0][..])));
-        let view = get(&b, &x, Indices::Slices(&part)).unwrap();
-        set(&b, &mut x, Indices::Slices(&part), Operand::Scalar(3.0)).unwrap();
-        assert!(x.tensor().data() != start && b.to_ndarray(&view).unwrap().as_slice() == Some(&[2.0, 2.0]));
+        x = set(on, &x, Indices::Slices(&part), number(2.0)).unwrap();
+        assert_eq!(x.data(), start);
+        let i = on.array::<i64>(on.full(&[2], RawElement::of(0_i64)).unwrap()).unwrap();
+        x = add_at(on, &x, Indices::Any(&[Index::Array(&i)]), number(2.0)).unwrap();
+        assert_eq!((x.data(), elements(&x).as_slice()), (start, Some(&[5.0, 2.0, 2.0][..])));
+        let view = get(on, &x, Indices::Slices(&part)).unwrap();
+        x = set(on, &x, Indices::Slices(&part), number(3.0)).unwrap();
+        assert!(x.data() != start && elements(&view).as_slice() == Some(&[2.0, 2.0]));
         // memory that the host allocated belongs to its owner, and is not changed in place
         let host = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
-        let mut x = b.from_ndarray(host.clone()).unwrap();
-        set(&b, &mut x, Indices::Slices(&[]), Operand::Scalar(0.0)).unwrap();
+        let x = b.from_ndarray(host.clone()).unwrap();
+        let x = set(on, x.raw(), Indices::Slices(&[]), number(0.0)).unwrap();
         assert_eq!(host.as_slice(), Some(&[1.0, 2.0][..]));
-        assert!(x.tensor().is(DType::Float64));
+        assert!(x.is(DType::Float64));
     }
 }

@@ -5,7 +5,7 @@ mod gather;
 pub use gather::{add_at, get, set};
 
 use super::{
-    Torch, TorchArray,
+    TorchArray,
     call::{OpContext, args},
     hosted::{hosted, placed},
     ops,
@@ -13,17 +13,17 @@ use super::{
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Ordered, Result, Slice,
+    DType, DTypeKind, Error, Result, Slice, dispatch,
     numpyish::indexing::scatter_mul_of,
+    raw::RawElement,
     rules::{self, Along, Masked, Span},
 };
 
 /// A slice of the array: a view, unless an axis runs backwards.
-pub fn getitem<T: Element>(b: &Torch, x: &TorchArray<T>, slices: &[Slice]) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("getitem");
+pub fn getitem(on: OpContext<'_>, x: &Tensor, slices: &[Slice]) -> Result<Tensor> {
     let spans = rules::spans(on.op, slices, x.shape())?;
-    let (part, backwards) = forward_part(on, x.tensor(), &spans)?;
-    on.array(on.reverse(&part, &backwards)?)
+    let (part, backwards) = forward_part(on, x, &spans)?;
+    on.reverse(&part, &backwards)
 }
 
 /// A view of these spans in which all axes run forward, and the axes of the view that must be reversed.
@@ -93,190 +93,152 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, l
 }
 
 /// Elements at `indices` along one axis; without an axis, the array is flattened first.
-pub fn take<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    axis: Option<isize>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("take");
+pub fn take(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: Option<isize>) -> Result<Tensor> {
     let x = match axis {
-        Some(_) => x.tensor().clone(),
-        None => on.reshape(x.tensor(), &[x.tensor().size()])?,
+        Some(_) => x.clone(),
+        None => on.reshape(x, &[x.size()])?,
     };
-    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis.unwrap_or(0), size_of::<T>())?;
-    let indices = from_zero(on, indices.tensor(), axis, x.shape()[axis])?;
+    let (axis, result) = rules::taken(on.op, x.shape(), indices.shape(), axis.unwrap_or(0), on.dtype.size())?;
+    let indices = from_zero(on, indices, axis, x.shape()[axis])?;
     let picked = on.pick(&x, axis, &on.reshape(&indices, &[indices.size()])?)?;
-    on.array(on.reshape(&picked, &result)?)
+    on.reshape(&picked, &result)
 }
 
 /// Elements at `indices` along one axis, one index per position; the other axes broadcast.
-pub fn take_along_axis<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("take_along_axis");
-    let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, size_of::<T>())?;
-    let indices = from_zero(on, indices.tensor(), axis, x_shape[axis])?;
+pub fn take_along_axis(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: isize) -> Result<Tensor> {
+    let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, on.dtype.size())?;
+    let indices = from_zero(on, indices, axis, x_shape[axis])?;
     let indices = on.call(&ops::EXPAND, args![&indices, &shape])?;
-    let x = on.call(&ops::EXPAND, args![&on.enter_typed(DtypeStrategy::Wrap, x)?, &x_shape])?;
-    on.leave_typed(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
+    let x = on.call(&ops::EXPAND, args![&on.enter(DtypeStrategy::Wrap, x)?, &x_shape])?;
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
 /// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, except one value per
 /// index along the axis.
-fn places<T: Element>(
-    on: OpContext<'_>,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<(usize, Tensor)> {
+fn places(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<(usize, Tensor)> {
+    on.require(&[x, values])?;
     let axis = rules::scattered(on.op, x.shape(), indices.shape(), values.shape(), axis)?;
-    Ok((axis, from_zero(on, indices.tensor(), axis, x.shape()[axis])?))
+    Ok((axis, from_zero(on, indices, axis, x.shape()[axis])?))
 }
 
 /// A copy of `x` with `values` added at `indices` along one axis; equal indices add up.
-pub fn scatter_add<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("scatter_add");
+pub fn scatter_add(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
     // 16-bit floats are summed in float32, and complex numbers by parts
-    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
-    let sum =
-        on.call(&ops::INDEX_ADD, args![&on.enter_typed(via, x)?, axis, &indices, &on.enter_typed(via, values)?])?;
-    on.leave_typed(via, sum)
+    let via = if on.dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
+    let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
+    on.leave(via, sum)
 }
 
 /// A copy of `x` with the elements at `indices` along one axis multiplied by `values`.
-pub fn scatter_mul<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    let op = "scatter_mul";
-    if T::DTYPE.kind() == DTypeKind::Complex {
+pub fn scatter_mul(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
+    if on.dtype.kind() == DTypeKind::Complex {
         // libtorch has no such op for complex numbers
-        let (x, indices, values) = (hosted(b, op, x)?, hosted(b, op, indices)?, hosted(b, op, values)?);
-        return placed(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis));
+        return multiplied_by_loops(on, x, indices, values, axis);
     }
-    let via = if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap };
-    combined(b.on::<T>(op), x, indices, values, axis, "prod", via)
+    let via = if on.dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap };
+    combined(on, x, indices, values, axis, "prod", via)
+}
+
+/// [`scatter_mul`] for complex numbers, computed by the host's loops.
+fn multiplied_by_loops(
+    on: OpContext<'_>,
+    x: &Tensor,
+    indices: &Tensor,
+    values: &Tensor,
+    axis: isize,
+) -> Result<Tensor> {
+    let (b, op) = (on.backend, on.op);
+    let indices = TorchArray::<i64>::new(op, indices.clone())?;
+    dispatch!(on.dtype, T: [Complex64, Complex128] => {
+        let (x, values) = (TorchArray::<T>::new(op, x.clone())?, TorchArray::<T>::new(op, values.clone())?);
+        let (x, indices, values) = (hosted(b, op, &x)?, hosted(b, op, &indices)?, hosted(b, op, &values)?);
+        let product = placed::<T>(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis))?;
+        Ok(product.tensor().clone())
+    })
 }
 
 /// A copy of `x` where each element at `indices` along one axis is the maximum of itself and the values.
-pub fn scatter_max<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    combined(b.on::<T>("scatter_max"), x, indices, values, axis, "amax", DtypeStrategy::Order)
+pub fn scatter_max(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
+    combined(on, x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
 /// A copy of `x` where each element at `indices` along one axis is the minimum of itself and the values.
-pub fn scatter_min<T: Ordered>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    combined(b.on::<T>("scatter_min"), x, indices, values, axis, "amin", DtypeStrategy::Order)
+pub fn scatter_min(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
+    combined(on, x, indices, values, axis, "amin", DtypeStrategy::Order)
 }
 
 /// A copy of `x` with its elements at `indices` and `values` combined by one of libtorch's reductions.
-fn combined<T: Element>(
+fn combined(
     on: OpContext<'_>,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
+    x: &Tensor,
+    indices: &Tensor,
+    values: &Tensor,
     axis: isize,
     reduction: &'static str,
     via: DtypeStrategy,
-) -> Result<TorchArray<T>> {
+) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
-    if T::DTYPE == DType::Bool {
+    if on.dtype == DType::Bool {
         // libtorch's op does not order bools, but it orders their bytes
-        let (x, values) = (on.cast(x.tensor(), DType::UInt8)?, on.cast(values.tensor(), DType::UInt8)?);
+        let (x, values) = (on.cast(x, DType::UInt8)?, on.cast(values, DType::UInt8)?);
         let bytes = on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?;
-        return on.array(on.cast(&bytes, DType::Bool)?);
+        return on.cast(&bytes, DType::Bool);
     }
-    let (x, values) = (on.enter_typed(via, x)?, on.enter_typed(via, values)?);
-    on.leave_typed(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
+    let (x, values) = (on.enter(via, x)?, on.enter(via, values)?);
+    on.leave(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
 }
 
 /// A copy of `x` with the elements at `indices` along one axis replaced by `values`; for equal indices the last value
 /// wins.
-pub fn scatter<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    values: &TorchArray<T>,
-    axis: isize,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("scatter");
+pub fn scatter(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
     if indices.size() == 0 {
-        return on.array(on.call(&ops::CLONE, args![x])?);
+        return on.call(&ops::CLONE, args![x]);
     }
     // for each index of the axis, the last value written there, or -1, so that libtorch's order of writes does not
     // matter
     let len = x.shape()[axis];
-    let none = on.full_typed(&[len], -1_i64)?;
+    let none = on.full(&[len], RawElement::of(-1_i64))?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
     let hit = on.call(&ops::GE, args![&last, Number::of(0_i64)])?;
-    let (x, values) = (on.enter_typed(DtypeStrategy::Wrap, x)?, on.enter_typed(DtypeStrategy::Wrap, values)?);
+    let (x, values) = (on.enter(DtypeStrategy::Wrap, x)?, on.enter(DtypeStrategy::Wrap, values)?);
     let replacements = on.pick(&values, axis, &on.call(&ops::CLAMP, args![&last, 0_i64, Arg::None])?)?;
     let mut along = vec![1; x.ndim()];
     along[axis] = len;
-    on.leave_typed(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
+    on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
 /// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
-pub fn boolean_mask<T: Element>(b: &Torch, x: &TorchArray<T>, mask: &TorchArray<bool>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("boolean_mask");
+pub fn boolean_mask(on: OpContext<'_>, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    on.with_dtype(DType::Bool).require(&[mask])?;
     let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
     if cells == 0 {
-        return on.array(on.full_typed(&[&[0], &cell[..]].concat(), T::default())?);
+        return on.full(&[&[0], &cell[..]].concat(), RawElement::zero(on.dtype));
     }
     if !cell.is_empty() {
-        let flags = on.reshape(mask.tensor(), &[cells])?;
+        let flags = on.reshape(mask, &[cells])?;
         let chosen = on.call(&ops::NONZERO, args![&flags])?;
         let chosen = on.reshape(&chosen, &[chosen.size()])?;
         let shape = [&[chosen.size()], &cell[..]].concat();
-        if rules::count(on.op, &shape, size_of::<T>())? == 0 {
-            return on.array(on.full_typed(&shape, T::default())?);
+        if rules::count(on.op, &shape, on.dtype.size())? == 0 {
+            return on.full(&shape, RawElement::zero(on.dtype));
         }
-        let flat = on.reshape(x.tensor(), &[&[cells], &cell[..]].concat())?;
-        return on.array(on.pick(&flat, 0, &chosen)?);
+        let flat = on.reshape(x, &[&[cells], &cell[..]].concat())?;
+        return on.pick(&flat, 0, &chosen);
     }
-    on.leave_typed(
-        DtypeStrategy::Wrap,
-        on.call(&ops::MASKED_SELECT, args![&on.enter_typed(DtypeStrategy::Wrap, x)?, mask])?,
-    )
+    let chosen = on.call(&ops::MASKED_SELECT, args![&on.enter(DtypeStrategy::Wrap, x)?, mask])?;
+    on.leave(DtypeStrategy::Wrap, chosen)
 }
 
 /// Indices of the true elements, one array per axis.
-pub fn nonzero<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<Vec<TorchArray<i64>>> {
-    let on = b.on::<T>("nonzero");
+pub fn nonzero(on: OpContext<'_>, x: &Tensor) -> Result<Vec<Tensor>> {
     rules::require_axes(on.op, x.shape())?;
-    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero_typed(x)?])?;
-    on.list(&ops::UNBIND, args![&rows, 1_i64])?.into_iter().map(|t| on.array(t)).collect()
+    let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
+    on.list(&ops::UNBIND, args![&rows, 1_i64])
 }
 
 /// Indices of the true elements, one row each.
-pub fn argwhere<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<i64>> {
-    let on = b.on::<T>("argwhere");
-    on.array(on.call(&ops::NONZERO, args![&on.is_nonzero_typed(x)?])?)
+pub fn argwhere(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])
 }

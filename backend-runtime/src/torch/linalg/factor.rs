@@ -4,10 +4,10 @@
 //! tensor with one code per matrix.
 
 use crate::{
-    Axes, Float, Numeric, QrMode, Result, WideFloat,
+    Axes, QrMode, Result,
+    raw::RawElement,
     rules::{self, System},
     torch::{
-        Torch, TorchArray,
         call::{OpContext, args},
         ops,
         tensor::{Arg, Number, Tensor},
@@ -29,23 +29,42 @@ fn require_finite(on: OpContext<'_>, x: &Tensor) -> Result<()> {
     if any(on, &on.call(&ops::LOGICAL_NOT, args![&finite])?)? { Err(rules::not_finite(on.op)) } else { Ok(()) }
 }
 
+/// A new tensor of zeros in the call's dtype.
+fn zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, RawElement::zero(on.dtype))
+}
+
+/// A new tensor of zeros in the real dtype of the call's dtype.
+fn real_zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, RawElement::zero(on.dtype.to_real()))
+}
+
+/// A new tensor of zeros in the complex dtype of the call's dtype.
+fn complex_zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, RawElement::zero(on.dtype.to_complex()))
+}
+
+/// A new tensor of ones in the call's dtype.
+fn ones(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, RawElement::of(1_f64).to(on.dtype))
+}
+
 /// A new tensor of identity matrices.
-fn identities<T: WideFloat>(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
-    let ones = on.full_typed(shape, T::ONE)?;
+fn identities(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    let ones = ones(on, shape)?;
     on.call(&ops::TRIU, args![&on.call(&ops::TRIL, args![&ones, 0_i64])?, 0_i64])
 }
 
 /// Cholesky factors of Hermitian matrices; only one triangle is read.
-pub fn cholesky<T: WideFloat>(b: &Torch, x: &TorchArray<T>, upper: bool) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("cholesky");
+pub fn cholesky(on: OpContext<'_>, x: &Tensor, upper: bool) -> Result<Tensor> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
-        return on.array(on.full_typed(x.shape(), T::ZERO)?);
+        return zeros(on, x.shape());
     }
     let (factor, codes) = on.pair(&ops::LINALG_CHOLESKY_EX, args![x, upper, false])?;
     // libtorch does not always report a matrix that contains NaN
     let unknown = any(on, &codes)? || any(on, &on.call(&ops::ISNAN, args![&factor])?)?;
-    if unknown { Err(rules::not_positive_definite(on.op)) } else { on.array(factor) }
+    if unknown { Err(rules::not_positive_definite(on.op)) } else { Ok(factor) }
 }
 
 /// The right-hand sides of a system, as one matrix for each left-hand matrix, because libtorch would treat some shapes
@@ -63,34 +82,32 @@ fn left_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> 
 }
 
 /// Solutions of square linear systems.
-pub fn solve<T: WideFloat>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("solve");
-    let system = System::square(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
+pub fn solve(on: OpContext<'_>, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
+    let system = System::square(on.op, x1.shape(), x2.shape(), on.dtype.size())?;
     if system.shape().contains(&0) {
-        return on.array(on.full_typed(&system.shape(), T::ZERO)?);
+        return zeros(on, &system.shape());
     }
-    let (a, right) = (left_sides(on, x1.tensor(), &system)?, right_sides(on, x2.tensor(), &system)?);
+    let (a, right) = (left_sides(on, x1, &system)?, right_sides(on, x2, &system)?);
     let (x, codes) = on.pair(&ops::LINALG_SOLVE_EX, args![&a, &right, true, false])?;
     if any(on, &codes)? {
         return Err(rules::singular(on.op));
     }
-    on.array(on.reshape(&x, &system.shape())?)
+    on.reshape(&x, &system.shape())
 }
 
 /// Solutions of triangular linear systems.
-pub fn solve_triangular<T: WideFloat>(
-    b: &Torch,
-    x1: &TorchArray<T>,
-    x2: &TorchArray<T>,
+pub fn solve_triangular(
+    on: OpContext<'_>,
+    x1: &Tensor,
+    x2: &Tensor,
     lower: bool,
     unit_diagonal: bool,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("solve_triangular");
-    let system = System::square(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
+) -> Result<Tensor> {
+    let system = System::square(on.op, x1.shape(), x2.shape(), on.dtype.size())?;
     if system.shape().contains(&0) {
-        return on.array(on.full_typed(&system.shape(), T::ZERO)?);
+        return zeros(on, &system.shape());
     }
-    let (a, right) = (left_sides(on, x1.tensor(), &system)?, right_sides(on, x2.tensor(), &system)?);
+    let (a, right) = (left_sides(on, x1, &system)?, right_sides(on, x2, &system)?);
     if !unit_diagonal {
         let diagonal = on.call(&ops::DIAGONAL, args![&a, 0_i64, -2_i64, -1_i64])?;
         let zero = on.call(&ops::EQ, args![&diagonal, Number::of(0_i64)])?;
@@ -99,119 +116,99 @@ pub fn solve_triangular<T: WideFloat>(
         }
     }
     let x = on.call(&ops::LINALG_SOLVE_TRIANGULAR, args![&a, &right, !lower, true, unit_diagonal])?;
-    on.array(on.reshape(&x, &system.shape())?)
+    on.reshape(&x, &system.shape())
 }
 
 /// Determinants of square matrices.
-pub fn det<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("det");
+pub fn det(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
-        return on.array(on.full_typed(&x.shape()[..x.shape().len() - 2], T::ONE)?);
+        return ones(on, &x.shape()[..x.shape().len() - 2]);
     }
-    on.array(on.call(&ops::LINALG_DET, args![x])?)
+    on.call(&ops::LINALG_DET, args![x])
 }
 
 /// Signs of determinants, and logarithms of their magnitudes.
-pub fn slogdet<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T>, TorchArray<T::Real>)> {
-    let on = b.on::<T>("slogdet");
+pub fn slogdet(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
         let shape = &x.shape()[..x.shape().len() - 2];
-        return Ok((on.array(on.full_typed(shape, T::ONE)?)?, on.array(on.full_typed(shape, T::Real::ZERO)?)?));
+        return Ok([ones(on, shape)?, real_zeros(on, shape)?]);
     }
     let (sign, log) = on.pair(&ops::LINALG_SLOGDET, args![x])?;
-    Ok((on.array(sign)?, on.array(log)?))
+    Ok([sign, log])
 }
 
 /// QR factorization: factors with orthonormal columns, and upper triangular factors.
-pub fn qr<T: WideFloat>(b: &Torch, x: &TorchArray<T>, mode: QrMode) -> Result<(TorchArray<T>, TorchArray<T>)> {
-    let on = b.on::<T>("qr");
-    let [of_q, of_r] = rules::qr(on.op, x.shape(), mode == QrMode::Complete, size_of::<T>())?;
+pub fn qr(on: OpContext<'_>, x: &Tensor, mode: QrMode) -> Result<[Tensor; 2]> {
+    let [of_q, of_r] = rules::qr(on.op, x.shape(), mode == QrMode::Complete, on.dtype.size())?;
     if x.shape().contains(&0) {
-        return Ok((on.array(identities::<T>(on, &of_q)?)?, on.array(on.full_typed(&of_r, T::ZERO)?)?));
+        return Ok([identities(on, &of_q)?, zeros(on, &of_r)?]);
     }
     let (q, r) = on.pair(&ops::LINALG_QR, args![x, mode.name()])?;
-    Ok((on.array(q)?, on.array(r)?))
+    Ok([q, r])
 }
 
-/// The result of [`svd`]: left singular vectors, values, right singular vectors.
-type Svd<T> = (TorchArray<T>, TorchArray<<T as Float>::Real>, TorchArray<T>);
-
-/// Singular value decomposition: singular vectors and values.
-pub fn svd<T: WideFloat>(b: &Torch, x: &TorchArray<T>, full_matrices: bool) -> Result<Svd<T>> {
-    let on = b.on::<T>("svd");
-    let shapes = rules::Svd::of(on.op, x.shape(), full_matrices, size_of::<T>())?;
-    require_finite(on, x.tensor())?;
-    if x.tensor().size() == 0 {
-        let s = on.full_typed(&shapes.s, T::Real::ZERO)?;
-        return Ok((
-            on.array(identities::<T>(on, &shapes.u)?)?,
-            on.array(s)?,
-            on.array(identities::<T>(on, &shapes.vh)?)?,
-        ));
+/// Singular value decomposition: left singular vectors, values, right singular vectors.
+pub fn svd(on: OpContext<'_>, x: &Tensor, full_matrices: bool) -> Result<[Tensor; 3]> {
+    let shapes = rules::Svd::of(on.op, x.shape(), full_matrices, on.dtype.size())?;
+    require_finite(on, x)?;
+    if x.size() == 0 {
+        let s = real_zeros(on, &shapes.s)?;
+        return Ok([identities(on, &shapes.u)?, s, identities(on, &shapes.vh)?]);
     }
     let mut results = on.results(&ops::LINALG_SVD, args![x, full_matrices, Arg::None])?;
-    Ok((on.array(results.tensor()?)?, on.array(results.tensor()?)?, on.array(results.tensor()?)?))
+    Ok([results.tensor()?, results.tensor()?, results.tensor()?])
 }
 
 /// Singular values.
-pub fn svdvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on::<T>("svdvals");
-    let shapes = rules::Svd::of(on.op, x.shape(), false, size_of::<T>())?;
-    if x.tensor().size() == 0 {
-        return on.array(on.full_typed(&shapes.s, T::Real::ZERO)?);
+pub fn svdvals(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    let shapes = rules::Svd::of(on.op, x.shape(), false, on.dtype.size())?;
+    if x.size() == 0 {
+        return real_zeros(on, &shapes.s);
     }
-    require_finite(on, x.tensor())?;
-    on.array(on.call(&ops::LINALG_SVDVALS, args![x, Arg::None])?)
+    require_finite(on, x)?;
+    on.call(&ops::LINALG_SVDVALS, args![x, Arg::None])
 }
 
 /// Eigenvalues and eigenvectors of Hermitian matrices; only the lower triangle is read.
-pub fn eigh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<(TorchArray<T::Real>, TorchArray<T>)> {
-    let on = b.on::<T>("eigh");
-    let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
-    if x.tensor().size() == 0 {
-        return Ok((on.array(on.full_typed(&shape, T::Real::ZERO)?)?, on.array(on.full_typed(x.shape(), T::ZERO)?)?));
+pub fn eigh(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
+    let shape = rules::eigen(on.op, x.shape(), on.dtype.size())?;
+    if x.size() == 0 {
+        return Ok([real_zeros(on, &shape)?, zeros(on, x.shape())?]);
     }
     require_finite(on, &on.call(&ops::TRIL, args![x, 0_i64])?)?;
     let (w, v) = on.pair(&ops::LINALG_EIGH, args![x, "L"])?;
-    Ok((on.array(w)?, on.array(v)?))
+    Ok([w, v])
 }
 
 /// Eigenvalues of Hermitian matrices; only the lower triangle is read.
-pub fn eigvalsh<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on::<T>("eigvalsh");
-    let shape = rules::eigen(on.op, x.shape(), size_of::<T>())?;
-    if x.tensor().size() == 0 {
-        return on.array(on.full_typed(&shape, T::Real::ZERO)?);
+pub fn eigvalsh(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    let shape = rules::eigen(on.op, x.shape(), on.dtype.size())?;
+    if x.size() == 0 {
+        return real_zeros(on, &shape);
     }
     require_finite(on, &on.call(&ops::TRIL, args![x, 0_i64])?)?;
-    on.array(on.call(&ops::LINALG_EIGVALSH, args![x, "L"])?)
+    on.call(&ops::LINALG_EIGVALSH, args![x, "L"])
 }
 
-/// The result of [`eig`]: eigenvalues, eigenvectors.
-type Eig<T> = (TorchArray<<T as Float>::Complex>, TorchArray<<T as Float>::Complex>);
-
 /// Eigenvalues and eigenvectors of square matrices.
-pub fn eig<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<Eig<T>> {
-    let on = b.on::<T>("eig");
-    let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
-    if x.tensor().size() == 0 {
-        let zeros = |shape: &[usize]| on.array(on.full_typed(shape, T::Complex::ZERO)?);
-        return Ok((zeros(&shape)?, zeros(x.shape())?));
+pub fn eig(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
+    let shape = rules::eigen(on.op, x.shape(), on.dtype.to_complex().size())?;
+    if x.size() == 0 {
+        return Ok([complex_zeros(on, &shape)?, complex_zeros(on, x.shape())?]);
     }
-    require_finite(on, x.tensor())?;
+    require_finite(on, x)?;
     let (w, v) = on.pair(&ops::LINALG_EIG, args![x])?;
-    Ok((on.array(w)?, on.array(v)?))
+    Ok([w, v])
 }
 
 /// Eigenvalues of square matrices.
-pub fn eigvals<T: WideFloat>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Complex>> {
-    let on = b.on::<T>("eigvals");
-    let shape = rules::eigen(on.op, x.shape(), size_of::<T::Complex>())?;
-    if x.tensor().size() == 0 {
-        return on.array(on.full_typed(&shape, T::Complex::ZERO)?);
+pub fn eigvals(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    let shape = rules::eigen(on.op, x.shape(), on.dtype.to_complex().size())?;
+    if x.size() == 0 {
+        return complex_zeros(on, &shape);
     }
-    require_finite(on, x.tensor())?;
-    on.array(on.call(&ops::LINALG_EIGVALS, args![x])?)
+    require_finite(on, x)?;
+    on.call(&ops::LINALG_EIGVALS, args![x])
 }

@@ -7,44 +7,38 @@ pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve
 pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 
 use super::{
-    Torch, TorchArray,
     call::{OpContext, args},
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Result,
+    DType, DTypeKind, Error, Result,
+    raw::RawElement,
     rules::{self, Product},
 };
 
 /// The diagonals of the matrices that two axes form, along a new last axis.
-pub fn diagonal<T: Element>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    offset: isize,
-    axis1: isize,
-    axis2: isize,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("diagonal");
-    let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], size_of::<T>())?;
+pub fn diagonal(on: OpContext<'_>, x: &Tensor, offset: isize, axis1: isize, axis2: isize) -> Result<Tensor> {
+    let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], on.dtype.size())?;
     let [rows, columns] = diagonal.axes;
     // a diagonal beyond the matrix is empty; the offset is clamped, because libtorch refuses larger offsets
     let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
-    on.array(on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])?)
+    on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])
 }
 
 /// Matrix product over the last two axes; the leading axes broadcast.
-pub fn matmul<T: Numeric>(b: &Torch, x1: &TorchArray<T>, x2: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("matmul");
-    let product = Product::of(on.op, x1.shape(), x2.shape(), size_of::<T>())?;
+pub fn matmul(on: OpContext<'_>, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
+    on.require(&[x1, x2])?;
+    let product = Product::of(on.op, x1.shape(), x2.shape(), on.dtype.size())?;
     if product.shape.contains(&0) {
-        return on.array(on.full_typed(&product.shape, T::ZERO)?);
+        return on.full(&product.shape, RawElement::zero(on.dtype));
     }
-    let (x, y) = (on.enter_typed(DtypeStrategy::Wrap, x1)?, on.enter_typed(DtypeStrategy::Wrap, x2)?);
-    let exact = matches!(T::DTYPE.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
-    let product = if exact && b.index() >= 0 { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
-    on.leave_typed(DtypeStrategy::Wrap, product)
+    let (x, y) = (on.enter(DtypeStrategy::Wrap, x1)?, on.enter(DtypeStrategy::Wrap, x2)?);
+    let exact = matches!(on.dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
+    let needs_limbs = exact && on.backend.index() >= 0;
+    let product = if needs_limbs { by_limbs(on, &x, &y)? } else { on.call(&ops::MATMUL, args![&x, &y])? };
+    on.leave(DtypeStrategy::Wrap, product)
 }
 
 /// Number of bits per limb, so that sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
@@ -56,8 +50,7 @@ const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 /// The integer product, which wraps, on devices on which libtorch multiplies only float matrices. It is computed from
 /// exact products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    let code = x.code();
-    let dtype = DType::ALL.into_iter().find(|d| crate::torch::ffi::code(*d) == code).unwrap_or(DType::Int64);
+    let dtype = x.dtype().unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;
     let (x, y) = (on.cast(x, DType::Int64)?, on.cast(y, DType::Int64)?);
     let (x_axis, y_axis) = (x.ndim() - 1, y.ndim().saturating_sub(2));
@@ -97,7 +90,7 @@ mod tests {
     fn integer_products_by_limbs_wrap_as_integers_do() {
         let Some(b) = torch() else { return };
         let x: Vec<i64> = (0..12).map(|i: i64| i.wrapping_mul(0x1234_5678_9ABC_DEF1).wrapping_sub(5)).collect();
-        let on = b.on::<T>("matmul");
+        let on = b.on::<i64>("matmul");
         let m = on.reshape(array(&b, x.clone()).tensor(), &[3, 4]).unwrap();
         let n = on.reshape(array(&b, x).tensor(), &[4, 3]).unwrap();
         for dtype in [DType::Int64, DType::Int32, DType::Int16, DType::Int8, DType::UInt8] {

@@ -2,11 +2,15 @@
 //! libtorch's gathers and scatters.
 
 use crate::{
-    DType, DTypeKind, Numeric, Result,
-    numpyish::linalg::{csc_product, csr_product, sampled_product},
+    DType, DTypeKind, Result, dispatch,
+    numpyish::{
+        linalg::{csc_product, csr_product, sampled_product},
+        raw::{RawArray, View},
+    },
+    raw::RawElement,
     rules::{self, Compressed},
     torch::{
-        Torch, TorchArray,
+        TorchArray,
         call::{OpContext, args},
         hosted::{hosted, placed},
         indexing::check_from_zero,
@@ -17,121 +21,131 @@ use crate::{
 };
 
 /// The product of a compressed sparse row matrix with a vector or a matrix.
-pub fn csr_matmul<T: Numeric>(
-    b: &Torch,
-    values: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x: &TorchArray<T>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("csr_matmul");
+pub fn csr_matmul(on: OpContext<'_>, values: &Tensor, indices: &Tensor, indptr: &Tensor, x: &Tensor) -> Result<Tensor> {
+    require(on, [values, x], [indices, indptr])?;
     if is_on_host(values) {
-        let (values, indices) = (hosted(b, on.op, values)?, hosted(b, on.op, indices)?);
-        let (indptr, x) = (hosted(b, on.op, indptr)?, hosted(b, on.op, x)?);
-        return placed(b, csr_product(values.view(), indices.view(), indptr.view(), x.view()));
+        return of_loops(on, [values, x], [indices, indptr], &|[values, x], [indices, indptr]| {
+            csr_product(values, indices, indptr, x)
+        });
     }
     csr_of_ops(on, values, indices, indptr, x)
 }
 
-fn csr_of_ops<T: Numeric>(
-    on: OpContext<'_>,
-    values: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x: &TorchArray<T>,
-) -> Result<TorchArray<T>> {
-    let p = rules::csr_product(on.op, values.shape(), indices.shape(), indptr.shape(), x.shape(), size_of::<T>())?;
-    let rows = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
-    let x = on.pick(&on.enter_typed(computed::<T>(), x)?, 0, indices.tensor())?;
-    summed::<T>(on, &weighted(on, &on.enter_typed(computed::<T>(), values)?, &x)?, &rows, &p.shape)
+fn csr_of_ops(on: OpContext<'_>, values: &Tensor, indices: &Tensor, indptr: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let p = rules::csr_product(on.op, values.shape(), indices.shape(), indptr.shape(), x.shape(), on.dtype.size())?;
+    let via = computed(on.dtype);
+    let rows = rows_of_elements(on, indices, indptr, &p)?;
+    let x = on.pick(&on.enter(via, x)?, 0, indices)?;
+    summed(on, &weighted(on, &on.enter(via, values)?, &x)?, &rows, &p.shape)
 }
 
 /// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
-pub fn csc_matmul<T: Numeric>(
-    b: &Torch,
-    values: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x: &TorchArray<T>,
+pub fn csc_matmul(
+    on: OpContext<'_>,
+    values: &Tensor,
+    indices: &Tensor,
+    indptr: &Tensor,
+    x: &Tensor,
     rows: usize,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("csc_matmul");
+) -> Result<Tensor> {
+    require(on, [values, x], [indices, indptr])?;
     if is_on_host(values) {
-        let (values, indices) = (hosted(b, on.op, values)?, hosted(b, on.op, indices)?);
-        let (indptr, x) = (hosted(b, on.op, indptr)?, hosted(b, on.op, x)?);
-        return placed(b, csc_product(values.view(), indices.view(), indptr.view(), x.view(), rows));
+        return of_loops(on, [values, x], [indices, indptr], &|[values, x], [indices, indptr]| {
+            csc_product(values, indices, indptr, x, rows)
+        });
     }
     csc_of_ops(on, values, indices, indptr, x, rows)
 }
 
-fn csc_of_ops<T: Numeric>(
+fn csc_of_ops(
     on: OpContext<'_>,
-    values: &TorchArray<T>,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x: &TorchArray<T>,
+    values: &Tensor,
+    indices: &Tensor,
+    indptr: &Tensor,
+    x: &Tensor,
     rows: usize,
-) -> Result<TorchArray<T>> {
+) -> Result<Tensor> {
     let [values_shape, indices_shape, indptr_shape] = [values.shape(), indices.shape(), indptr.shape()];
-    let p = rules::csc_product(on.op, values_shape, indices_shape, indptr_shape, x.shape(), rows, size_of::<T>())?;
-    let columns = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
-    let x = on.pick(&on.enter_typed(computed::<T>(), x)?, 0, &columns)?;
-    summed::<T>(on, &weighted(on, &on.enter_typed(computed::<T>(), values)?, &x)?, indices.tensor(), &p.shape)
+    let p = rules::csc_product(on.op, values_shape, indices_shape, indptr_shape, x.shape(), rows, on.dtype.size())?;
+    let via = computed(on.dtype);
+    let columns = rows_of_elements(on, indices, indptr, &p)?;
+    let x = on.pick(&on.enter(via, x)?, 0, &columns)?;
+    summed(on, &weighted(on, &on.enter(via, values)?, &x)?, indices, &p.shape)
 }
 
 /// Selected elements of a product of dense matrices.
-pub fn sampled_matmul<T: Numeric>(
-    b: &Torch,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x1: &TorchArray<T>,
-    x2: &TorchArray<T>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("sampled_matmul");
+pub fn sampled_matmul(
+    on: OpContext<'_>,
+    indices: &Tensor,
+    indptr: &Tensor,
+    x1: &Tensor,
+    x2: &Tensor,
+) -> Result<Tensor> {
+    require(on, [x1, x2], [indices, indptr])?;
     if is_on_host(x1) {
-        let (indices, indptr) = (hosted(b, on.op, indices)?, hosted(b, on.op, indptr)?);
-        let (x1, x2) = (hosted(b, on.op, x1)?, hosted(b, on.op, x2)?);
-        return placed(b, sampled_product(indices.view(), indptr.view(), x1.view(), x2.view()));
+        return of_loops(on, [x1, x2], [indices, indptr], &|[x1, x2], [indices, indptr]| {
+            sampled_product(indices, indptr, x1, x2)
+        });
     }
     sampled_of_ops(on, indices, indptr, x1, x2)
 }
 
-fn sampled_of_ops<T: Numeric>(
-    on: OpContext<'_>,
-    indices: &TorchArray<i64>,
-    indptr: &TorchArray<i64>,
-    x1: &TorchArray<T>,
-    x2: &TorchArray<T>,
-) -> Result<TorchArray<T>> {
+fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     let [x1_shape, x2_shape] = [x1.shape(), x2.shape()];
-    let p = rules::sampled_product(on.op, indices.shape(), indptr.shape(), x1_shape, x2_shape, size_of::<T>())?;
-    let rows = rows_of_elements(on, indices.tensor(), indptr.tensor(), &p)?;
-    let via = computed::<T>();
-    let left = on.pick(&on.enter_typed(via, x1)?, 0, &rows)?;
-    let right = on.pick(&on.enter_typed(via, x2)?, 0, indices.tensor())?;
+    let p = rules::sampled_product(on.op, indices.shape(), indptr.shape(), x1_shape, x2_shape, on.dtype.size())?;
+    let rows = rows_of_elements(on, indices, indptr, &p)?;
+    let via = computed(on.dtype);
+    let left = on.pick(&on.enter(via, x1)?, 0, &rows)?;
+    let right = on.pick(&on.enter(via, x2)?, 0, indices)?;
     let terms = on.call(&ops::MUL, args![&left, &right])?;
     if x1_shape.len() == 1 {
-        return on.leave_typed(via, terms);
+        return on.leave(via, terms);
     }
-    let parts = DtypeStrategy::Parts.detour(carrier::<T>());
+    let parts = DtypeStrategy::Parts.detour(carrier(on.dtype));
     let terms = parts.enter(on, &terms)?;
-    let dtype = DType::ALL.into_iter().find(|&dtype| terms.is(dtype)).unwrap_or(T::DTYPE);
+    let dtype = terms.dtype().unwrap_or(on.dtype);
     let sum = on.call(&ops::SUM, args![&terms, &[1_usize][..], false, dtype])?;
-    on.leave_typed(via, parts.leave(on, sum)?)
+    on.leave(via, parts.leave(on, sum)?)
 }
 
-fn is_on_host<T: Numeric>(x: &TorchArray<T>) -> bool {
-    x.host_view().is_some()
+/// Refuses factors of another dtype than that of the call, and structure arrays that are not int64.
+fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
+    on.require(&factors)?;
+    on.with_dtype(DType::Int64).require(&structure)
+}
+
+fn is_on_host(x: &Tensor) -> bool {
+    x.device() < 0
+}
+
+/// A product of two factors with a structure of indices and pointers, by the host's loops.
+fn of_loops(
+    on: OpContext<'_>,
+    factors: [&Tensor; 2],
+    structure: [&Tensor; 2],
+    product: &dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray>,
+) -> Result<Tensor> {
+    let (b, op) = (on.backend, on.op);
+    let [indices, indptr] = structure.map(|x| TorchArray::<i64>::new(op, x.clone()));
+    let (indices, indptr) = (indices?, indptr?);
+    let (indices, indptr) = (hosted(b, op, &indices)?, hosted(b, op, &indptr)?);
+    let structure = [indices.view(), indptr.view()];
+    dispatch!(on.dtype, T => {
+        let [x, y] = factors.map(|x| TorchArray::<T>::new(op, x.clone()));
+        let (x, y) = (x?, y?);
+        let (x, y) = (hosted(b, op, &x)?, hosted(b, op, &y)?);
+        Ok(placed::<T>(b, product([x.view(), y.view()], structure))?.tensor().clone())
+    })
 }
 
 /// The strategy for products of a dtype: 16-bit floats are rounded once, and integers wrap.
-fn computed<T: Numeric>() -> DtypeStrategy {
-    if T::DTYPE.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap }
+fn computed(dtype: DType) -> DtypeStrategy {
+    if dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap }
 }
 
 /// The dtype in which products are computed.
-fn carrier<T: Numeric>() -> DType {
-    computed::<T>().detour(T::DTYPE).carrier(T::DTYPE)
+fn carrier(dtype: DType) -> DType {
+    computed(dtype).detour(dtype).carrier(dtype)
 }
 
 /// Each stored value times its row of the dense factor.
@@ -143,14 +157,14 @@ fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor>
 }
 
 /// Sums the terms for each row of the result.
-fn summed<T: Numeric>(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<TorchArray<T>> {
-    let via = computed::<T>();
-    let zeros = via.detour(T::DTYPE).enter(on, &on.full_typed::<T>(shape, T::ZERO)?)?;
+fn summed(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let via = computed(on.dtype);
+    let zeros = on.enter(via, &on.full(shape, RawElement::zero(on.dtype))?)?;
     // libtorch's own complex sum turns an infinite part into NaN
-    let parts = DtypeStrategy::Parts.detour(carrier::<T>());
+    let parts = DtypeStrategy::Parts.detour(carrier(on.dtype));
     let (zeros, terms) = (parts.enter(on, &zeros)?, parts.enter(on, terms)?);
     let sum = on.call(&ops::INDEX_ADD, args![&zeros, 0_usize, rows, &terms])?;
-    on.leave_typed(via, parts.leave(on, sum)?)
+    on.leave(via, parts.leave(on, sum)?)
 }
 
 /// The row of each stored element; checks the pointers and indices.
@@ -171,8 +185,11 @@ fn rows_of_elements(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, p: &Co
 mod tests {
     use super::*;
     use crate::{
-        Complex, Error, bf16,
-        torch::tests::{array, host, torch},
+        Complex, Error, Numeric, bf16,
+        torch::{
+            Torch,
+            tests::{array, host, torch},
+        },
     };
 
     /// Compares the results of the loops and of the ops for one matrix; the tensors are on the host, because the tests
@@ -180,19 +197,18 @@ mod tests {
     fn compared<T: Numeric>(b: &Torch, values: &[T], x: &[T]) {
         let (indices, indptr) = (array(b, vec![0_i64, 2, 1, 1]), array(b, vec![0_i64, 3, 3, 4]));
         let values = array(b, values.to_vec());
+        let (values, indices, indptr) = (values.tensor(), indices.tensor(), indptr.tensor());
         for width in [1, 2] {
             let on = b.on::<T>("test");
-            let shaped = |x: &TorchArray<T>| {
-                let tensor = on.reshape(x.tensor(), &[3, width][..if width == 1 { 1 } else { 2 }]).unwrap();
-                on.array::<T>(tensor).unwrap()
+            let x = array(b, x[..3 * width].to_vec());
+            let x = &on.reshape(x.tensor(), &[3, width][..if width == 1 { 1 } else { 2 }]).unwrap();
+            let same = |a: Result<Tensor>, c: Result<Tensor>| {
+                let [a, c] = [a, c].map(|x| host(b, &on.array::<T>(x.unwrap()).unwrap()));
+                assert_eq!(a, c, "{} {width}", T::DTYPE);
             };
-            let x = shaped(&array(b, x[..3 * width].to_vec()));
-            let same = |a: Result<TorchArray<T>>, c: Result<TorchArray<T>>| {
-                assert_eq!(host(b, &a.unwrap()), host(b, &c.unwrap()), "{} {width}", T::DTYPE);
-            };
-            same(csr_matmul(b, &values, &indices, &indptr, &x), csr_of_ops(on, &values, &indices, &indptr, &x));
-            same(csc_matmul(b, &values, &indices, &indptr, &x, 3), csc_of_ops(on, &values, &indices, &indptr, &x, 3));
-            same(sampled_matmul(b, &indices, &indptr, &x, &x), sampled_of_ops(on, &indices, &indptr, &x, &x));
+            same(csr_matmul(on, values, indices, indptr, x), csr_of_ops(on, values, indices, indptr, x));
+            same(csc_matmul(on, values, indices, indptr, x, 3), csc_of_ops(on, values, indices, indptr, x, 3));
+            same(sampled_matmul(on, indices, indptr, x, x), sampled_of_ops(on, indices, indptr, x, x));
         }
     }
 
@@ -214,8 +230,9 @@ mod tests {
     #[test]
     fn ops_refuse_what_the_loops_refuse() {
         let Some(b) = torch() else { return };
-        let (on, x) = (b.on::<T>("csr_matmul"), array(&b, vec![1.0, 2.0]));
+        let (on, x) = (b.on::<f64>("csr_matmul"), array(&b, vec![1.0, 2.0]));
         let values = array(&b, vec![1.0, 2.0]);
+        let (values, x) = (values.tensor(), x.tensor());
         for (indices, indptr) in [
             ([0_i64, 2], [0_i64, 1, 2]),
             ([0, -1], [0, 1, 2]),
@@ -224,8 +241,9 @@ mod tests {
             ([0, 1], [0, 1, 1]),
         ] {
             let (indices, indptr) = (array(&b, indices.to_vec()), array(&b, indptr.to_vec()));
-            let of_loops = csr_matmul(&b, &values, &indices, &indptr, &x).unwrap_err();
-            let of_ops: Error = csr_of_ops(on, &values, &indices, &indptr, &x).unwrap_err();
+            let (indices, indptr) = (indices.tensor(), indptr.tensor());
+            let of_loops = csr_matmul(on, values, indices, indptr, x).unwrap_err();
+            let of_ops: Error = csr_of_ops(on, values, indices, indptr, x).unwrap_err();
             assert_eq!(of_loops, of_ops);
         }
     }

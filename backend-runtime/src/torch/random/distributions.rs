@@ -3,98 +3,124 @@
 //! that can end separately for each element: the result is copied to the GPU, and array parameters on a GPU are copied
 //! to the host.
 
-use super::super::{Operand, Torch, TorchArray, array::from_host, loops::OnHost};
+use super::{
+    super::{Operand, TorchArray, call::OpContext, loops::OnHost, tensor::Tensor},
+    moved,
+};
 use crate::{
-    Element, Real, Result,
+    Element, Result, dispatch,
     numpyish::{
         random::distributions::{categories, sampled},
         raw::View,
         typed::typed,
     },
     random::samplers::Distribution,
+    raw::RawOperand,
     rules,
 };
+use std::borrow::Cow;
+
+/// Runs the body with `T` bound to the real dtype of a call.
+macro_rules! with_real {
+    ($on:ident, $t:ident => $body:expr) => {
+        dispatch!($on.dtype, $t: [Float16, BFloat16, Float32, Float64] => $body)
+    };
+}
 
 /// Exponentially distributed random numbers.
-pub fn random_exponential<T: Real>(b: &Torch, shape: &[usize], scale: f64) -> Result<TorchArray<T>> {
-    let op = "random_exponential";
-    rules::check_scale(op, scale)?;
-    made(b, op, Distribution::Exponential, shape, &[], [scale, 0.0])
+pub fn random_exponential(on: OpContext<'_>, shape: &[usize], scale: f64) -> Result<Tensor> {
+    rules::check_scale(on.op, scale)?;
+    with_real!(on, T => made::<T>(on, Distribution::Exponential, shape, &[], [scale, 0.0]))
 }
 
 /// Gamma-distributed random numbers.
-pub fn random_gamma<T: Real>(b: &Torch, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<TorchArray<T>> {
-    let op = "random_gamma";
-    rules::check_gamma(op, &alpha, scale)?;
-    let alpha = OnHost::new(b, op, &alpha)?;
-    made(b, op, Distribution::Gamma, shape, &[alpha.view()], [scale, 0.0])
+pub fn random_gamma(on: OpContext<'_>, shape: &[usize], alpha: RawOperand<'_, Tensor>, scale: f64) -> Result<Tensor> {
+    with_real!(on, T => {
+        let alpha = operand::<T>(on, alpha)?;
+        rules::check_gamma(on.op, &alpha, scale)?;
+        let alpha = OnHost::new(on.backend, on.op, &alpha)?;
+        made::<T>(on, Distribution::Gamma, shape, &[alpha.view()], [scale, 0.0])
+    })
 }
 
 /// Beta-distributed random numbers.
-pub fn random_beta<T: Real>(
-    b: &Torch,
+pub fn random_beta(
+    on: OpContext<'_>,
     shape: &[usize],
-    alpha: Operand<'_, T>,
-    beta: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
-    let op = "random_beta";
-    rules::check_beta(op, &alpha, &beta)?;
-    let (alpha, beta) = (OnHost::new(b, op, &alpha)?, OnHost::new(b, op, &beta)?);
-    made(b, op, Distribution::Beta, shape, &[alpha.view(), beta.view()], [0.0; 2])
+    alpha: RawOperand<'_, Tensor>,
+    beta: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
+    with_real!(on, T => {
+        let (alpha, beta) = (operand::<T>(on, alpha)?, operand::<T>(on, beta)?);
+        rules::check_beta(on.op, &alpha, &beta)?;
+        let alpha = OnHost::new(on.backend, on.op, &alpha)?;
+        let beta = OnHost::new(on.backend, on.op, &beta)?;
+        made::<T>(on, Distribution::Beta, shape, &[alpha.view(), beta.view()], [0.0; 2])
+    })
 }
 
 /// Poisson-distributed random counts.
-pub fn random_poisson<T: Real>(b: &Torch, shape: &[usize], rate: Operand<'_, T>) -> Result<TorchArray<i64>> {
-    let op = "random_poisson";
-    rules::check_poisson(op, &rate)?;
-    let rate = OnHost::new(b, op, &rate)?;
-    made(b, op, Distribution::Poisson, shape, &[rate.view()], [0.0; 2])
+pub fn random_poisson(on: OpContext<'_>, shape: &[usize], rate: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    with_real!(on, T => {
+        let rate = operand::<T>(on, rate)?;
+        rules::check_poisson(on.op, &rate)?;
+        let rate = OnHost::new(on.backend, on.op, &rate)?;
+        made::<i64>(on, Distribution::Poisson, shape, &[rate.view()], [0.0; 2])
+    })
 }
 
 /// Binomially distributed random counts.
-pub fn random_binomial<T: Real>(b: &Torch, shape: &[usize], n: i64, p: Operand<'_, T>) -> Result<TorchArray<i64>> {
-    let op = "random_binomial";
-    rules::check_binomial(op, n, &p)?;
-    let p = OnHost::new(b, op, &p)?;
-    made(b, op, Distribution::Binomial, shape, &[p.view()], [n as f64, 0.0])
+pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    with_real!(on, T => {
+        let p = operand::<T>(on, p)?;
+        rules::check_binomial(on.op, n, &p)?;
+        let p = OnHost::new(on.backend, on.op, &p)?;
+        made::<i64>(on, Distribution::Binomial, shape, &[p.view()], [n as f64, 0.0])
+    })
 }
 
 /// Multinomial random counts: how many of `n` trials fall into each category.
-pub fn random_multinomial<T: Real>(
-    b: &Torch,
-    shape: &[usize],
-    n: i64,
-    weights: &TorchArray<T>,
-) -> Result<TorchArray<i64>> {
-    let op = "random_multinomial";
-    let weights = OnHost::of_array(b, op, weights, false)?;
-    let made = typed::<i64>(categories(b.host(), op, shape, n, weights.view()))?;
-    from_host(made, b.index()).map_err(|why| why.within(op))
+pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &Tensor) -> Result<Tensor> {
+    with_real!(on, T => {
+        let weights = TorchArray::<T>::new(on.op, weights.clone())?;
+        let weights = OnHost::of_array(on.backend, on.op, &weights, false)?;
+        moved(on, typed::<i64>(categories(on.backend.host(), on.op, shape, n, weights.view()))?)
+    })
 }
 
 /// Normally distributed random numbers between two bounds.
-pub fn random_truncated_normal<T: Real>(
-    b: &Torch,
+pub fn random_truncated_normal(
+    on: OpContext<'_>,
     shape: &[usize],
-    lower: Operand<'_, T>,
-    upper: Operand<'_, T>,
+    lower: RawOperand<'_, Tensor>,
+    upper: RawOperand<'_, Tensor>,
     mean: f64,
     std: f64,
-) -> Result<TorchArray<T>> {
-    let op = "random_truncated_normal";
-    rules::check_truncated(op, &lower, &upper, mean, std)?;
-    let (lower, upper) = (OnHost::new(b, op, &lower)?, OnHost::new(b, op, &upper)?);
-    made(b, op, Distribution::TruncatedNormal, shape, &[lower.view(), upper.view()], [mean, std])
+) -> Result<Tensor> {
+    with_real!(on, T => {
+        let (lower, upper) = (operand::<T>(on, lower)?, operand::<T>(on, upper)?);
+        rules::check_truncated(on.op, &lower, &upper, mean, std)?;
+        let lower = OnHost::new(on.backend, on.op, &lower)?;
+        let upper = OnHost::new(on.backend, on.op, &upper)?;
+        made::<T>(on, Distribution::TruncatedNormal, shape, &[lower.view(), upper.view()], [mean, std])
+    })
 }
 
+/// The operand with its dtype in the type.
+fn operand<T: Element>(on: OpContext<'_>, x: RawOperand<'_, Tensor>) -> Result<Operand<'static, T>> {
+    Ok(match x {
+        RawOperand::Array(x) => Operand::Array(Cow::Owned(TorchArray::new(on.op, x.clone())?)),
+        RawOperand::Scalar(x) => Operand::Scalar(x.cast()),
+    })
+}
+
+/// Random numbers of a distribution, in the dtype `T`.
 fn made<T: Element>(
-    b: &Torch,
-    op: &'static str,
+    on: OpContext<'_>,
     distribution: Distribution,
     shape: &[usize],
     own: &[View<'_>],
     shared: [f64; 2],
-) -> Result<TorchArray<T>> {
-    let made = typed::<T>(sampled(b.host(), op, distribution, T::DTYPE, shape, own, shared))?;
-    from_host(made, b.index()).map_err(|why| why.within(op))
+) -> Result<Tensor> {
+    moved(on, typed::<T>(sampled(on.backend.host(), on.op, distribution, T::DTYPE, shape, own, shared))?)
 }

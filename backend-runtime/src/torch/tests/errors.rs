@@ -122,21 +122,22 @@ fn axes_indices_and_arguments_out_of_range() {
         manipulation::roll(on("roll"), m.tensor(), &[1, 2, 3], Axes::from([0, 1])).err(),
         manipulation::pad(on("pad"), m.tensor(), &[1, 1, 1], PadMode::Wrap, crate::Number::Real(0.0)).err(),
         manipulation::pad(on("pad"), e.tensor(), &[1, 1], PadMode::Reflect, crate::Number::Real(0.0)).err(),
-        indexing::getitem(&b, &v, &[Slice::at(2)]).err(),
-        indexing::getitem(&b, &v, &[Slice::ALL, Slice::ALL]).err(),
-        indexing::getitem(&b, &v, &[Slice::ALL.step(0)]).err(),
-        indexing::set(&b, &mut m.clone(), Indices::Slices(&[Slice::at(0)]), Operand::array(&v)).err(),
-        indexing::take(&b, &v, &i(&[2]), Some(0)).err(),
-        indexing::take(&b, &v, &i(&[-3]), Some(0)).err(),
-        indexing::take(&b, &e, &i(&[0]), Some(0)).err(),
-        indexing::take_along_axis(&b, &m, &i(&[0]), 0).err(),
-        indexing::scatter_add(&b, &v, &i(&[0, 1, 0]), &v, 0).err(),
-        indexing::scatter(&b, &v, &i(&[0, i64::MAX]), &v, 0).err(),
-        indexing::boolean_mask(&b, &m, &array(&b, vec![true; 3])).err(),
+        indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::at(2)]).err(),
+        indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::ALL, Slice::ALL]).err(),
+        indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::ALL.step(0)]).err(),
+        indexing::set(b.on::<f64>("set"), m.tensor(), Indices::Slices(&[Slice::at(0)]), RawOperand::Array(v.tensor()))
+            .err(),
+        indexing::take(b.on::<f64>("take"), v.tensor(), i(&[2]).tensor(), Some(0)).err(),
+        indexing::take(b.on::<f64>("take"), v.tensor(), i(&[-3]).tensor(), Some(0)).err(),
+        indexing::take(b.on::<f64>("take"), e.tensor(), i(&[0]).tensor(), Some(0)).err(),
+        indexing::take_along_axis(b.on::<f64>("take_along_axis"), m.tensor(), i(&[0]).tensor(), 0).err(),
+        indexing::scatter_add(b.on::<f64>("scatter_add"), v.tensor(), i(&[0, 1, 0]).tensor(), v.tensor(), 0).err(),
+        indexing::scatter(b.on::<f64>("scatter"), v.tensor(), i(&[0, i64::MAX]).tensor(), v.tensor(), 0).err(),
+        indexing::boolean_mask(b.on::<f64>("boolean_mask"), m.tensor(), array(&b, vec![true; 3]).tensor()).err(),
         sorting::sort(on("sort"), s.tensor(), 0, true).err(),
         sorting::searchsorted(on("searchsorted"), m.tensor(), RawOperand::Array(v.tensor()), Side::Left, None).err(),
-        linalg::matmul(&b, &m, &m).err(),
-        linalg::matmul(&b, &s, &m).err(),
+        linalg::matmul(b.on::<f64>("matmul"), m.tensor(), m.tensor()).err(),
+        linalg::matmul(b.on::<f64>("matmul"), s.tensor(), m.tensor()).err(),
         fft::fft(on("fft"), v.tensor(), Some(0), 0, Norm::Backward).map(drop).err(),
         fft::fft(on("fft"), e.tensor(), None, 0, Norm::Backward).map(drop).err(),
         fft::rfftn(on("rfftn"), s.tensor(), None, Axes::All, Norm::Backward).map(drop).err(),
@@ -201,14 +202,19 @@ fn empty_arrays_have_results() {
         .shape(),
         [1, 0]
     );
-    assert_eq!(indexing::scatter(&b, &e, &array(&b, Vec::<i64>::new()), &e, 0).unwrap().shape(), [0, 4]);
-    assert_eq!(indexing::argwhere(&b, &e).unwrap().shape(), [0, 2]);
+    let none = array(&b, Vec::<i64>::new());
+    let scattered = indexing::scatter(b.on::<f32>("scatter"), e.tensor(), none.tensor(), e.tensor(), 0);
+    assert_eq!(scattered.unwrap().shape(), [0, 4]);
+    assert_eq!(indexing::argwhere(b.on::<f32>("argwhere"), e.tensor()).unwrap().shape(), [0, 2]);
     assert_eq!(creation::meshgrid::<f32>(&b, &[], MeshIndexing::Xy).unwrap().len(), 0);
-    assert_eq!(linalg::matmul(&b, &e, &array(&b, HostArray::<f32>::zeros(&[4, 0][..]))).unwrap().shape(), [0, 0]);
+    let columns = array(&b, HostArray::<f32>::zeros(&[4, 0][..]));
+    let product = linalg::matmul(b.on::<f32>("matmul"), e.tensor(), columns.tensor());
+    assert_eq!(product.unwrap().shape(), [0, 0]);
+    let on = b.on::<i32>("matmul");
     let product = linalg::matmul(
-        &b,
-        &array(&b, HostArray::<i32>::zeros(&[2, 0][..])),
-        &array(&b, HostArray::<i32>::zeros(&[0, 3][..])),
+        on,
+        array(&b, HostArray::<i32>::zeros(&[2, 0][..])).tensor(),
+        array(&b, HostArray::<i32>::zeros(&[0, 3][..])).tensor(),
     );
-    assert_eq!(super::host(&b, &product.unwrap()), HostArray::zeros(&[2, 3][..]));
+    assert_eq!(super::host(&b, &on.array::<i32>(product.unwrap()).unwrap()), HostArray::zeros(&[2, 3][..]));
 }

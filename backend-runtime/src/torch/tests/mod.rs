@@ -94,7 +94,8 @@ fn a_seed_gives_the_numbers_of_every_backend() {
     let Some(b) = torch() else { return };
     let numpyish = crate::numpyish::Numpyish::seeded(5);
     let want = crate::numpyish::random::random_normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
-    let next = || host(&b, &super::random::random_normal::<f64>(&b, &[7], 0.0, 1.0).unwrap());
+    let on = b.on::<f64>("random_normal");
+    let next = || host::<f64>(&b, &on.array(super::random::random_normal(on, &[7], 0.0, 1.0).unwrap()).unwrap());
     b.seed(5);
     assert_eq!(next(), want);
     assert_ne!(next(), want, "the stream goes on");
