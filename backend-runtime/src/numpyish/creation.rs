@@ -27,7 +27,8 @@ pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, 
     typed(from_bytes(T::DTYPE, bytes, count, offset))
 }
 
-fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
+/// Elements of a dtype from raw bytes, at any alignment.
+pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
     let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
     let rest = &bytes[offset..][..n * dtype.size()];

@@ -6,7 +6,11 @@ use super::{
 };
 use crate::{
     ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
-    numpyish::{raw::HostView, run::REUSED, typed::copied},
+    numpyish::{
+        raw::{HostView, View},
+        run::REUSED,
+        typed::copied,
+    },
     raw::TypedArray,
     rules,
 };
@@ -91,18 +95,27 @@ impl<T: Element> TorchArray<T> {
 
     /// A view of a tensor on the host; `None` on a GPU, or if a bool is neither 0 nor 1.
     pub(super) fn host_view(&self) -> Option<HostView<'_, T>> {
-        const { assert!(size_of::<usize>() == size_of::<isize>()) };
-        if self.tensor.device() >= 0 || T::DTYPE == DType::Bool && self.view().is_err() {
-            return None;
-        }
-        let strides = self.tensor.strides();
-        // SAFETY: libtorch's strides are never negative, so they have the same values as `usize` and as `isize`.
-        let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
-        let start = if self.tensor.size() == 0 { std::ptr::dangling() } else { self.tensor.data().cast_const().cast() };
+        let View { start, shape, strides, .. } = view_of(&self.tensor, T::DTYPE)?;
         // SAFETY: the tensor has elements of this dtype (`new` checked it) at these strides, and they neither change
         // nor are freed while `self` is borrowed; the shim resolves lazy conjugation and negation.
-        Some(unsafe { HostView::new(start, self.shape(), strides) })
+        Some(unsafe { HostView::new(start.cast(), shape, strides) })
     }
+}
+
+/// A view of a tensor on the host, which must have this dtype; `None` on a GPU, or if a bool is neither 0 nor 1.
+pub(super) fn view_of(tensor: &Tensor, dtype: DType) -> Option<View<'_>> {
+    const { assert!(size_of::<usize>() == size_of::<isize>()) };
+    let are_bools = || TorchArray::<bool>::new("view", tensor.clone())?.view().map(drop);
+    if tensor.device() >= 0 || dtype == DType::Bool && are_bools().is_err() {
+        return None;
+    }
+    let strides = tensor.strides();
+    // SAFETY: libtorch's strides are never negative, so they have the same values as `usize` and as `isize`.
+    let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
+    // the address is aligned for every dtype, even if there are no elements
+    let none = std::ptr::dangling::<u64>().cast();
+    let start = if tensor.size() == 0 { none } else { tensor.data().cast_const().cast() };
+    Some(View { start, dtype, shape: tensor.shape(), strides })
 }
 
 impl<T: Element> TypedArray for TorchArray<T> {

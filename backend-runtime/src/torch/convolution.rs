@@ -2,16 +2,16 @@
 //! [`Numpyish`](crate::numpyish::Numpyish).
 
 use super::{
-    Torch, TorchArray,
     call::{OpContext, Schema, args},
-    hosted::{hosted, placed},
+    hosted::{hosted_of, placed_of},
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Lengths, Numeric, Real, Result,
+    DType, DTypeKind, Lengths, Result,
     numpyish::convolution as loops,
+    raw::RawElement,
     rules::{self, Convolution, WindowSteps},
 };
 
@@ -20,58 +20,58 @@ fn numbers(plan: &Convolution) -> [Vec<usize>; 3] {
     [plan.each(|axis| axis.stride), plan.each(|axis| axis.padding), plan.each(|axis| axis.dilation)]
 }
 
-fn is_integer<T: Numeric>() -> bool {
-    !matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
+fn is_integer(dtype: DType) -> bool {
+    !matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
 /// Convolution: each result is the sum of the kernel's products with the elements under it.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn conv<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    weight: &TorchArray<T>,
-    bias: Option<&TorchArray<T>>,
+pub fn conv(
+    on: OpContext<'_>,
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<TorchArray<T>> {
-    let (on, steps) = (b.on::<T>("conv"), WindowSteps { stride, padding, dilation });
+) -> Result<Tensor> {
+    let steps = WindowSteps { stride, padding, dilation };
     let bias_shape = bias.map(|bias| bias.shape());
-    let plan = rules::convolution(on.op, x.shape(), weight.shape(), bias_shape, &steps, groups, size_of::<T>())?;
+    let plan = rules::convolution(on.op, x.shape(), weight.shape(), bias_shape, &steps, groups, on.dtype.size())?;
     if plan.batch == 0 {
-        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
+        return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
-    if is_integer::<T>() {
-        let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
-        let bias = bias.map(|bias| hosted(b, on.op, bias)).transpose()?;
+    if is_integer(on.dtype) {
+        let (x, weight) = (hosted_of(on, x)?, hosted_of(on, weight)?);
+        let bias = bias.map(|bias| hosted_of(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());
-        return placed(b, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
+        return placed_of(on, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
     }
     let via = DtypeStrategy::Float32;
-    let (x, weight) = (on.enter_typed(via, x)?, on.enter_typed(via, weight)?);
-    let bias = bias.map(|bias| on.enter_typed(via, bias)).transpose()?;
+    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
+    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
     let [stride, padding, dilation] = numbers(&plan);
     let schema = [&ops::CONV1D, &ops::CONV2D, &ops::CONV3D][plan.rank - 1];
     let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &dilation[..], groups];
-    on.leave_typed(via, on.call(schema, arguments)?)
+    on.leave(via, on.call(schema, arguments)?)
 }
 
 /// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn conv_transpose<T: Numeric>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    weight: &TorchArray<T>,
-    bias: Option<&TorchArray<T>>,
+pub fn conv_transpose(
+    on: OpContext<'_>,
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     output_padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<TorchArray<T>> {
-    let (on, steps) = (b.on::<T>("conv_transpose"), WindowSteps { stride, padding, dilation });
-    let (bias_shape, size) = (bias.map(|bias| bias.shape()), size_of::<T>());
+) -> Result<Tensor> {
+    let steps = WindowSteps { stride, padding, dilation };
+    let (bias_shape, size) = (bias.map(|bias| bias.shape()), on.dtype.size());
     let plan = rules::transposed_convolution(
         on.op,
         x.shape(),
@@ -83,17 +83,17 @@ pub fn conv_transpose<T: Numeric>(
         size,
     )?;
     if plan.batch == 0 {
-        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
+        return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
-    if is_integer::<T>() {
-        let (x, weight) = (hosted(b, on.op, x)?, hosted(b, on.op, weight)?);
-        let bias = bias.map(|bias| hosted(b, on.op, bias)).transpose()?;
+    if is_integer(on.dtype) {
+        let (x, weight) = (hosted_of(on, x)?, hosted_of(on, weight)?);
+        let bias = bias.map(|bias| hosted_of(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());
-        return placed(b, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
+        return placed_of(on, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
     }
     let via = DtypeStrategy::Float32;
-    let (x, weight) = (on.enter_typed(via, x)?, on.enter_typed(via, weight)?);
-    let bias = bias.map(|bias| on.enter_typed(via, bias)).transpose()?;
+    let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
+    let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
     let [stride, padding, dilation] = numbers(&plan);
     let further: Vec<usize> = plan.axes[rules::MOST_SPATIAL - plan.rank..]
         .iter()
@@ -101,20 +101,19 @@ pub fn conv_transpose<T: Numeric>(
         .collect();
     let schema = [&ops::CONV_TRANSPOSE1D, &ops::CONV_TRANSPOSE2D, &ops::CONV_TRANSPOSE3D][plan.rank - 1];
     let arguments = args![&x, &weight, bias.as_ref(), &stride[..], &padding[..], &further[..], groups, &dilation[..]];
-    on.leave_typed(via, on.call(schema, arguments)?)
+    on.leave(via, on.call(schema, arguments)?)
 }
 
 /// The largest element of each window.
-pub fn max_pool<T: Real>(
-    b: &Torch,
-    x: &TorchArray<T>,
+pub fn max_pool(
+    on: OpContext<'_>,
+    x: &Tensor,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("max_pool");
-    let plan = rules::pool(on.op, x.shape(), kernel, &WindowSteps { stride, padding, dilation }, size_of::<T>())?;
+) -> Result<Tensor> {
+    let plan = rules::pool(on.op, x.shape(), kernel, &WindowSteps { stride, padding, dilation }, on.dtype.size())?;
     let schema = [&ops::MAX_POOL1D, &ops::MAX_POOL2D, &ops::MAX_POOL3D][plan.rank - 1];
     pooled(on, x, &plan, |x| {
         let ([stride, padding, dilation], taps) = (numbers(&plan), plan.each(|axis| axis.taps));
@@ -123,22 +122,21 @@ pub fn max_pool<T: Real>(
 }
 
 /// The mean of each window.
-pub fn avg_pool<T: Real>(
-    b: &Torch,
-    x: &TorchArray<T>,
+pub fn avg_pool(
+    on: OpContext<'_>,
+    x: &Tensor,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     count_include_pad: bool,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("avg_pool");
+) -> Result<Tensor> {
     let steps = WindowSteps { stride, padding, dilation: None };
-    let plan = rules::pool(on.op, x.shape(), kernel, &steps, size_of::<T>())?;
+    let plan = rules::pool(on.op, x.shape(), kernel, &steps, on.dtype.size())?;
     let schemas: [&Schema; 3] = [&ops::AVG_POOL1D, &ops::AVG_POOL2D, &ops::AVG_POOL3D];
     pooled(on, x, &plan, |x| {
         let ([stride, padding, _], taps) = (numbers(&plan), plan.each(|axis| axis.taps));
         if plan.rank == 3 && plan.axes.iter().any(|axis| axis.len < axis.taps) {
-            return mean_of_padded::<T>(on, x, &plan, count_include_pad);
+            return mean_of_padded(on, x, &plan, count_include_pad);
         }
         let arguments = args![x, &taps[..], &stride[..], &padding[..], false, count_include_pad];
         on.call(schemas[plan.rank - 1], arguments)
@@ -147,12 +145,7 @@ pub fn avg_pool<T: Real>(
 
 /// The mean of each window of a 3-D pool whose window is longer than the array, which libtorch refuses for any padding.
 /// The padding is made explicit here.
-fn mean_of_padded<T: Real>(
-    on: OpContext<'_>,
-    x: &Tensor,
-    plan: &Convolution,
-    count_include_pad: bool,
-) -> Result<Tensor> {
+fn mean_of_padded(on: OpContext<'_>, x: &Tensor, plan: &Convolution, count_include_pad: bool) -> Result<Tensor> {
     let ([stride, padding, _], taps) = (numbers(plan), plan.each(|axis| axis.taps));
     let around: Vec<usize> = padding.iter().rev().flat_map(|&n| [n, n]).collect();
     let sums = |x: &Tensor| {
@@ -161,9 +154,9 @@ fn mean_of_padded<T: Real>(
         on.call(&ops::AVG_POOL3D, arguments)
     };
     // the border has the dtype in which the pooling computes
-    let full = |shape: &[usize], value: f64| match T::DTYPE {
-        DType::Float64 => on.full_typed(shape, value),
-        _ => on.full_typed(shape, value as f32),
+    let full = |shape: &[usize], value: f64| match on.dtype {
+        DType::Float64 => on.full(shape, RawElement::of(value)),
+        _ => on.full(shape, RawElement::of(value as f32)),
     };
     let counts = match count_include_pad {
         true => full(&[1], taps.iter().product::<usize>() as f64)?,
@@ -173,15 +166,15 @@ fn mean_of_padded<T: Real>(
 }
 
 /// Runs one of libtorch's pooling ops; returns zeros without a call if the batch is empty.
-fn pooled<T: Real>(
+fn pooled(
     on: OpContext<'_>,
-    x: &TorchArray<T>,
+    x: &Tensor,
     plan: &Convolution,
     run: impl FnOnce(&Tensor) -> Result<Tensor>,
-) -> Result<TorchArray<T>> {
+) -> Result<Tensor> {
     if plan.batch == 0 {
-        return on.array(on.full_typed(&plan.shape, T::ZERO)?);
+        return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
     let via = DtypeStrategy::Float32;
-    on.leave_typed(via, run(&on.enter_typed(via, x)?)?)
+    on.leave(via, run(&on.enter(via, x)?)?)
 }

@@ -4,13 +4,15 @@ use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
     casting::narrow,
+    hosted::placed_of,
     ops,
     strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
     with::computed_in,
 };
 use crate::{
-    Arrays, Complex, DType, DTypeKind, Element, Float, HostArray, MeshIndexing, RealNumeric, Result, numpyish,
+    Arrays, DType, DTypeKind, Element, HostArray, MeshIndexing, Result, dispatch, numpyish,
+    raw::RawElement,
     rules::{self, Steps},
 };
 
@@ -20,90 +22,89 @@ pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> 
 }
 
 /// A 1-D array from raw bytes in native byte order.
-pub fn frombuffer<T: Element>(b: &Torch, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<TorchArray<T>> {
-    b.from_ndarray(numpyish::creation::frombuffer(b.host(), buffer, count, offset)?).map_err(|e| e.within("frombuffer"))
-}
-
-fn filled<T: Element>(b: &Torch, op: &'static str, shape: &[usize], value: T) -> Result<TorchArray<T>> {
-    let on = b.on::<T>(op);
-    on.array(on.full_typed(shape, value)?)
+pub fn frombuffer(on: OpContext<'_>, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<Tensor> {
+    let elements = numpyish::creation::from_bytes(on.dtype, buffer, count, offset)?;
+    placed_of(on, Ok(elements)).map_err(|e| e.within(on.op))
 }
 
 /// The element 1.
-fn one<T: Element>() -> T {
-    T::from_i64(1)
+fn one(dtype: DType) -> RawElement {
+    RawElement::of(1_i64).to(dtype)
 }
 
 /// An array of zeros.
-pub fn zeros<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
-    filled(b, "zeros", shape, T::default())
+pub fn zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, RawElement::zero(on.dtype))
 }
 
 /// An array of ones.
-pub fn ones<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
-    filled(b, "ones", shape, one())
+pub fn ones(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    on.full(shape, one(on.dtype))
 }
 
 /// An array with unspecified elements.
-pub fn empty<T: Element>(b: &Torch, shape: &[usize]) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("empty");
-    rules::count(on.op, shape, size_of::<T>())?;
-    on.array(on.call(&ops::EMPTY, args![shape, T::DTYPE, Arg::None, Arg::Device])?)
+pub fn empty(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
+    rules::count(on.op, shape, on.dtype.size())?;
+    on.call(&ops::EMPTY, args![shape, on.dtype, Arg::None, Arg::Device])
 }
 
 /// An array with `value` in every element.
-pub fn full<T: Element>(b: &Torch, shape: &[usize], value: T) -> Result<TorchArray<T>> {
-    filled(b, "full", shape, value)
+pub fn full(on: OpContext<'_>, shape: &[usize], value: RawElement) -> Result<Tensor> {
+    on.full(shape, value)
 }
 
 /// Zeros in the shape of `x`.
-pub fn zeros_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    filled(b, "zeros_like", x.shape(), T::default())
+pub fn zeros_like(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    on.full(x.shape(), RawElement::zero(on.dtype))
 }
 
 /// Ones in the shape of `x`.
-pub fn ones_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    filled(b, "ones_like", x.shape(), one())
+pub fn ones_like(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    on.full(x.shape(), one(on.dtype))
 }
 
 /// Unspecified elements in the shape of `x`.
-pub fn empty_like<T: Element>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    empty(b, x.shape())
+pub fn empty_like(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    // errors name `empty`
+    empty(OpContext { op: "empty", ..on }, x.shape())
 }
 
 /// `value` in every element, in the shape of `x`.
-pub fn full_like<T: Element>(b: &Torch, x: &TorchArray<T>, value: T) -> Result<TorchArray<T>> {
-    filled(b, "full_like", x.shape(), value)
+pub fn full_like(on: OpContext<'_>, x: &Tensor, value: RawElement) -> Result<Tensor> {
+    on.full(x.shape(), value)
 }
 
 /// `start + i * step`, computed as in NumPy: in the dtype itself, but in float32 for 16-bit floats.
-pub fn arange<T: RealNumeric>(b: &Torch, start: T, stop: T, step: T) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("arange");
-    let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
-    rules::count(on.op, &[n], size_of::<T>())?;
+pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawElement) -> Result<Tensor> {
+    let steps: Result<Steps> = dispatch!(
+        on.dtype,
+        T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64] =>
+            rules::steps::<T>(on.op, start.cast(), stop.cast(), step.cast())
+    );
+    let Steps { n, from, by } = steps?;
+    rules::count(on.op, &[n], on.dtype.size())?;
     let index = on.count_up(n)?;
-    if T::DTYPE.kind() == DTypeKind::Real {
-        let counted = computed_in(T::DTYPE);
+    if on.dtype.kind() == DTypeKind::Real {
+        let counted = computed_in(on.dtype);
         let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
         let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
-        let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, T::DTYPE)?;
+        let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, on.dtype)?;
         // the first element is `start`, even if the step is infinite, so that 0 times the step is NaN
         let first = on.call(&ops::EQ, args![&index, Number::of(0_i64)])?;
-        return on.array(on.select(&first, &on.number(Number::of(start))?, &sum)?);
+        return on.select(&first, &on.number(start.into())?, &sum);
     }
-    let low_bits = |x: T| Number::of(x.cast::<i64>());
+    let low_bits = |x: RawElement| Number::of(x.cast::<i64>());
     let scaled = on.call(&ops::MUL, args![&index, low_bits(step)])?;
     let sum = on.call(&ops::ADD, args![&scaled, low_bits(start)])?;
-    on.array(on.cast(&sum, T::DTYPE)?)
+    on.cast(&sum, on.dtype)
 }
 
 /// Evenly spaced values, computed in float64 and rounded once.
-pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bool) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("linspace");
-    rules::count(on.op, &[num], size_of::<T>())?;
+pub fn linspace(on: OpContext<'_>, start: RawElement, stop: RawElement, num: usize, endpoint: bool) -> Result<Tensor> {
+    rules::count(on.op, &[num], on.dtype.size())?;
     let index = on.cast(&on.count_up(num)?, DType::Float64)?;
     let intervals = if endpoint { num.saturating_sub(1) } else { num }.max(1) as f64;
-    let [first, last] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let [first, last] = [start, stop].map(RawElement::to_complex);
     let double = rules::doubled(first, last);
     let part = |start: f64, end: f64| -> Result<Tensor> {
         let (start, stop) = (start / double, end / double);
@@ -124,58 +125,56 @@ pub fn linspace<T: Float>(b: &Torch, start: T, stop: T, num: usize, endpoint: bo
         let last = on.call(&ops::EQ, args![&index, Number::of(intervals)])?;
         on.select(&last, Number::of(end), &values)
     };
-    let values = match T::DTYPE.kind() {
+    let values = match on.dtype.kind() {
         DTypeKind::Complex => on.call(&ops::COMPLEX, args![&part(first.re, last.re)?, &part(first.im, last.im)?])?,
         _ => part(first.re, last.re)?,
     };
-    on.array(narrow(on, &values, T::DTYPE)?)
+    narrow(on, &values, on.dtype)
 }
 
 /// A matrix with ones on diagonal `k` and zeros elsewhere.
-pub fn eye<T: Element>(b: &Torch, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("eye");
+pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<Tensor> {
     let n_cols = n_cols.unwrap_or(n_rows);
-    if rules::count(on.op, &[n_rows, n_cols], size_of::<T>())? == 0 {
-        return on.array(on.full_typed(&[n_rows, n_cols], T::default())?);
+    if rules::count(on.op, &[n_rows, n_cols], on.dtype.size())? == 0 {
+        return on.full(&[n_rows, n_cols], RawElement::zero(on.dtype));
     }
     // all diagonals beyond the corners are equivalent
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
     let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
     let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;
-    on.array(on.cast(&ones, T::DTYPE)?)
+    on.cast(&ones, on.dtype)
 }
 
 /// The lower triangle of each matrix: zeros above diagonal `k`.
-pub fn tril<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
-    triangle(b.on::<T>("tril"), &ops::TRIL, x, k)
+pub fn tril(on: OpContext<'_>, x: &Tensor, k: isize) -> Result<Tensor> {
+    triangle(on, &ops::TRIL, x, k)
 }
 
 /// The upper triangle of each matrix: zeros below diagonal `k`.
-pub fn triu<T: Element>(b: &Torch, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
-    triangle(b.on::<T>("triu"), &ops::TRIU, x, k)
+pub fn triu(on: OpContext<'_>, x: &Tensor, k: isize) -> Result<Tensor> {
+    triangle(on, &ops::TRIU, x, k)
 }
 
-fn triangle<T: Element>(on: OpContext<'_>, op: &Schema, x: &TorchArray<T>, k: isize) -> Result<TorchArray<T>> {
+fn triangle(on: OpContext<'_>, op: &Schema, x: &Tensor, k: isize) -> Result<Tensor> {
     rules::matrix(on.op, x.shape())?;
-    let x = on.enter_typed(DtypeStrategy::Wrap, x)?;
-    on.leave_typed(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
+    let x = on.enter(DtypeStrategy::Wrap, x)?;
+    on.leave(DtypeStrategy::Wrap, on.call(op, args![&x, k])?)
 }
 
 /// Coordinate grids: each array varies along its own axis, and is repeated along the others without a copy.
-pub fn meshgrid<T: Element>(b: &Torch, xs: &[&TorchArray<T>], indexing: MeshIndexing) -> Result<Vec<TorchArray<T>>> {
-    let on = b.on::<T>("meshgrid");
+pub fn meshgrid(on: OpContext<'_>, xs: &[&Tensor], indexing: MeshIndexing) -> Result<Vec<Tensor>> {
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && i < 2 && xs.len() > 1 { 1 - i } else { i }
     };
     let mut grid = vec![1; xs.len()];
     for (i, x) in xs.iter().enumerate() {
-        grid[axis(i)] = x.tensor().size();
+        grid[axis(i)] = x.size();
     }
-    rules::count(on.op, &grid, size_of::<T>())?;
-    let along = |(i, x): (usize, &&TorchArray<T>)| {
+    rules::count(on.op, &grid, on.dtype.size())?;
+    let along = |(i, x): (usize, &&Tensor)| {
         let mut alone = vec![1; xs.len()];
         alone[axis(i)] = grid[axis(i)];
-        on.array(on.call(&ops::EXPAND, args![&on.reshape(x.tensor(), &alone)?, &grid])?)
+        on.call(&ops::EXPAND, args![&on.reshape(x, &alone)?, &grid])
     };
     xs.iter().enumerate().map(along).collect()
 }

@@ -4,67 +4,64 @@
 pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 
 use super::{
-    Operand, Torch, TorchArray,
     call::{OpContext, args},
     ops,
     strategy::{DtypeStrategy, join_parts},
     tensor::{Number, Tensor},
     with::is_wide_unsigned,
 };
-use crate::{Complex, DType, DTypeKind, Element, Float, Integer, Numeric, Ordered, Real, RealNumeric, Result};
+use crate::{
+    Complex, DType, DTypeKind, Result,
+    raw::{RawElement, RawOperand},
+};
 
 /// The number 0 as a default integer of libtorch, which adapts to the dtype of the other operand.
 const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
-pub fn floor_divide<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("floor_divide");
-    if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
-        return on.leave_typed(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
+pub fn floor_divide(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    if on.dtype.kind() == DTypeKind::Real {
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave(DtypeStrategy::Float32, on.call(&ops::FLOOR_DIVIDE, args![&x, &y])?);
     }
     let (x, y) = integers(on, x1, x2)?;
-    from_integers(on, quotient::<T>(on, &x, &y)?)
+    from_integers(on, quotient(on, &x, &y)?)
 }
 
 /// The remainder of `floor_divide`, with the sign of the divisor.
-pub fn remainder<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("remainder");
-    if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
+pub fn remainder(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    if on.dtype.kind() == DTypeKind::Real {
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
         // C's remainder is exact and has the sign of x; a remainder of zero gets the sign of y, as in NumPy
         let rest = real_fmod(on, &x, &y)?;
         let zero = on.call(&ops::EQ, args![&rest, Number::of(ZERO)])?;
         let sign = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
         let other_sign = on.call(&ops::NE, args![&sign(&rest)?, &sign(&y)?])?;
         let moved = on.select(&other_sign, &on.call(&ops::ADD, args![&rest, &y])?, &rest)?;
-        return on.leave_typed(
-            DtypeStrategy::Float32,
-            on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?,
-        );
+        return on
+            .leave(DtypeStrategy::Float32, on.select(&zero, &on.call(&ops::COPYSIGN, args![&rest, &y])?, &moved)?);
     }
     let (x, y) = integers(on, x1, x2)?;
-    from_integers(on, integer_remainder::<T>(on, &x, &y)?)
+    from_integers(on, integer_remainder(on, &x, &y)?)
 }
 
 /// The remainder of the floored quotient, for operands from [`integers`].
-fn integer_remainder<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    let product = on.call(&ops::MUL, args![&quotient::<T>(on, x, y)?, y])?;
+fn integer_remainder(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let product = on.call(&ops::MUL, args![&quotient(on, x, y)?, y])?;
     let rest = on.call(&ops::SUB, args![x, &product])?;
     let no_divisor = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     on.select(&no_divisor, &on.call(&ops::ZEROS_LIKE, args![&rest])?, &rest)
 }
 
 /// The remainder of the quotient rounded toward 0, with the sign of the dividend.
-pub fn fmod<T: RealNumeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("fmod");
-    if T::DTYPE.kind() == DTypeKind::Real {
-        let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
-        return on.leave_typed(DtypeStrategy::Float32, real_fmod(on, &x, &y)?);
+pub fn fmod(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    if on.dtype.kind() == DTypeKind::Real {
+        let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+        return on.leave(DtypeStrategy::Float32, real_fmod(on, &x, &y)?);
     }
     let (x, y) = integers(on, x1, x2)?;
-    let rest = integer_remainder::<T>(on, &x, &y)?;
-    if T::DTYPE.kind() == DTypeKind::Unsigned {
+    let rest = integer_remainder(on, &x, &y)?;
+    if on.dtype.kind() == DTypeKind::Unsigned {
         return from_integers(on, rest);
     }
     // if the signs differ and the remainder is not 0, the floored quotient was one too small
@@ -94,9 +91,9 @@ fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
 
 /// Converts integer operands to a dtype that libtorch can divide: uint16 and uint32 to int64, and uint64 to the bits of
 /// int64.
-fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<(Tensor, Tensor)> {
-    let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
-    match T::DTYPE {
+fn integers(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<(Tensor, Tensor)> {
+    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
+    match on.dtype {
         DType::UInt64 => Ok((
             on.call(&ops::VIEW_DTYPE, args![&x, DType::Int64])?,
             on.call(&ops::VIEW_DTYPE, args![&y, DType::Int64])?,
@@ -107,19 +104,19 @@ fn integers<T: RealNumeric>(on: OpContext<'_>, x1: Operand<'_, T>, x2: Operand<'
 }
 
 /// Converts back from the dtype of [`integers`], keeping the low bits.
-fn from_integers<T: RealNumeric>(on: OpContext<'_>, x: Tensor) -> Result<TorchArray<T>> {
-    on.array(match T::DTYPE {
-        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64])?,
-        other => on.cast(&x, other)?,
-    })
+fn from_integers(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
+    match on.dtype {
+        DType::UInt64 => on.call(&ops::VIEW_DTYPE, args![&x, DType::UInt64]),
+        other => on.cast(&x, other),
+    }
 }
 
 /// The integer quotient, for operands from [`integers`]. Divisors 0 and -1 are replaced first, because the processor
 /// traps on a division by 0, and on a division of the smallest number by -1.
-fn quotient<T: RealNumeric>(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     let one = on.call(&ops::ONES_LIKE, args![y])?;
-    let q = match T::DTYPE {
+    let q = match on.dtype {
         DType::UInt64 => unsigned_quotient(on, x, &on.select(&zero, &one, y)?)?,
         dtype if dtype.kind() == DTypeKind::Unsigned => {
             on.call(&ops::FLOOR_DIVIDE, args![x, &on.select(&zero, &one, y)?])?
@@ -163,19 +160,17 @@ fn half(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 }
 
 /// 0 for negative `x1`, 1 for positive `x1`, and `x2` at 0. NaN gives NaN, whereas libtorch returns 0.
-pub fn heaviside<T: Real>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("heaviside");
-    let [x, at_zero] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
+pub fn heaviside(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    let [x, at_zero] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
     let step = on.call(&ops::HEAVISIDE, args![&x, &at_zero])?;
-    on.array(on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)?)
+    on.select(&on.call(&ops::ISNAN, args![&x])?, &x, &step)
 }
 
 /// The cube root, computed as the power 1/3 and corrected for the rounding error of 1/3.
-pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("cbrt");
+pub fn cbrt(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let via = DtypeStrategy::Float32;
-    let x = on.enter_typed(via, x)?;
-    let (third, lost) = match T::DTYPE {
+    let x = on.enter(via, x)?;
+    let (third, lost) = match on.dtype {
         DType::Float64 => (Number::of(1.0 / 3.0_f64), 1.850_371_707_708_594e-17),
         _ => (Number::of(1.0 / 3.0_f32), -9.934_107_462_565_104e-9),
     };
@@ -187,78 +182,72 @@ pub fn cbrt<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     // 0 and infinity are their own roots
     let finite = on.call(&ops::ISFINITE, args![&log])?;
     let value = on.select(&finite, &value, &size)?;
-    on.leave_typed(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
+    on.leave(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
 }
 
 /// Linear interpolation from `x1` to `x2`, where `weight` 1 gives `x2`.
-pub fn lerp<T: Real>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
-    weight: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("lerp");
-    let [x1, x2, weight] = on.operands_typed(DtypeStrategy::Float32, [x1, x2, weight])?;
-    on.leave_typed(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
+pub fn lerp(
+    on: OpContext<'_>,
+    x1: RawOperand<'_, Tensor>,
+    x2: RawOperand<'_, Tensor>,
+    weight: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
+    let [x1, x2, weight] = on.operands(DtypeStrategy::Float32, [x1, x2, weight])?;
+    on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
 }
 
 /// Whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only equal elements
 /// close.
-pub fn isclose<T: Float>(
-    b: &Torch,
-    x1: Operand<'_, T>,
-    x2: Operand<'_, T>,
+pub fn isclose(
+    on: OpContext<'_>,
+    x1: RawOperand<'_, Tensor>,
+    x2: RawOperand<'_, Tensor>,
     rtol: f64,
     atol: f64,
     equal_nan: bool,
-) -> Result<TorchArray<bool>> {
-    let on = b.on::<T>("isclose");
-    let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
+) -> Result<Tensor> {
+    let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
     let both = |op, x: &Tensor, y: &Tensor| {
         on.call(&ops::LOGICAL_AND, args![&on.call(op, args![x])?, &on.call(op, args![y])?])
     };
     let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&x, &y])?])?;
     let size = on.call(&ops::ABS, args![&y])?;
-    let [rtol, atol] = [rtol, atol].map(<T::Real as Element>::from_f64).map(Number::of);
+    let [rtol, atol] = [rtol, atol].map(|x| Number::from(RawElement::of(x).to(on.dtype.to_real())));
     let allowed = on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&size, rtol])?, atol])?;
     let near = on.call(&ops::LE, args![&distance, &allowed])?;
     let near = on.call(&ops::LOGICAL_AND, args![&near, &both(&ops::ISFINITE, &x, &y)?])?;
     let close = on.call(&ops::LOGICAL_OR, args![&on.call(&ops::EQ, args![&x, &y])?, &near])?;
-    on.array(match equal_nan {
-        true => on.call(&ops::LOGICAL_OR, args![&close, &both(&ops::ISNAN, &x, &y)?])?,
-        false => close,
-    })
+    match equal_nan {
+        true => on.call(&ops::LOGICAL_OR, args![&close, &both(&ops::ISNAN, &x, &y)?]),
+        false => Ok(close),
+    }
 }
 
 /// `x1` to the power `x2`; integers wrap.
-pub fn pow<T: Numeric>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("pow");
-    match T::DTYPE {
+pub fn pow(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    match on.dtype {
         DType::UInt64 => {
-            let [x, y] = on.operands_typed(DtypeStrategy::Wrap, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
             // the exponent is split into its last bit, and twice a half that fits in int64
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
-            on.leave_typed(
-                DtypeStrategy::Wrap,
-                on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?,
-            )
+            on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
         }
         DType::UInt16 | DType::UInt32 => {
-            let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
-            on.array(on.cast(&power, T::DTYPE)?)
+            on.cast(&power, on.dtype)
         }
         // libtorch's complex power is inaccurate, and complex128 has digits to spare
         DType::Complex64 | DType::Complex128 => {
-            let [x, y] = on.operands_typed(DtypeStrategy::Direct, [x1, x2])?;
+            let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
             let power = on.call(&ops::POW, args![&x, &y])?;
-            on.array(on.cast(&powers_of_zero(on, &x, &y, &power)?, T::DTYPE)?)
+            on.cast(&powers_of_zero(on, &x, &y, &power)?, on.dtype)
         }
         _ => {
-            let [x, y] = on.operands_typed(DtypeStrategy::Float32, [x1, x2])?;
-            on.leave_typed(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
+            let [x, y] = on.operands(DtypeStrategy::Float32, [x1, x2])?;
+            on.leave(DtypeStrategy::Float32, on.call(&ops::POW, args![&x, &y])?)
         }
     }
 }
@@ -281,14 +270,12 @@ fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
 
 /// `1 / x`. For complex numbers, the conjugate over the squared magnitude: libtorch's quotient loses the signs of
 /// zeros, and overflows.
-pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("reciprocal");
-    let x = x.tensor();
-    if T::DTYPE.kind() != DTypeKind::Complex {
-        return on.array(on.call(&ops::RECIPROCAL, args![x])?);
+pub fn reciprocal(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    if on.dtype.kind() != DTypeKind::Complex {
+        return on.call(&ops::RECIPROCAL, args![x]);
     }
     // scale both parts to avoid overflow and lost bits
-    let (huge, tiny, down, up) = match T::DTYPE {
+    let (huge, tiny, down, up) = match on.dtype {
         DType::Complex128 => (2_f64.powi(510), 2_f64.powi(-450), 2_f64.powi(-600), 2_f64.powi(600)),
         _ => (2_f64.powi(62), 2_f64.powi(-50), 2_f64.powi(-70), 2_f64.powi(100)),
     };
@@ -296,7 +283,7 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
     let last = [x.ndim() as i64];
     let larger = on.call(&ops::AMAX, args![&on.call(&ops::ABS, args![&real])?, last, true])?;
     let beyond = |limit: f64, op| on.call(op, args![&larger, Number::of(limit)]);
-    let scale = |x: f64| -> Result<Tensor> { on.cast(&on.number(Number::of(x))?, T::DTYPE.to_real()) };
+    let scale = |x: f64| -> Result<Tensor> { on.cast(&on.number(Number::of(x))?, on.dtype.to_real()) };
     let scale = on.select(
         &beyond(huge, &ops::GT)?,
         &scale(down)?,
@@ -308,17 +295,16 @@ pub fn reciprocal<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T
     // the reciprocal of infinity is 0, whose parts keep their signs
     let zeros = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&real])?, &real])?;
     let limited = on.select(&on.call(&ops::ISINF, args![&larger])?, &zeros, &quotient)?;
-    on.array(on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])?)
+    on.call(&ops::CONJ_PHYSICAL, args![&join_parts(on, limited)?])
 }
 
 /// `exp(x) - 1`. For complex numbers with an infinite real part, the result is corrected, because libtorch returns NaN.
-pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("expm1");
+pub fn expm1(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let value = on.call(&ops::EXPM1, args![x])?;
-    if T::DTYPE.kind() != DTypeKind::Complex {
-        return on.array(value);
+    if on.dtype.kind() != DTypeKind::Complex {
+        return Ok(value);
     }
-    let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let ((re, im), (x, angle)) = (parts(on, &value)?, parts(on, x)?);
     let no_angle = on.call(&ops::EQ, args![&angle, Number::of(ZERO)])?;
     let known = on.call(&ops::ISFINITE, args![&angle])?;
     // for an infinite real part, the limit is -1 or infinity, even if the angle is infinite or NaN
@@ -329,47 +315,47 @@ pub fn expm1<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let zero = on.call(&ops::COPYSIGN, args![&on.call(&ops::ZEROS_LIKE, args![&angle])?, &angle])?;
     let im = on.select(&on.call(&ops::LOGICAL_AND, args![&lost, &below])?, &zero, &im)?;
     let im = on.select(&no_angle, &angle, &im)?;
-    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+    on.call(&ops::COMPLEX, args![&re, &im])
 }
 
 /// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of `x`'s imaginary part,
 /// even if it is 0.
-pub fn acos<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("acos");
+pub fn acos(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let value = on.call(&ops::ACOS, args![x])?;
-    if T::DTYPE.kind() != DTypeKind::Complex {
-        return on.array(value);
+    if on.dtype.kind() != DTypeKind::Complex {
+        return Ok(value);
     }
-    let ((re, im), (_, sign)) = (parts(on, &value)?, parts(on, x.tensor())?);
+    let ((re, im), (_, sign)) = (parts(on, &value)?, parts(on, x)?);
     let im = on.call(&ops::COPYSIGN, args![&im, &on.call(&ops::NEG, args![&sign])?])?;
-    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+    on.call(&ops::COMPLEX, args![&re, &im])
 }
 
 /// Limits `x` to `low .. high`: `minimum(high, maximum(x, low))`.
-pub fn clip<T: Ordered>(
-    b: &Torch,
-    x: Operand<'_, T>,
-    low: Operand<'_, T>,
-    high: Operand<'_, T>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("clip");
-    let [x, low, high] = on.operands_typed(DtypeStrategy::Order, [x, low, high])?;
+pub fn clip(
+    on: OpContext<'_>,
+    x: RawOperand<'_, Tensor>,
+    low: RawOperand<'_, Tensor>,
+    high: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
+    let [x, low, high] = on.operands(DtypeStrategy::Order, [x, low, high])?;
     let raised = on.call(&ops::MAXIMUM, args![&x, &low])?;
-    on.leave_typed(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
+    on.leave(DtypeStrategy::Order, on.call(&ops::MINIMUM, args![&raised, &high])?)
 }
 
 /// Left shift; 0 if the shift is negative, or at least the width of the dtype.
-pub fn bitwise_left_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("bitwise_left_shift");
-    let [x, by] = on.operands_typed(DtypeStrategy::Wrap, [x1, x2])?;
-    on.leave_typed(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
+pub fn bitwise_left_shift(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    let [x, by] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
+    on.leave(DtypeStrategy::Wrap, on.call(&ops::SHIFT_LEFT, args![&x, &by])?)
 }
 
 /// Arithmetic right shift; only sign bits remain if the shift is negative, or at least the width of the dtype.
-pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operand<'_, T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("bitwise_right_shift");
+pub fn bitwise_right_shift(
+    on: OpContext<'_>,
+    x1: RawOperand<'_, Tensor>,
+    x2: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
     let (x, by) = integers(on, x1, x2)?;
-    if T::DTYPE != DType::UInt64 {
+    if on.dtype != DType::UInt64 {
         return from_integers(on, on.call(&ops::SHIFT_RIGHT, args![&x, &by])?);
     }
     // the number is first shifted by one bit, so that its sign bit is 0; a shift of 2^63 or more is negative here, and
@@ -381,23 +367,21 @@ pub fn bitwise_right_shift<T: Integer>(b: &Torch, x1: Operand<'_, T>, x2: Operan
 }
 
 /// Magnitude of each element.
-pub fn abs<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on::<T>("abs");
-    if is_wide_unsigned(T::DTYPE) {
-        return on.array(x.tensor().clone());
+pub fn abs(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    if is_wide_unsigned(on.dtype) {
+        return Ok(x.clone());
     }
-    on.array(on.call(&ops::ABS, args![x])?)
+    on.call(&ops::ABS, args![x])
 }
 
 /// -1, 0 or 1 for reals, `x / |x|` for complex numbers, and NaN for NaN.
-pub fn sign<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("sign");
-    on.array(match T::DTYPE.kind() {
-        _ if is_wide_unsigned(T::DTYPE) => on.cast(&on.is_nonzero_typed(x)?, T::DTYPE)?,
-        DTypeKind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?)?,
-        DTypeKind::Complex => complex_sign(on, x.tensor())?,
-        _ => on.call(&ops::SGN, args![x])?,
-    })
+pub fn sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    match on.dtype.kind() {
+        _ if is_wide_unsigned(on.dtype) => on.cast(&on.is_nonzero(x)?, on.dtype),
+        DTypeKind::Real => on.select(&on.call(&ops::ISNAN, args![x])?, x, &on.call(&ops::SGN, args![x])?),
+        DTypeKind::Complex => complex_sign(on, x),
+        _ => on.call(&ops::SGN, args![x]),
+    }
 }
 
 /// NumPy's sign of complex numbers: with one infinite part, the sign points along the axis of that part; with two
@@ -417,30 +401,28 @@ fn complex_sign(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 }
 
 /// Rounds to the nearest integer, and halves to even; the parts of complex numbers are rounded separately.
-pub fn round<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("round");
-    match T::DTYPE.kind() {
-        DTypeKind::Real | DTypeKind::Complex => on
-            .leave_typed(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter_typed(DtypeStrategy::Parts, x)?])?),
+pub fn round(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    match on.dtype.kind() {
+        DTypeKind::Real | DTypeKind::Complex => {
+            on.leave(DtypeStrategy::Parts, on.call(&ops::ROUND, args![&on.enter(DtypeStrategy::Parts, x)?])?)
+        }
         _ => Ok(x.clone()),
     }
 }
 
 /// The real part.
-pub fn real<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on::<T>("real");
-    on.array(part(on, x.tensor(), T::DTYPE, 0)?)
+pub fn real(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    part(on, x, 0)
 }
 
 /// The imaginary part; zeros for reals.
-pub fn imag<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Magnitude>> {
-    let on = b.on::<T>("imag");
-    on.array(part(on, x.tensor(), T::DTYPE, 1)?)
+pub fn imag(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    part(on, x, 1)
 }
 
 /// The real (0) or imaginary (1) part of the elements.
-fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tensor> {
-    match (dtype.kind(), index) {
+fn part(on: OpContext<'_>, x: &Tensor, index: i64) -> Result<Tensor> {
+    match (on.dtype.kind(), index) {
         (DTypeKind::Complex, _) => on.call(&ops::SELECT, args![&on.call(&ops::VIEW_AS_REAL, args![x])?, -1_i64, index]),
         (_, 0) => Ok(x.clone()),
         _ => on.call(&ops::ZEROS_LIKE, args![x]),
@@ -448,37 +430,33 @@ fn part(on: OpContext<'_>, x: &Tensor, dtype: DType, index: i64) -> Result<Tenso
 }
 
 /// The complex conjugate.
-pub fn conj<T: Numeric>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("conj");
-    match T::DTYPE.kind() {
-        DTypeKind::Complex => on.array(on.call(&ops::CONJ_PHYSICAL, args![x])?),
+pub fn conj(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    match on.dtype.kind() {
+        DTypeKind::Complex => on.call(&ops::CONJ_PHYSICAL, args![x]),
         _ => Ok(x.clone()),
     }
 }
 
 /// The angle of each number: pi for negative reals, including -0.0.
-pub fn angle<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T::Real>> {
-    let on = b.on::<T>("angle");
-    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
-    on.array(on.call(&ops::ATAN2, args![&im, &re])?)
+pub fn angle(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    let [re, im] = [part(on, x, 0)?, part(on, x, 1)?];
+    on.call(&ops::ATAN2, args![&im, &re])
 }
 
 /// Complex numbers from real and imaginary parts.
-pub fn complex<T: Real>(b: &Torch, re: Operand<'_, T>, im: Operand<'_, T>) -> Result<TorchArray<T::Complex>> {
-    let on = b.on::<T>("complex");
-    let [re, im] = on.operands_typed(DtypeStrategy::Float32, [re, im])?;
-    on.array(on.call(&ops::COMPLEX, args![&re, &im])?)
+pub fn complex(on: OpContext<'_>, re: RawOperand<'_, Tensor>, im: RawOperand<'_, Tensor>) -> Result<Tensor> {
+    let [re, im] = on.operands(DtypeStrategy::Float32, [re, im])?;
+    on.call(&ops::COMPLEX, args![&re, &im])
 }
 
 /// `log(1 + x)`. For complex numbers, the real part is the real logarithm of `|1 + x|`, computed so that it is accurate
 /// near 0.
-pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("log1p");
-    if T::DTYPE.kind() != DTypeKind::Complex {
-        return on.array(on.call(&ops::LOG1P, args![x])?);
+pub fn log1p(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
+    if on.dtype.kind() != DTypeKind::Complex {
+        return on.call(&ops::LOG1P, args![x]);
     }
     let one = Number::of(1_i64);
-    let [re, im] = [part(on, x.tensor(), T::DTYPE, 0)?, part(on, x.tensor(), T::DTYPE, 1)?];
+    let [re, im] = [part(on, x, 0)?, part(on, x, 1)?];
     let shifted = on.call(&ops::ADD, args![&re, one])?;
     let angle = on.call(&ops::ATAN2, args![&im, &shifted])?;
     let far = on.call(&ops::LOG, args![&on.call(&ops::HYPOT, args![&shifted, &im])?])?;
@@ -487,5 +465,5 @@ pub fn log1p<T: Float>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let excess = on.call(&ops::ADD, args![&product, &on.call(&ops::MUL, args![&im, &im])?])?;
     let near = on.call(&ops::MUL, args![&on.call(&ops::LOG1P, args![&excess])?, Number::of(0.5_f32)])?;
     let is_near = on.call(&ops::LT, args![&on.call(&ops::ABS, args![&excess])?, Number::of(0.5_f32)])?;
-    on.array(on.call(&ops::COMPLEX, args![&on.select(&is_near, &near, &far)?, &angle])?)
+    on.call(&ops::COMPLEX, args![&on.select(&is_near, &near, &far)?, &angle])
 }

@@ -3,45 +3,70 @@
 
 use super::{
     Torch, TorchArray,
-    array::{from_host, to_host},
-    tensor::device_name,
+    array::{from_host, to_host, view_of},
+    call::OpContext,
+    tensor::{Tensor, device_name},
 };
 use crate::{
-    Element, Error, HostArray, Result,
+    Element, Error, HostArray, Result, dispatch,
     numpyish::{
         raw::{RawArray, View, view},
         typed::typed,
     },
+    raw::TypedArray,
 };
 
 /// A tensor's elements on the host: in the tensor's own memory, or in a copy from a GPU.
-pub(super) enum Hosted<'a, T: Element> {
+pub(super) enum Hosted<'a> {
     Here(View<'a>),
-    Copied(HostArray<T>),
+    Copied(Box<dyn Viewed>),
 }
 
-impl<T: Element> Hosted<'_, T> {
+/// A host array of any dtype.
+pub(super) trait Viewed {
+    fn view(&self) -> View<'_>;
+}
+
+impl<T: Element> Viewed for HostArray<T> {
+    fn view(&self) -> View<'_> {
+        view(self)
+    }
+}
+
+impl Hosted<'_> {
     pub(super) fn view(&self) -> View<'_> {
         match self {
             Hosted::Here(view) => *view,
-            Hosted::Copied(array) => view(array),
+            Hosted::Copied(array) => array.view(),
         }
     }
 }
 
-/// The elements of an array of this backend, on the host.
-pub(super) fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchArray<T>) -> Result<Hosted<'a, T>> {
-    let device = x.tensor().device();
-    if device != b.index() {
-        return Err(Error::Device { op, expected: device_name(b.index()), found: device_name(device) });
+/// The elements of a tensor of this device and of the call's dtype, on the host.
+pub(super) fn hosted_of<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>> {
+    on.require(&[x])?;
+    let (device, index) = (x.device(), on.backend.index());
+    if device != index {
+        return Err(Error::Device { op: on.op, expected: device_name(index), found: device_name(device) });
     }
-    match x.host_view() {
-        Some(view) => Ok(Hosted::Here(view.view())),
-        None => to_host(x.tensor()).map(Hosted::Copied).map_err(|e| e.within(op)),
+    if let Some(view) = view_of(x, on.dtype) {
+        return Ok(Hosted::Here(view));
     }
+    let copied: Result<Box<dyn Viewed>> = dispatch!(on.dtype, T => Ok(Box::new(to_host::<T>(x)?)));
+    copied.map(Hosted::Copied).map_err(|e| e.within(on.op))
 }
 
-/// Moves the result of a loop to the backend's device.
+/// Moves the result of a loop, an array of the call's dtype, to the backend's device.
+pub(super) fn placed_of(on: OpContext<'_>, array: Result<RawArray>) -> Result<Tensor> {
+    dispatch!(on.dtype, T => Ok(from_host::<T>(typed(array)?, on.backend.index())?.raw().clone()))
+}
+
+/// [`hosted_of`] for an array with its dtype in the type.
+pub(super) fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchArray<T>) -> Result<Hosted<'a>> {
+    hosted_of(OpContext::new(b, op, T::DTYPE), x.raw())
+}
+
+/// [`placed_of`] for an array with its dtype in the type.
 pub(super) fn placed<T: Element>(b: &Torch, array: Result<RawArray>) -> Result<TorchArray<T>> {
     from_host(typed(array)?, b.index())
 }

@@ -1,28 +1,30 @@
 //! Interpolation, and special functions that libtorch lacks or computes less accurately.
 
 use super::{
-    Torch, TorchArray,
-    call::args,
+    call::{OpContext, args},
     ops, sorting,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
 };
-use crate::{DType, Precision, Real, Result, Side, raw::RawOperand, rules};
+use crate::{
+    DType, Result, Side,
+    raw::{RawElement, RawOperand},
+    rules,
+};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Linear interpolation between points, computed in float64 as in NumPy.
-pub fn interp<T: Precision>(
-    b: &Torch,
-    x: &TorchArray<T>,
-    xp: &TorchArray<T>,
-    fp: &TorchArray<T>,
+pub fn interp(
+    on: OpContext<'_>,
+    x: &Tensor,
+    xp: &Tensor,
+    fp: &Tensor,
     left: Option<f64>,
     right: Option<f64>,
-) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("interp");
+) -> Result<Tensor> {
     let n = rules::interpolated(on.op, xp.shape(), fp.shape())?;
-    let after = sorting::searchsorted(on, xp.tensor(), RawOperand::Array(x.tensor()), Side::Right, None)?;
-    let wide = |x: &TorchArray<T>| on.cast(x.tensor(), DType::Float64);
+    let after = sorting::searchsorted(on, xp, RawOperand::Array(x), Side::Right, None)?;
+    let wide = |x: &Tensor| on.cast(x, DType::Float64);
     let (x, xp, fp) = (wide(x)?, wide(xp)?, wide(fp)?);
     let end = |given: Option<f64>, at: usize| match given {
         Some(value) => on.number(Number::of(value)),
@@ -51,15 +53,14 @@ pub fn interp<T: Precision>(
     y = on.select(&on.call(&ops::LT, args![&x, &point(0)?])?, &left, &y)?;
     y = on.select(&on.call(&ops::GT, args![&x, &point(n - 1)?])?, &right, &y)?;
     y = on.select(&is_nan(&x)?, &x, &y)?;
-    on.array(on.cast(&y, T::DTYPE)?)
+    on.cast(&y, on.dtype)
 }
 
 /// `sin(pi x) / (pi x)`, computed from the distance to the nearest integer, so that it is exactly 0 at nonzero
 /// integers.
-pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("sinc");
+pub fn sinc(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let via = DtypeStrategy::Float32;
-    let x = on.enter_typed(via, x)?;
+    let x = on.enter(via, x)?;
     let nearest = on.call(&ops::ROUND, args![&x])?;
     let sine = on.call(&ops::SIN, args![&on.scaled(&on.call(&ops::SUB, args![&x, &nearest])?, PI)?])?;
     let half = on.scaled(&nearest, 0.5)?;
@@ -67,37 +68,34 @@ pub fn sinc<T: Real>(b: &Torch, x: &TorchArray<T>) -> Result<TorchArray<T>> {
     let sine = on.select(&odd, &on.call(&ops::NEG, args![&sine])?, &sine)?;
     let value = on.call(&ops::DIV, args![&sine, &on.scaled(&x, PI)?])?;
     let zero = on.call(&ops::EQ, args![&x, Number::of(0_i64)])?;
-    on.leave_typed(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
+    on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
 /// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype, as in NumPy.
-pub fn leaky_relu<T: Real>(b: &Torch, x: &TorchArray<T>, negative_slope: f64) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("leaky_relu");
-    let slope = T::from_f64(negative_slope).to_f64();
-    let x = on.enter_typed(DtypeStrategy::Float32, x)?;
-    on.leave_typed(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
+pub fn leaky_relu(on: OpContext<'_>, x: &Tensor, negative_slope: f64) -> Result<Tensor> {
+    let slope = RawElement::of(negative_slope).to(on.dtype).to_f64();
+    let x = on.enter(DtypeStrategy::Float32, x)?;
+    on.leave(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
 }
 
 /// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype, as in NumPy. libtorch's own op
 /// gives 0 at 0 even if `alpha` is infinite or NaN.
-pub fn elu<T: Real>(b: &Torch, x: &TorchArray<T>, alpha: f64) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("elu");
-    let alpha = T::from_f64(alpha).to_f64();
-    let x = on.enter_typed(DtypeStrategy::Float32, x)?;
+pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
+    let alpha = RawElement::of(alpha).to(on.dtype).to_f64();
+    let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = if alpha.is_finite() {
         on.call(&ops::ELU, args![&x, alpha])?
     } else {
         let below = on.scaled(&on.call(&ops::EXPM1, args![&x])?, alpha)?;
         on.select(&on.call(&ops::GT, args![&x, Number::of(0_i64)])?, &x, &below)?
     };
-    on.leave_typed(DtypeStrategy::Float32, value)
+    on.leave(DtypeStrategy::Float32, value)
 }
 
 /// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.
-pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<TorchArray<T>> {
-    let on = b.on::<T>("gelu");
+pub fn gelu(on: OpContext<'_>, x: &Tensor, approximate: bool) -> Result<Tensor> {
     let via = DtypeStrategy::Float32;
-    let x = on.enter_typed(via, x)?;
+    let x = on.enter(via, x)?;
     let plus_1 = |x: &Tensor| on.call(&ops::ADD, args![x, Number::of(1_i64)]);
     let twice_share = if approximate {
         let square = on.call(&ops::MUL, args![&x, &x])?;
@@ -106,5 +104,5 @@ pub fn gelu<T: Real>(b: &Torch, x: &TorchArray<T>, approximate: bool) -> Result<
     } else {
         on.call(&ops::ERFC, args![&on.scaled(&x, -FRAC_1_SQRT_2)?])?
     };
-    on.leave_typed(via, on.call(&ops::MUL, args![&on.scaled(&x, 0.5)?, &twice_share])?)
+    on.leave(via, on.call(&ops::MUL, args![&on.scaled(&x, 0.5)?, &twice_share])?)
 }

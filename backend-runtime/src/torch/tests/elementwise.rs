@@ -2,9 +2,10 @@
 
 use super::{array, host, torch};
 use crate::{
-    Complex, Element, HostArray, Integer, Operand, Ordered, Real, RealNumeric, Result, bf16, f16,
+    Complex, Element, HostArray, Integer, Ordered, Real, RealNumeric, Result, bf16, f16,
     random::philox,
-    torch::{OpContext, Torch, TorchArray, casting, elementwise},
+    raw::{RawElement, RawOperand, TypedArray},
+    torch::{OpContext, Tensor, Torch, TorchArray, casting, elementwise},
 };
 
 /// Random bits, and values that are critical for integer ops.
@@ -31,19 +32,32 @@ fn is_nan<T: Element>(x: T) -> bool {
     x.cast::<Complex<f64>>().is_nan()
 }
 
-type Binary<T> = fn(&Torch, Operand<'_, Torch, T>, Operand<'_, Torch, T>) -> Result<TorchArray<T>>;
+type Binary = fn(OpContext<'_>, RawOperand<'_, Tensor>, RawOperand<'_, Tensor>) -> Result<Tensor>;
 
-fn check2<T: Element>(b: &Torch, name: &str, f: Binary<T>, values: &[T], word: fn(T, T) -> T, same: fn(T, T) -> bool) {
+/// The elements of a result on the host.
+fn host_of<T: Element>(b: &Torch, x: Result<Tensor>) -> HostArray<T> {
+    host(b, &TorchArray::from_raw("test", x.unwrap()).unwrap())
+}
+
+fn check2<T: Element>(
+    b: &Torch,
+    name: &'static str,
+    f: Binary,
+    values: &[T],
+    word: fn(T, T) -> T,
+    same: fn(T, T) -> bool,
+) {
     let (x, y) = pairs(values);
     let (tx, ty) = (array(b, &x), array(b, &y));
-    let got = host(b, &f(b, Operand::array(&tx), Operand::array(&ty)).unwrap());
+    let got = host_of::<T>(b, f(b.on::<T>(name), RawOperand::Array(tx.tensor()), RawOperand::Array(ty.tensor())));
     for ((&x, &y), &g) in x.iter().zip(&y).zip(&got) {
         let want = word(x, y);
         assert!(same(g, want), "{name} of {x:?} and {y:?} in {}: {g:?} instead of {want:?}", T::DTYPE);
     }
     // the second operand is a number instead of an array
     let number = values[0];
-    let got = host(b, &f(b, Operand::array(&tx), Operand::Scalar(number)).unwrap());
+    let scalar = RawOperand::Scalar(RawElement::of(number));
+    let got = host_of::<T>(b, f(b.on::<T>(name), RawOperand::Array(tx.tensor()), scalar));
     assert!(x.iter().zip(&got).all(|(&x, &g)| same(g, word(x, number))), "{name} with a number in {}", T::DTYPE);
 }
 
@@ -57,16 +71,19 @@ fn integers<T: Integer>(b: &Torch) {
     check2(b, "bitwise_right_shift", elementwise::bitwise_right_shift, &values, T::shift_right, same);
     clip::<T>(b, &values);
     let x = array(b, values.clone());
-    assert!(host(b, &elementwise::sign(b, &x).unwrap()).iter().zip(&values).all(|(g, x)| *g == x.sign()));
-    assert!(host(b, &elementwise::abs(b, &x).unwrap()).iter().zip(&values).all(|(g, x)| *g == x.abs()));
+    let signs = host_of::<T>(b, elementwise::sign(b.on::<T>("sign"), x.tensor()));
+    assert!(signs.iter().zip(&values).all(|(g, x)| *g == x.sign()));
+    let sizes = host_of::<T::Magnitude>(b, elementwise::abs(b.on::<T>("abs"), x.tensor()));
+    assert!(sizes.iter().zip(&values).all(|(g, x)| *g == x.abs()));
     casts(b, &values);
 }
 
 fn clip<T: Ordered>(b: &Torch, values: &[T]) {
     let [low, high] = [values[1], values[2]];
     let x = array(b, values.to_vec());
-    let got = elementwise::clip(b, Operand::array(&x), Operand::Scalar(low), Operand::Scalar(high)).unwrap();
-    for (&x, &g) in values.iter().zip(&host(b, &got)) {
+    let [from, to] = [low, high].map(|x| RawOperand::Scalar(RawElement::of(x)));
+    let got = host_of::<T>(b, elementwise::clip(b.on::<T>("clip"), RawOperand::Array(x.tensor()), from, to));
+    for (&x, &g) in values.iter().zip(&got) {
         let want = x.maximum(low).minimum(high);
         assert!(g == want || (is_nan(g) && is_nan(want)), "{x:?} between {low:?} and {high:?}: {g:?}");
     }
@@ -139,7 +156,8 @@ fn reals<T: Real>(b: &Torch, of_bits: fn(u64) -> T) {
     clip::<T>(b, &values);
     casts(b, &values);
     let x = array(b, values.clone());
-    assert!(host(b, &elementwise::sign(b, &x).unwrap()).iter().zip(&values).all(|(g, x)| *g == x.sign() || x.is_nan()));
+    let signs = host_of::<T>(b, elementwise::sign(b.on::<T>("sign"), x.tensor()));
+    assert!(signs.iter().zip(&values).all(|(g, x)| *g == x.sign() || x.is_nan()));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use super::{array, torch};
 use crate::{
-    Axes, DType, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode, Side, Slice,
+    Axes, DType, Element, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode,
+    Result, Side, Slice,
     numpyish::Numpyish,
-    raw::RawOperand,
+    raw::{RawElement, RawOperand},
     torch::{
-        Arg, Aten, DtypeStrategy, OpContext, Torch, TorchArray, aten, creation, elementwise, fft, indexing, linalg,
-        manipulation, reduction, sorting, special,
+        Arg, Aten, DtypeStrategy, OpContext, Tensor, Torch, TorchArray, aten, creation, elementwise, fft, indexing,
+        linalg, manipulation, reduction, sorting, special,
     },
 };
 
@@ -18,7 +19,8 @@ fn operands_that_do_not_broadcast() {
     let (x, y) = (array(&b, vec![1.0, 2.0]), array(&b, vec![1.0, 2.0, 3.0]));
     let sum = aten::<f64, TorchArray<f64>>(&b, &ADD, &[Arg::from(&x), Arg::from(&y)]);
     assert_eq!(sum.unwrap_err(), Error::shapes("add", &[2], &[3]));
-    let quotient = elementwise::floor_divide(&b, Operand::array(&x), Operand::array(&y));
+    let (x, y) = (RawOperand::Array(x.tensor()), RawOperand::Array(y.tensor()));
+    let quotient = elementwise::floor_divide(b.on::<f64>("floor_divide"), x, y);
     assert_eq!(quotient.unwrap_err(), Error::shapes("floor_divide", &[2], &[3]));
 }
 
@@ -60,6 +62,11 @@ fn schemas_are_compared() {
     assert!(check("aten::item", "", 1).is_err(), "no tensor is returned");
 }
 
+fn arange<T: Element>(b: &Torch, numbers: [T; 3]) -> Result<Tensor> {
+    let [start, stop, step] = numbers.map(RawElement::of);
+    creation::arange(b.on::<T>("arange"), start, stop, step)
+}
+
 #[test]
 fn sizes_over_any_memory() {
     let Some(b) = torch() else { return };
@@ -67,13 +74,13 @@ fn sizes_over_any_memory() {
     let one = array(&b, vec![1.0]);
     let on = |op| OpContext::new(&b, op, DType::Float64);
     let refused = [
-        creation::zeros::<f64>(&b, &[huge, huge]).err(),
-        creation::empty::<u8>(&b, &[0, usize::MAX]).err(),
-        creation::full(&b, &[1 << 46], 1.5).err(),
-        creation::eye::<u8>(&b, huge, None, isize::MIN).err(),
-        creation::linspace(&b, 0.0, 1.0, huge, true).err(),
-        creation::arange(&b, 0.0, 1e300, 1e-300).err(),
-        creation::arange(&b, i64::MIN, i64::MAX, 1).err(),
+        creation::zeros(b.on::<f64>("zeros"), &[huge, huge]).err(),
+        creation::empty(b.on::<u8>("empty"), &[0, usize::MAX]).err(),
+        creation::full(b.on::<f64>("full"), &[1 << 46], RawElement::of(1.5)).err(),
+        creation::eye(b.on::<u8>("eye"), huge, None, isize::MIN).err(),
+        creation::linspace(b.on::<f64>("linspace"), RawElement::of(0.0), RawElement::of(1.0), huge, true).err(),
+        arange(&b, [0.0, 1e300, 1e-300]).err(),
+        arange(&b, [i64::MIN, i64::MAX, 1]).err(),
         manipulation::tile(on("tile"), one.tensor(), &[huge, 9]).err(),
         manipulation::repeat(on("repeat"), one.tensor(), usize::MAX, Some(0)).err(),
         manipulation::pad(on("pad"), one.tensor(), &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).err(),
@@ -92,7 +99,7 @@ fn axes_indices_and_arguments_out_of_range() {
     let m = array(&b, HostArray::from_shape_vec(&[2, 3][..], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap());
     let (v, e, s) = (array(&b, vec![1.0, 2.0]), array(&b, Vec::<f64>::new()), array(&b, 1.0));
     let i = |list: &[i64]| array(&b, list.to_vec());
-    let scalar = Operand::Scalar(1.0);
+    let scalar = RawOperand::Scalar(RawElement::of(1.0));
     let on = |op| OpContext::new(&b, op, DType::Float64);
     let quantile = |x: &TorchArray<f64>, q: f64| {
         let q = array(&b, vec![q]);
@@ -144,11 +151,12 @@ fn axes_indices_and_arguments_out_of_range() {
         fft::fftn(on("fftn"), v.tensor(), Some(Lengths::from([2, 2])), Axes::All, Norm::Backward).map(drop).err(),
         fft::fftn(on("fftn"), m.tensor(), Some(Lengths::from([2])), Axes::from([0, 1]), Norm::Backward).map(drop).err(),
         fft::fftfreq(on("fftfreq"), 0, 1.0).err(),
-        special::interp(&b, &v, &e, &e, None, None).err(),
-        special::interp(&b, &v, &v, &e, None, None).err(),
-        creation::arange(&b, 0.0, 1.0, 0.0).err(),
-        creation::arange(&b, f64::NAN, 1.0, 1.0).err(),
-        elementwise::clip(&b, Operand::array(&m), Operand::array(&v), scalar).err(),
+        special::interp(b.on::<f64>("interp"), v.tensor(), e.tensor(), e.tensor(), None, None).err(),
+        special::interp(b.on::<f64>("interp"), v.tensor(), v.tensor(), e.tensor(), None, None).err(),
+        arange(&b, [0.0, 1.0, 0.0]).err(),
+        arange(&b, [f64::NAN, 1.0, 1.0]).err(),
+        elementwise::clip(b.on::<f64>("clip"), RawOperand::Array(m.tensor()), RawOperand::Array(v.tensor()), scalar)
+            .err(),
     ];
     for (i, error) in refused.into_iter().enumerate() {
         let error = error.unwrap_or_else(|| panic!("{i} gave a result"));
@@ -206,7 +214,7 @@ fn empty_arrays_have_results() {
     let scattered = indexing::scatter(b.on::<f32>("scatter"), e.tensor(), none.tensor(), e.tensor(), 0);
     assert_eq!(scattered.unwrap().shape(), [0, 4]);
     assert_eq!(indexing::argwhere(b.on::<f32>("argwhere"), e.tensor()).unwrap().shape(), [0, 2]);
-    assert_eq!(creation::meshgrid::<f32>(&b, &[], MeshIndexing::Xy).unwrap().len(), 0);
+    assert_eq!(creation::meshgrid(b.on::<f32>("meshgrid"), &[], MeshIndexing::Xy).unwrap().len(), 0);
     let columns = array(&b, HostArray::<f32>::zeros(&[4, 0][..]));
     let product = linalg::matmul(b.on::<f32>("matmul"), e.tensor(), columns.tensor());
     assert_eq!(product.unwrap().shape(), [0, 0]);
