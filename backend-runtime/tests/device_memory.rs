@@ -2,9 +2,10 @@
 //! figures and freed memory.
 
 use backend_runtime::{
-    Arrays, Axes, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
-    cuda::{self, Cuda},
+    Arrays, Axes, DType, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
+    cuda::{self, Cuda, CudaArray},
     numpyish::{self, Numpyish},
+    raw::TypedArray,
     torch::Torch,
 };
 use ndarray::{ArrayD, IxDyn};
@@ -86,14 +87,17 @@ fn arrays_that_are_not_kept_are_counted() {
 
 /// Runs ops of several libraries: a kernel of this crate, a transform, products, and a factorization.
 fn program(b: &Cuda, x: &cuda::CudaArray<f64>) -> Vec<f64> {
-    let doubled = cuda::manipulation::flip(b, x, Axes::All).unwrap();
+    let on = |op| cuda::OpContext::new(b, op, DType::Float64);
+    let flipped = cuda::manipulation::flip(on("flip"), x.raw(), Axes::All).unwrap();
+    let doubled = CudaArray::from_raw("flip", flipped).unwrap();
     let product = cuda::linalg::matmul(b, &doubled, x).unwrap();
     let spectrum = cuda::fft::rfftn(b, &product, None, Axes::All, Norm::Backward).unwrap();
     let back = cuda::fft::irfftn(b, &spectrum, None, Axes::All, Norm::Backward).unwrap();
     let (q, r) = cuda::linalg::qr(b, &back, QrMode::Reduced).unwrap();
     let whole = cuda::linalg::matmul(b, &q, &r).unwrap();
-    let (sum, least) = (cuda::reduction::sum(b, &whole, Axes::All, false), cuda::sorting::sort(b, &whole, -1, false));
-    [b.to_vec(&sum.unwrap()).unwrap(), b.to_vec(&least.unwrap()).unwrap()].concat()
+    let sum = cuda::reduction::sum(b, &whole, Axes::All, false).unwrap();
+    let least = cuda::sorting::sort(on("sort"), whole.raw(), -1, false).unwrap();
+    [b.to_vec(&sum).unwrap(), b.to_vec(&CudaArray::<f64>::from_raw("sort", least).unwrap()).unwrap()].concat()
 }
 
 #[test]

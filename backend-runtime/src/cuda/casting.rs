@@ -1,14 +1,14 @@
 //! Conversions to another dtype, and copies.
 
-use super::{Cuda, CudaArray, copy as copying};
-use crate::{Element, Result};
+use super::{OpContext, array::RawArray, copy as copying};
+use crate::Result;
 
 /// Converts the array to another dtype. An array that already has the dtype is shared, since nothing writes to it.
-pub fn astype<U: Element, T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<U>> {
-    if T::DTYPE == U::DTYPE { Ok(CudaArray::of(x.raw.clone())) } else { copying::cast(b, &x.raw) }
+pub fn astype(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    if x.dtype == on.to { Ok(x.clone()) } else { copying::cast(on.backend, on.op, x, on.to) }
 }
 
 /// A copy of the elements in new memory.
-pub fn copy<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    copying::like(b, "copy", &x.raw).map(CudaArray::of)
+pub fn copy(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    copying::like(on.backend, on.op, x)
 }

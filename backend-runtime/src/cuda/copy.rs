@@ -1,14 +1,14 @@
 //! Copies from one layout to another, conversions to another dtype, and fills.
 
 use super::{
-    Cuda, CudaArray,
+    Cuda,
     array::RawArray,
     kernel::{Argument, Grid},
     map::{FLAT, Input, Members, instances, map, map_into},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
-use crate::{DType, Element, Result};
+use crate::{DType, Element, Result, raw::RawElement};
 
 /// The program that copies each element unchanged.
 static COPY: Program = Program::each("copy", "x", &["x"]);
@@ -133,13 +133,18 @@ fn transpose_into(
 
 /// Sets every element of `out` to one value of its dtype.
 pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawArray) -> Result<()> {
-    debug_assert_eq!(out.dtype, T::DTYPE);
+    fill_raw(b, op, RawElement::of(value), out)
+}
+
+/// [`fill`] with an element whose dtype is a value.
+pub(crate) fn fill_raw(b: &Cuda, op: &'static str, value: RawElement, out: &RawArray) -> Result<()> {
+    debug_assert_eq!(out.dtype, value.dtype());
     map_into(b, op, &COPY, Members::NONE, &[Input::moved(value)], &moved(out))
 }
 
-/// A new array of another dtype, with the layout of `x`.
-pub(crate) fn cast<U: Element>(b: &Cuda, x: &RawArray) -> Result<CudaArray<U>> {
-    Ok(CudaArray::of(map(b, "astype", &CAST, Members::NONE, &[Input::Array(x)], U::DTYPE)?))
+/// A new array of the dtype `to`, with the layout of `x`.
+pub(crate) fn cast(b: &Cuda, op: &'static str, x: &RawArray, to: DType) -> Result<RawArray> {
+    map(b, op, &CAST, Members::NONE, &[Input::Array(x)], to)
 }
 
 /// A copy of `x` in new memory, with the same layout.

@@ -1,16 +1,18 @@
 //! New arrays: constants, ranges, and arrays from bytes.
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, CudaArray, OpContext,
     array::RawArray,
-    copy::{contiguous, fill},
+    copy::{contiguous, fill_raw},
     kernel::{Argument, Bytes, Grid},
     loaded::Kernel,
+    manipulation::reshaped,
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
 };
 use crate::{
-    Arrays, Complex, DType, DTypeKind, Element, Float, HostArray, MeshIndexing, RealNumeric, Result,
+    Arrays, Complex, DType, DTypeKind, Element, HostArray, MeshIndexing, Result, dispatch,
     numpyish::{self, Numpyish},
+    raw::RawElement,
     rules::{self, Steps},
 };
 
@@ -32,82 +34,81 @@ pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
 }
 
 /// Elements from raw bytes, which need no alignment.
-pub fn frombuffer<T: Element>(b: &Cuda, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<CudaArray<T>> {
-    let x = numpyish::creation::frombuffer(&Numpyish::new(), bytes, count, offset)?;
-    b.from_ndarray(x).map_err(|e| e.within("frombuffer"))
+pub fn frombuffer(on: OpContext<'_>, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
+    let array: Result<RawArray> = dispatch!(on.dtype, T => {
+        let x = numpyish::creation::frombuffer::<T>(&Numpyish::new(), bytes, count, offset)?;
+        on.backend.from_ndarray(x).map(|x| x.raw)
+    });
+    array.map_err(|e| e.within(on.op))
 }
 
 /// An array of zeros.
-pub fn zeros<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    zeros_of("zeros", b, shape)
+pub fn zeros(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    let out = on.backend.uninit_raw(on.op, on.dtype, shape)?;
+    on.backend.set_bytes(on.op, &out, 0)?;
+    Ok(out)
 }
 
 /// An array of ones.
-pub fn ones<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    filled("ones", b, shape, T::from_i64(1))
+pub fn ones(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    full(on, shape, one(on.dtype))
 }
 
 /// An array with unspecified elements.
-pub fn empty<T: Element>(b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    empty_of("empty", b, shape)
+pub fn empty(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    // an uninitialised byte may not be a valid bool
+    if on.dtype == DType::Bool { zeros(on, shape) } else { on.backend.uninit_raw(on.op, on.dtype, shape) }
 }
 
 /// An array with `value` in every element.
-pub fn full<T: Element>(b: &Cuda, shape: &[usize], value: T) -> Result<CudaArray<T>> {
-    filled("full", b, shape, value)
+pub fn full(on: OpContext<'_>, shape: &[usize], value: RawElement) -> Result<RawArray> {
+    let out = on.backend.uninit_raw(on.op, value.dtype(), shape)?;
+    fill_raw(on.backend, on.op, value, &out)?;
+    Ok(out)
 }
 
 /// [`zeros`] in the shape of `x`.
-pub fn zeros_like<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    zeros_of("zeros_like", b, x.shape())
+pub fn zeros_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    zeros(on, &x.shape)
 }
 
 /// [`ones`] in the shape of `x`.
-pub fn ones_like<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    filled("ones_like", b, x.shape(), T::from_i64(1))
+pub fn ones_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    ones(on, &x.shape)
 }
 
 /// [`empty`] in the shape of `x`.
-pub fn empty_like<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    empty_of("empty_like", b, x.shape())
+pub fn empty_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    empty(on, &x.shape)
 }
 
 /// [`full`] in the shape of `x`.
-pub fn full_like<T: Element>(b: &Cuda, x: &CudaArray<T>, value: T) -> Result<CudaArray<T>> {
-    filled("full_like", b, x.shape(), value)
+pub fn full_like(on: OpContext<'_>, x: &RawArray, value: RawElement) -> Result<RawArray> {
+    full(on, &x.shape, value)
 }
 
-fn zeros_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    b.set_bytes(op, &out, 0)?;
-    Ok(CudaArray::of(out))
-}
-
-fn empty_of<T: Element>(op: &'static str, b: &Cuda, shape: &[usize]) -> Result<CudaArray<T>> {
-    // an uninitialised byte may not be a valid bool
-    if T::DTYPE == DType::Bool { zeros_of(op, b, shape) } else { b.uninit(op, shape) }
-}
-
-fn filled<T: Element>(op: &'static str, b: &Cuda, shape: &[usize], value: T) -> Result<CudaArray<T>> {
-    let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    fill(b, op, value, &out)?;
-    Ok(CudaArray::of(out))
+/// The element 1 of a dtype, or `true`.
+fn one(dtype: DType) -> RawElement {
+    RawElement::of(1_i64).to(dtype)
 }
 
 /// Values from `start` (included) to `stop` (excluded) in steps of `step`.
-pub fn arange<T: RealNumeric>(b: &Cuda, start: T, stop: T, step: T) -> Result<CudaArray<T>> {
-    const OP: &str = "arange";
-    let Steps { n, from, by } = rules::steps(OP, start, stop, step)?;
-    let out = b.uninit_raw(OP, T::DTYPE, &[n])?;
-    let kernel = b.kernel(OP, &PROGRAM, arange_kernel(T::DTYPE))?;
-    let (start, step) = (Bytes::of(start), Bytes::of(step));
-    if T::DTYPE.kind() < DTypeKind::Real {
+pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawElement) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    let steps: Result<Steps> = dispatch!(dtype, T: [
+        Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
+    ] => rules::steps::<T>(op, start.cast(), stop.cast(), step.cast()));
+    let Steps { n, from, by } = steps?;
+    let out = b.uninit_raw(op, dtype, &[n])?;
+    let kernel = b.kernel(op, &PROGRAM, arange_kernel(dtype))?;
+    let (start, step) = (Bytes::from(start), Bytes::from(step));
+    if dtype.kind() < DTypeKind::Real {
         // SAFETY: the arguments match the parameters of `counted`: the result, its size, and two elements of its dtype.
-        return unsafe { over(b, OP, kernel, &out, &[&start, &step]) };
+        return unsafe { over(b, op, kernel, out, &[&start, &step]) };
     }
     // SAFETY: the arguments match the parameters of `stepped`: the result, its size, an element of its dtype, and two
     // doubles.
-    unsafe { over(b, OP, kernel, &out, &[&start, &from, &by]) }
+    unsafe { over(b, op, kernel, out, &[&start, &from, &by]) }
 }
 
 /// The kernel of `arange`: exact for integers, and in NumPy's precision for floats.
@@ -123,13 +124,13 @@ fn arange_kernel(dtype: DType) -> Instance {
 ///
 /// # Safety
 /// The kernel takes the array's pointer, its size and `arguments`.
-unsafe fn over<T: Element>(
+unsafe fn over(
     b: &Cuda,
     op: &'static str,
     kernel: Kernel,
-    out: &RawArray,
+    out: RawArray,
     arguments: &[&dyn Argument],
-) -> Result<CudaArray<T>> {
+) -> Result<RawArray> {
     let n = out.size();
     if n > 0 {
         let (pointer, size) = (out.pointer(), n as u64);
@@ -137,14 +138,20 @@ unsafe fn over<T: Element>(
         // SAFETY: the caller guarantees that the kernel takes these arguments, and the array has `n` elements.
         unsafe { b.launch(op, kernel, Grid::over(n), &[&own, arguments].concat())? };
     }
-    Ok(CudaArray::of(out.clone()))
+    Ok(out)
 }
 
 /// `num` evenly spaced values from `start` to `stop`.
-pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: bool) -> Result<CudaArray<T>> {
-    const OP: &str = "linspace";
+pub fn linspace(
+    on: OpContext<'_>,
+    start: RawElement,
+    stop: RawElement,
+    num: usize,
+    endpoint: bool,
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
     let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
-    let [from, to] = [start, stop].map(|x| x.cast::<Complex<f64>>());
+    let [from, to] = [start, stop].map(RawElement::to_complex);
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
@@ -154,69 +161,63 @@ pub fn linspace<T: Float>(b: &Cuda, start: T, stop: T, num: usize, endpoint: boo
         step if step == Complex::ZERO => (distance, intervals),
         step => (step, 1.0),
     };
-    let out = b.uninit_raw(OP, T::DTYPE, &[num])?;
-    let kernel = b.kernel(OP, &PROGRAM, Instance::new("spaced", "", &[T::DTYPE]))?;
-    let (line, last) = ([from.re, from.im, step.re, step.im, divisor, double], Bytes::of(stop));
+    let out = b.uninit_raw(op, dtype, &[num])?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("spaced", "", &[dtype]))?;
+    let (line, last) = ([from.re, from.im, step.re, step.im, divisor, double], Bytes::from(stop));
     let ends = u32::from(endpoint && num > 1);
     // SAFETY: the arguments match the parameters of `spaced`: the result, its size, six doubles, an element, and a
     // flag.
-    unsafe { over(b, OP, kernel, &out, &[&line, &last, &ends]) }
+    unsafe { over(b, op, kernel, out, &[&line, &last, &ends]) }
 }
 
 /// A matrix with ones on diagonal `k` and zeros elsewhere.
-pub fn eye<T: Element>(b: &Cuda, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<CudaArray<T>> {
-    const OP: &str = "eye";
+pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<RawArray> {
     let n_cols = n_cols.unwrap_or(n_rows);
-    let out = zeros_of::<T>(OP, b, &[n_rows, n_cols])?;
+    let out = zeros(on, &[n_rows, n_cols])?;
     let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
-        let diagonal = out.raw.view(vec![length], vec![n_cols as isize + 1], down * n_cols + right);
-        fill(b, OP, T::from_i64(1), &diagonal)?;
+        let diagonal = out.view(vec![length], vec![n_cols as isize + 1], down * n_cols + right);
+        fill_raw(on.backend, on.op, one(on.dtype), &diagonal)?;
     }
     Ok(out)
 }
 
 /// Coordinate grids, as views. Inputs that are not one-dimensional are flattened, as in NumPy.
-pub fn meshgrid<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], indexing: MeshIndexing) -> Result<Vec<CudaArray<T>>> {
-    const OP: &str = "meshgrid";
+pub fn meshgrid(on: OpContext<'_>, xs: &[&RawArray], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
+    on.require(xs)?;
     // the axis of the result along which array `i` varies
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
-    let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].raw.size()).collect();
-    rules::count(OP, &lengths, size_of::<T>())?;
-    let grid = |(i, x): (usize, &&CudaArray<T>)| {
+    let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].size()).collect();
+    rules::count(on.op, &lengths, on.dtype.size())?;
+    let grid = |(i, x): (usize, &&RawArray)| {
         let mut own = vec![1; xs.len()];
-        own[axis(i)] = x.raw.size();
-        super::manipulation::reshaped(b, OP, &x.raw, &own)?.broadcast(OP, &lengths).map(CudaArray::of)
+        own[axis(i)] = x.size();
+        reshaped(on.backend, on.op, x, &own)?.broadcast(on.op, &lengths)
     };
     xs.iter().enumerate().map(grid).collect()
 }
 
 /// The lower triangle of each matrix: zeros above diagonal `k`.
-pub fn tril<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArray<T>> {
-    triangle("tril", b, x, k, true)
+pub fn tril(on: OpContext<'_>, x: &RawArray, k: isize) -> Result<RawArray> {
+    triangle(on, x, k, true)
 }
 
 /// The upper triangle of each matrix: zeros below diagonal `k`.
-pub fn triu<T: Element>(b: &Cuda, x: &CudaArray<T>, k: isize) -> Result<CudaArray<T>> {
-    triangle("triu", b, x, k, false)
+pub fn triu(on: OpContext<'_>, x: &RawArray, k: isize) -> Result<RawArray> {
+    triangle(on, x, k, false)
 }
 
 /// The triangle of each matrix on one side of diagonal `k`, with zeros on the other side.
-pub(super) fn triangle<T: Element>(
-    op: &'static str,
-    b: &Cuda,
-    x: &CudaArray<T>,
-    k: isize,
-    lower: bool,
-) -> Result<CudaArray<T>> {
-    let (rows, columns) = rules::matrix(op, x.shape())?;
-    let x = contiguous(b, op, &x.raw)?;
+pub(super) fn triangle(on: OpContext<'_>, x: &RawArray, k: isize, lower: bool) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let (rows, columns) = rules::matrix(op, &x.shape)?;
+    let x = contiguous(b, op, x)?;
     let out = b.uninit_raw(op, x.dtype, &x.shape)?;
     let kernel = b.kernel(op, &PROGRAM, Instance::new("triangle", "", &[mover(x.dtype)]))?;
     let from = x.pointer();
     let (rows, columns, k, lower) = (rows as u64, columns as u64, k as i64, u32::from(lower));
     // SAFETY: the arguments match the parameters of `triangle`; `x` has as many elements as the result.
-    unsafe { over(b, op, kernel, &out, &[&from, &rows, &columns, &k, &lower]) }
+    unsafe { over(b, op, kernel, out, &[&from, &rows, &columns, &k, &lower]) }
 }

@@ -69,7 +69,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
             let why = "the tensor cannot be shared: it may have bools that are neither 0 nor 1";
             return Err(Error::argument(FROM, why));
         }
-        return cast(b, &RawArray { dtype: DType::UInt8, ..raw }).map_err(|why| why.within(FROM));
+        return cast(b, FROM, &RawArray { dtype: DType::UInt8, ..raw }, T::DTYPE).map(CudaArray::of);
     }
     b.check(FROM, &raw)?;
     Ok(CudaArray::of(if copy == CopyMode::Always { copied(b, FROM, &raw)? } else { raw }))

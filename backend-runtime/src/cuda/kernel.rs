@@ -10,7 +10,7 @@ use super::{
     nvrtc,
     program::{Instance, Program},
 };
-use crate::{Element, Result};
+use crate::{Element, Result, raw::RawElement};
 use cudarc::driver::result;
 use std::{
     borrow::Borrow,
@@ -116,6 +116,16 @@ impl Bytes {
         let mut bytes = [0; 16];
         // SAFETY: an element is at most 16 bytes and has no padding.
         unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
+        Bytes(bytes)
+    }
+}
+
+impl From<RawElement> for Bytes {
+    fn from(x: RawElement) -> Bytes {
+        let [first, second] = x.bytes();
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&first.to_ne_bytes());
+        bytes[8..].copy_from_slice(&second.to_ne_bytes());
         Bytes(bytes)
     }
 }

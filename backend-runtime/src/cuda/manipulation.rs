@@ -2,23 +2,23 @@
 //! strided copies.
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, OpContext,
     array::RawArray,
-    copy::{contiguous, copy_into, fill},
+    copy::{contiguous, copy_into, fill_raw},
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::{Divisor, MOST},
 };
 use crate::{
-    Axes, DType, Element, Error, Number, PadMode, Result,
+    Axes, Error, Number, PadMode, Result, dispatch,
+    raw::RawElement,
     rules::{self, Repeats, Roll},
 };
 
 /// The elements, in C order, in another shape: a view if the strides allow it.
-pub fn reshape<T: Element>(b: &Cuda, x: &CudaArray<T>, to: &[isize]) -> Result<CudaArray<T>> {
-    const OP: &str = "reshape";
-    let to = rules::infer(OP, &x.raw.shape, to)?;
-    reshaped(b, OP, &x.raw, &to).map(CudaArray::of)
+pub fn reshape(on: OpContext<'_>, x: &RawArray, to: &[isize]) -> Result<RawArray> {
+    let to = rules::infer(on.op, &x.shape, to)?;
+    reshaped(on.backend, on.op, x, &to)
 }
 
 /// The array itself if an axis is given; otherwise the elements flattened in C order, with axis 0.
@@ -71,89 +71,82 @@ fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
 }
 
 /// The elements in C order, along one axis.
-pub fn flatten<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    reshaped(b, "flatten", &x.raw, &[x.raw.size()]).map(CudaArray::of)
+pub fn flatten(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    reshaped(on.backend, on.op, x, &[x.size()])
 }
 
 /// A view with the axes in another order.
-pub fn permute_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "permute_dims";
-    let x = &x.raw;
-    Ok(CudaArray::of(x.permuted(&rules::permutation(OP, axes, &x.shape)?)))
+pub fn permute_dims(on: OpContext<'_>, x: &RawArray, axes: Axes) -> Result<RawArray> {
+    Ok(x.permuted(&rules::permutation(on.op, axes, &x.shape)?))
 }
 
 /// A view with the axes in reverse order.
-pub fn transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    let order: Vec<usize> = (0..x.raw.shape.len()).rev().collect();
-    Ok(CudaArray::of(x.raw.permuted(&order)))
+pub fn transpose(_: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    let order: Vec<usize> = (0..x.shape.len()).rev().collect();
+    Ok(x.permuted(&order))
 }
 
 /// A view with the last two axes swapped.
-pub fn matrix_transpose<T: Element>(_: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    rules::matrix("matrix_transpose", &x.raw.shape)?;
-    let n = x.raw.shape.len();
+pub fn matrix_transpose(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    rules::matrix(on.op, &x.shape)?;
+    let n = x.shape.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
-    Ok(CudaArray::of(x.raw.permuted(&order)))
+    Ok(x.permuted(&order))
 }
 
 /// A view with axes moved to other positions; the other axes keep their order.
-pub fn moveaxis<T: Element>(_: &Cuda, x: &CudaArray<T>, source: Axes, destination: Axes) -> Result<CudaArray<T>> {
-    let order = rules::moved("moveaxis", source, destination, x.raw.shape.len())?;
-    Ok(CudaArray::of(x.raw.permuted(&order)))
+pub fn moveaxis(on: OpContext<'_>, x: &RawArray, source: Axes, destination: Axes) -> Result<RawArray> {
+    let order = rules::moved(on.op, source, destination, x.shape.len())?;
+    Ok(x.permuted(&order))
 }
 
 /// A view with new axes of length 1.
-pub fn expand_dims<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
-    let axes = rules::new_axes("expand_dims", axis, x.raw.shape.len())?;
-    Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), |x, axis| x.expanded(axis))))
+pub fn expand_dims(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> {
+    let axes = rules::new_axes(on.op, axis, x.shape.len())?;
+    Ok(axes.into_iter().fold(x.clone(), |x, axis| x.expanded(axis)))
 }
 
 /// A view without these axes, which must have length 1.
-pub fn squeeze<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
-    let axes = rules::single_axes("squeeze", axis, &x.raw.shape)?;
-    Ok(CudaArray::of(axes.into_iter().rev().fold(x.raw.clone(), |x, axis| x.without(axis))))
+pub fn squeeze(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> {
+    let axes = rules::single_axes(on.op, axis, &x.shape)?;
+    Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.without(axis)))
 }
 
 /// A view repeated along new axes and along axes of length 1.
-pub fn broadcast_to<T: Element>(_: &Cuda, x: &CudaArray<T>, to: &[usize]) -> Result<CudaArray<T>> {
-    x.raw.broadcast("broadcast_to", to).map(CudaArray::of)
+pub fn broadcast_to(on: OpContext<'_>, x: &RawArray, to: &[usize]) -> Result<RawArray> {
+    x.broadcast(on.op, to)
 }
 
 /// All arrays broadcast to a common shape, as views.
-pub fn broadcast_arrays<T: Element>(_: &Cuda, xs: &[&CudaArray<T>]) -> Result<Vec<CudaArray<T>>> {
-    const OP: &str = "broadcast_arrays";
-    let to = rules::broadcast_all(OP, xs.iter().map(|x| &x.raw.shape[..]))?;
-    xs.iter().map(|x| x.raw.broadcast(OP, &to).map(CudaArray::of)).collect()
+pub fn broadcast_arrays(on: OpContext<'_>, xs: &[&RawArray]) -> Result<Vec<RawArray>> {
+    on.require(xs)?;
+    let to = rules::broadcast_all(on.op, xs.iter().map(|x| &x.shape[..]))?;
+    xs.iter().map(|x| x.broadcast(on.op, &to)).collect()
 }
 
 /// Joins arrays along one axis; without an axis, flattens them first.
-pub fn concat<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: Option<isize>) -> Result<CudaArray<T>> {
-    const OP: &str = "concat";
-    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
+pub fn concat(on: OpContext<'_>, xs: &[&RawArray], axis: Option<isize>) -> Result<RawArray> {
+    on.require(xs)?;
+    let OpContext { backend: b, op, dtype, .. } = on;
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.shape[..]).collect();
     let Some(axis) = axis else {
-        let out = b.uninit_raw(OP, T::DTYPE, &[rules::joined_rows(OP, &shapes, size_of::<T>())?])?;
+        let out = b.uninit_raw(op, dtype, &[rules::joined_rows(op, &shapes, dtype.size())?])?;
         let mut at = 0;
-        for x in xs.iter().map(|x| &x.raw) {
+        for x in xs {
             let part = out.sliced(0, at, x.size(), 1);
-            copy_into(b, OP, x, &part.view(x.shape.clone(), rules::c_strides(&x.shape), part.offset))?;
+            copy_into(b, op, x, &part.view(x.shape.clone(), rules::c_strides(&x.shape), part.offset))?;
             at += x.size();
         }
-        return Ok(CudaArray::of(out));
+        return Ok(out);
     };
-    let (axis, shape) = rules::joined(OP, &shapes, axis, size_of::<T>())?;
-    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.clone())).map(CudaArray::of)
+    let (axis, shape) = rules::joined(op, &shapes, axis, dtype.size())?;
+    joined(on, &shape, axis, xs.iter().map(|&x| x.clone()))
 }
 
 /// Joins the parts along the axis. The result has the shape `shape`, which the parts match along the other axes.
-fn joined(
-    b: &Cuda,
-    op: &'static str,
-    dtype: DType,
-    shape: &[usize],
-    axis: usize,
-    parts: impl Iterator<Item = RawArray>,
-) -> Result<RawArray> {
+fn joined(on: OpContext<'_>, shape: &[usize], axis: usize, parts: impl Iterator<Item = RawArray>) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
     let out = b.uninit_raw(op, dtype, shape)?;
     let mut at = 0;
     for part in parts {
@@ -165,45 +158,45 @@ fn joined(
 }
 
 /// Joins arrays of the same shape along a new axis.
-pub fn stack<T: Element>(b: &Cuda, xs: &[&CudaArray<T>], axis: isize) -> Result<CudaArray<T>> {
-    const OP: &str = "stack";
-    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.raw.shape[..]).collect();
-    let (axis, shape) = rules::stacked(OP, &shapes, axis, size_of::<T>())?;
-    joined(b, OP, T::DTYPE, &shape, axis, xs.iter().map(|x| x.raw.expanded(axis))).map(CudaArray::of)
+pub fn stack(on: OpContext<'_>, xs: &[&RawArray], axis: isize) -> Result<RawArray> {
+    on.require(xs)?;
+    let shapes: Vec<&[usize]> = xs.iter().map(|x| &x.shape[..]).collect();
+    let (axis, shape) = rules::stacked(on.op, &shapes, axis, on.dtype.size())?;
+    joined(on, &shape, axis, xs.iter().map(|x| x.expanded(axis)))
 }
 
 /// The slices along one axis, as views without the axis.
-pub fn unstack<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: isize) -> Result<Vec<CudaArray<T>>> {
-    let axis = rules::axis("unstack", axis, x.raw.shape.len())?;
-    let slice = |i| CudaArray::of(x.raw.sliced(axis, i, 1, 1).without(axis));
-    let n = x.raw.shape[axis];
-    let mut slices = rules::list("unstack", n)?;
+pub fn unstack(on: OpContext<'_>, x: &RawArray, axis: isize) -> Result<Vec<RawArray>> {
+    let axis = rules::axis(on.op, axis, x.shape.len())?;
+    let slice = |i| x.sliced(axis, i, 1, 1).without(axis);
+    let n = x.shape[axis];
+    let mut slices = rules::list(on.op, n)?;
     slices.extend((0..n).map(slice));
     Ok(slices)
 }
 
 /// Repeats the array along each axis.
-pub fn tile<T: Element>(b: &Cuda, x: &CudaArray<T>, repetitions: &[usize]) -> Result<CudaArray<T>> {
-    const OP: &str = "tile";
-    let Repeats { shape, target, .. } = rules::tiled(OP, &x.raw.shape, repetitions, size_of::<T>())?;
-    let (ndim, out) = (shape.len(), b.uninit_raw(OP, T::DTYPE, &shape)?);
+pub fn tile(on: OpContext<'_>, x: &RawArray, repetitions: &[usize]) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let Repeats { shape, target, .. } = rules::tiled(op, &x.shape, repetitions, x.dtype.size())?;
+    let (ndim, out) = (shape.len(), b.uninit_raw(op, x.dtype, &shape)?);
     // each axis of the result is read as two axes: one repeats, and one runs along the array's axis
-    let mut part = (0..ndim - x.raw.shape.len()).fold(x.raw.clone(), |x, _| x.expanded(0));
+    let mut part = (0..ndim - x.shape.len()).fold(x.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
     }
-    repeated(b, OP, &part, &target, out).map(CudaArray::of)
+    repeated(b, op, &part, &target, out)
 }
 
 /// Repeats every element along one axis; without an axis, the array is flattened first.
-pub fn repeat<T: Element>(b: &Cuda, x: &CudaArray<T>, repeats: usize, axis: Option<isize>) -> Result<CudaArray<T>> {
-    const OP: &str = "repeat";
-    let x = along_or_row(b, OP, &x.raw, axis)?;
+pub fn repeat(on: OpContext<'_>, x: &RawArray, repeats: usize, axis: Option<isize>) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let x = along_or_row(b, op, x, axis)?;
     let (axis, Repeats { shape, target, .. }) =
-        rules::repeated(OP, &x.shape, repeats, axis.unwrap_or(0), size_of::<T>())?;
-    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+        rules::repeated(op, &x.shape, repeats, axis.unwrap_or(0), x.dtype.size())?;
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
     let part = x.expanded(axis + 1);
-    repeated(b, OP, &part, &target, out).map(CudaArray::of)
+    repeated(b, op, &part, &target, out)
 }
 
 /// Fills `out`, viewed with shape `target`, with `x` broadcast to `target`.
@@ -215,17 +208,15 @@ fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: Raw
 }
 
 /// Shifts elements along axes; elements pushed beyond one end reappear at the other end.
-pub fn roll<T: Element>(b: &Cuda, x: &CudaArray<T>, shift: &[isize], axis: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "roll";
-    let x = &x.raw;
-    let out = match rules::roll(OP, shift, axis, &x.shape)? {
-        Roll::Axes(shifts) => rolled(b, OP, x.clone(), &shifts)?,
+pub fn roll(on: OpContext<'_>, x: &RawArray, shift: &[isize], axis: Axes) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    match rules::roll(op, shift, axis, &x.shape)? {
+        Roll::Axes(shifts) => rolled(b, op, x.clone(), &shifts),
         Roll::Row(shift) => {
-            let row = rolled(b, OP, reshaped(b, OP, x, &[x.size()])?, &[shift])?;
-            reshaped(b, OP, &row, &x.shape)?
+            let row = rolled(b, op, reshaped(b, op, x, &[x.size()])?, &[shift])?;
+            reshaped(b, op, &row, &x.shape)
         }
-    };
-    Ok(CudaArray::of(out))
+    }
 }
 
 /// Rolls by `shifts[k]`, within 0..length, along each axis k.
@@ -253,38 +244,32 @@ pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) 
 }
 
 /// A view with the elements in reverse order along axes.
-pub fn flip<T: Element>(_: &Cuda, x: &CudaArray<T>, axis: Axes) -> Result<CudaArray<T>> {
-    let axes = axis.resolve("flip", x.raw.shape.len())?;
+pub fn flip(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> {
+    let axes = axis.resolve(on.op, x.shape.len())?;
     let flipped = |x: RawArray, axis: usize| {
         let len = x.shape[axis];
         x.sliced(axis, len.saturating_sub(1), len, -1)
     };
-    Ok(CudaArray::of(axes.into_iter().fold(x.raw.clone(), flipped)))
+    Ok(axes.into_iter().fold(x.clone(), flipped))
 }
 
 /// Pads the array with a border.
-pub fn pad<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    widths: &[usize],
-    mode: PadMode,
-    value: Number,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "pad";
-    let value = value.element::<T>(OP)?;
-    let x = &x.raw;
-    b.check(OP, x)?;
-    let (widths, shape) = rules::padded(OP, &x.shape, widths, mode, size_of::<T>())?;
+pub fn pad(on: OpContext<'_>, x: &RawArray, widths: &[usize], mode: PadMode, value: Number) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let value: Result<RawElement> = dispatch!(x.dtype, T => value.element::<T>(op).map(RawElement::of));
+    let value = value?;
+    b.check(op, x)?;
+    let (widths, shape) = rules::padded(op, &x.shape, widths, mode, x.dtype.size())?;
     let widths = &widths[..];
-    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
     if mode != PadMode::Constant {
-        bordered(b, OP, x, widths, mode, &out)?;
-        return Ok(CudaArray::of(out));
+        bordered(b, op, x, widths, mode, &out)?;
+        return Ok(out);
     }
-    fill(b, OP, value, &out)?;
+    fill_raw(b, op, value, &out)?;
     let inner = (0..shape.len()).fold(out.clone(), |out, axis| out.sliced(axis, widths[2 * axis], x.shape[axis], 1));
-    copy_into(b, OP, x, &inner)?;
-    Ok(CudaArray::of(out))
+    copy_into(b, op, x, &inner)?;
+    Ok(out)
 }
 
 static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };

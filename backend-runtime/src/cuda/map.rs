@@ -8,7 +8,7 @@ use super::{
     program::{Instance, Program, mover},
     walk::Merged,
 };
-use crate::{DType, Element, Error, Result, rules};
+use crate::{DType, Element, Error, Result, raw::RawElement, rules};
 use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
 /// The template arguments of a row's kernels before the dtypes: the number of axes (only for strided operands), and the
@@ -86,8 +86,8 @@ impl<'a> Input<'a> {
     }
 
     /// One value for all elements, for kernels that only move elements.
-    pub(crate) fn moved<T: Element>(x: T) -> Input<'static> {
-        Input::Value(mover(T::DTYPE), Bytes::of(x))
+    pub(crate) fn moved(x: RawElement) -> Input<'static> {
+        Input::Value(mover(x.dtype()), Bytes::from(x))
     }
 
     fn dtype(&self) -> DType {

@@ -1,12 +1,13 @@
 //! One-dimensional linear interpolation.
 
 use super::{
-    Cuda, CudaArray,
+    OpContext,
+    array::RawArray,
     kernel::{Argument, Grid},
     program::{Instance, KernelList, Program, ProgramSource},
     walk::Merged,
 };
-use crate::{DType, Precision, Result, rules};
+use crate::{DType, Result, rules};
 
 static PROGRAM: Program = Program {
     name: "special",
@@ -35,19 +36,19 @@ unsafe impl Argument for Points {}
 
 /// Linear interpolation at `x` through the points (xp, fp), with increasing xp; `left` and `right` are the values
 /// beyond the ends.
-pub fn interp<T: Precision>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    xp: &CudaArray<T>,
-    fp: &CudaArray<T>,
+pub fn interp(
+    on: OpContext<'_>,
+    x: &RawArray,
+    xp: &RawArray,
+    fp: &RawArray,
     left: Option<f64>,
     right: Option<f64>,
-) -> Result<CudaArray<T>> {
-    let op = "interp";
-    let (x, xp, fp) = (&x.raw, &xp.raw, &fp.raw);
+) -> Result<RawArray> {
+    on.require(&[x, xp, fp])?;
+    let OpContext { backend: b, op, dtype, .. } = on;
     [x, xp, fp].into_iter().try_for_each(|array| b.check(op, array))?;
     let n = rules::interpolated(op, &xp.shape, &fp.shape)?;
-    let out = b.uninit_raw(op, T::DTYPE, &x.shape)?;
+    let out = b.uninit_raw(op, dtype, &x.shape)?;
     if out.size() > 0 {
         let points = Points {
             x_stride: xp.strides[0] as i64,
@@ -58,24 +59,25 @@ pub fn interp<T: Precision>(
             has_left: left.is_some() as u32,
             has_right: right.is_some() as u32,
         };
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", "", &[dtype]))?;
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let (from, at, values, to) = (x.pointer(), xp.pointer(), fp.pointer(), out.pointer());
         // SAFETY: the arguments match the parameters of `interpolate`; there are `n` points, and a result for each
         // element.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &[&from, &walk, &at, &values, &points, &to])? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Arrays, Error,
+        Arrays, Error, Precision,
         cuda::{
+            Cuda, CudaArray,
             compare::{assert_near, layouts},
-            testing::device,
+            testing::{device, on, typed},
         },
         numpyish::{Numpyish, special as cpu},
     };
@@ -90,8 +92,8 @@ mod tests {
         let expected = cpu::interp(&CPU, &x.clone().into_shared(), &at, &values, left, right).unwrap();
         for a in layouts(b, x) {
             for (xp, fp) in layouts(b, &xp).iter().zip(layouts(b, &fp).iter().rev()) {
-                let got = interp(b, &a, xp, fp, left, right).unwrap();
-                assert_near(b, &got, &expected, 0.0, &format!("{} {:?}", T::DTYPE, a.raw.strides));
+                let got = interp(on::<T>(b, "interp"), &a.raw, &xp.raw, &fp.raw, left, right);
+                assert_near(b, &typed(got), &expected, 0.0, &format!("{} {:?}", T::DTYPE, a.raw.strides));
             }
         }
     }
@@ -114,10 +116,13 @@ mod tests {
     fn what_is_refused() {
         let Some(b) = device() else { return };
         let array = |shape: &[usize]| b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(shape)).into_shared()).unwrap();
+        let interp = |x: &CudaArray<f64>, xp: &CudaArray<f64>, fp: &CudaArray<f64>| {
+            interp(on::<f64>(&b, "interp"), &x.raw, &xp.raw, &fp.raw, None, None)
+        };
         let (none, two) = (array(&[0]), array(&[2, 1]));
-        assert!(matches!(interp(&b, &none, &none, &none, None, None), Err(Error::Shape { op: "interp", .. })));
-        assert!(matches!(interp(&b, &none, &two, &two, None, None), Err(Error::Shapes { op: "interp", .. })));
-        assert!(interp(&b, &none, &array(&[1]), &array(&[2]), None, None).is_err());
-        assert_eq!(interp(&b, &none, &array(&[1]), &array(&[1]), None, None).unwrap().raw.shape, [0]);
+        assert!(matches!(interp(&none, &none, &none), Err(Error::Shape { op: "interp", .. })));
+        assert!(matches!(interp(&none, &two, &two), Err(Error::Shapes { op: "interp", .. })));
+        assert!(interp(&none, &array(&[1]), &array(&[2])).is_err());
+        assert_eq!(interp(&none, &array(&[1]), &array(&[1])).unwrap().shape, [0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Histograms and counts.
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, CudaArray, OpContext,
     array::RawArray,
     casting,
     copy::contiguous,
@@ -10,7 +10,11 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     reduction,
 };
-use crate::{Axes, DType, Error, Numeric, Ordered, Real, Result, rules};
+use crate::{
+    Axes, DType, Error, Result, dispatch,
+    raw::{RawElement, TypedArray},
+    rules,
+};
 
 static PROGRAM: Program =
     Program { name: "statistics", source: ProgramSource::File(include_str!("kernels/statistics.cuh")) };
@@ -34,53 +38,64 @@ fn counting(n: usize) -> Grid {
 }
 
 /// The minimum and the maximum, copied to the host.
-fn ends<T: Ordered>(b: &Cuda, op: &'static str, x: &CudaArray<T>) -> Result<(T, T)> {
+fn ends(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawElement; 2]> {
     let named = |error: Error| error.within(op);
-    let one = |end: Result<CudaArray<T>>| Ok(b.download::<T>(op, &end.map_err(named)?.raw)?[0]);
-    Ok((one(reduction::min(b, x, Axes::All, false))?, one(reduction::max(b, x, Axes::All, false))?))
+    dispatch!(x.dtype, T: [Int64, Float16, BFloat16, Float32, Float64] => {
+        let x = CudaArray::<T>::from_raw(op, x.clone())?;
+        let one = |end: Result<CudaArray<T>>| {
+            Ok(RawElement::of(b.download::<T>(op, end.map_err(named)?.raw())?[0]))
+        };
+        Ok([one(reduction::min(b, &x, Axes::All, false))?, one(reduction::max(b, &x, Axes::All, false))?])
+    })
 }
 
 /// The number of elements in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // a pair of arrays
-pub fn histogram<T: Real>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn histogram(
+    on: OpContext<'_>,
+    x: &RawArray,
     bins: usize,
     low: Option<f64>,
     high: Option<f64>,
-    edges: Option<&CudaArray<T>>,
-) -> Result<(CudaArray<i64>, CudaArray<T>)> {
-    const OP: &str = "histogram";
+    edges: Option<&RawArray>,
+) -> Result<[RawArray; 2]> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    on.require(&[x])?;
+    on.require(edges.as_slice())?;
     let edges = match edges {
         Some(edges) => {
-            rules::bin_edges(OP, edges.shape())?;
-            ascending(b, OP, &edges.raw)?;
+            rules::bin_edges(op, &edges.shape)?;
+            ascending(b, op, edges)?;
             edges.clone()
         }
         None => {
-            let (count, low, high) = rules::bin_range::<T>(OP, bins, (low, high), || {
-                if x.raw.size() == 0 {
+            let of_elements = || {
+                if x.size() == 0 {
                     return Ok(None);
                 }
-                let (least, most) = ends(b, OP, x)?;
-                Ok(Some((least.to_f64(), most.to_f64())))
-            })?;
-            creation::linspace(b, T::of(low), T::of(high), count, true).map_err(|e| e.within(OP))?
+                let [least, most] = ends(b, op, x)?.map(RawElement::to_f64);
+                Ok(Some((least, most)))
+            };
+            let range: Result<(usize, f64, f64)> = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => {
+                rules::bin_range::<T>(op, bins, (low, high), of_elements)
+            });
+            let (count, low, high) = range?;
+            let [low, high] = [low, high].map(|end| RawElement::of(end).to(dtype));
+            creation::linspace(on, low, high, count, true)?
         }
     };
-    b.check(OP, &x.raw)?;
-    let bins = edges.raw.size() - 1;
-    let (counts, from) = (zeros(b, OP, bins)?, contiguous(b, OP, &edges.raw)?);
-    let (elements, n) = (contiguous(b, OP, &x.raw)?, x.raw.size());
+    b.check(op, x)?;
+    let bins = edges.size() - 1;
+    let (counts, from) = (zeros(b, op, bins)?, contiguous(b, op, &edges)?);
+    let (elements, n) = (contiguous(b, op, x)?, x.size());
     if n > 0 {
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("histogram", "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("histogram", "", &[dtype]))?;
         let pointers = [&counts, &elements, &from].map(RawArray::pointer);
         let arguments: [&dyn Argument; 5] = [&pointers[0], &(bins as u64), &pointers[1], &(n as u64), &pointers[2]];
         // SAFETY: the arguments match the parameters of `histogram`: a count for each bin, `n` elements, and one edge
         // more than there are bins.
-        unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
+        unsafe { b.launch(op, kernel, counting(n), &arguments)? };
     }
-    Ok((CudaArray::of(counts), edges))
+    Ok([counts, edges])
 }
 
 /// A new array of zero counts.
@@ -102,28 +117,38 @@ fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
 }
 
 /// The number of occurrences of each number, or the sum of their weights.
-pub fn bincount<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<i64>,
-    weights: Option<&CudaArray<T>>,
-    minlength: usize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "bincount";
-    let n = rules::counted_numbers(OP, x.shape(), weights.map(CudaArray::shape))?;
-    let ends = if n > 0 { Some(ends(b, OP, x)?) } else { None };
-    let len = rules::counted_places(OP, ends, minlength, size_of::<T>())?;
+pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, minlength: usize) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    let counted = OpContext { dtype: DType::Int64, ..on };
+    counted.require(&[x])?;
+    on.require(weights.as_slice())?;
+    let n = rules::counted_numbers(op, &x.shape, weights.map(|weights| &weights.shape[..]))?;
+    let ends = if n > 0 { Some(ends(b, op, x)?.map(RawElement::cast::<i64>)) } else { None };
+    let len = rules::counted_places(op, ends.map(|[least, most]| (least, most)), minlength, dtype.size())?;
     if let Some(weights) = weights {
-        let named = |error: Error| error.within(OP);
-        let start = creation::zeros::<T>(b, &[len]).map_err(named)?;
-        return indexing::scatter_add(b, &start, x, weights, 0).map_err(named);
+        return weighted(on, x, weights, len);
     }
-    b.check(OP, &x.raw)?;
-    let (counts, numbers) = (zeros(b, OP, len)?, contiguous(b, OP, &x.raw)?);
+    b.check(op, x)?;
+    let (counts, numbers) = (zeros(b, op, len)?, contiguous(b, op, x)?);
     if n > 0 {
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("bincount", "", &[]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("bincount", "", &[]))?;
         let arguments: [&dyn Argument; 4] = [&counts.pointer(), &(len as u64), &numbers.pointer(), &(n as u64)];
         // SAFETY: the arguments match the parameters of `bincount`: `n` numbers, all smaller than the number of counts.
-        unsafe { b.launch(OP, kernel, counting(n), &arguments)? };
+        unsafe { b.launch(op, kernel, counting(n), &arguments)? };
     }
-    casting::astype(b, &CudaArray::<i64>::of(counts))
+    casting::astype(OpContext { op: "astype", to: dtype, ..counted }, &counts)
+}
+
+/// The sum of the weights of each number below `len`.
+fn weighted(on: OpContext<'_>, x: &RawArray, weights: &RawArray, len: usize) -> Result<RawArray> {
+    let start = creation::zeros(on, &[len])?;
+    let sums: Result<RawArray> = dispatch!(on.dtype, T: [
+        Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
+        Complex128
+    ] => {
+        let [start, weights] = [&start, weights].map(|x| CudaArray::<T>::from_raw(on.op, x.clone()));
+        let x = CudaArray::from_raw(on.op, x.clone())?;
+        indexing::scatter_add(on.backend, &start?, &x, &weights?, 0).map(|sums| sums.raw)
+    });
+    sums.map_err(|error| error.within(on.op))
 }

@@ -1,7 +1,7 @@
 //! Test helpers: a device or the compiler, or a message on stderr that says why the test does not run.
 
-use super::{Cuda, nvrtc::Target};
-use crate::available;
+use super::{Cuda, CudaArray, OpContext, array::RawArray, nvrtc::Target};
+use crate::{Element, Result, available, raw::TypedArray};
 
 /// The first GPU, if there is one.
 pub(crate) fn device() -> Option<Cuda> {
@@ -11,4 +11,15 @@ pub(crate) fn device() -> Option<Cuda> {
 /// The target of compilations in tests, if the compiler is installed.
 pub(crate) fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0)))
+}
+
+/// The context of a call of the op `op` in the dtype of `T`.
+pub(crate) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str) -> OpContext<'b> {
+    OpContext::new(b, op, T::DTYPE)
+}
+
+/// The result of a call, with its dtype in the type.
+#[track_caller]
+pub(crate) fn typed<T: Element>(x: Result<RawArray>) -> CudaArray<T> {
+    CudaArray::from_raw("typed", x.unwrap()).unwrap()
 }

@@ -1,12 +1,14 @@
 //! Comparison of a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not cover.
 
 use super::{
-    Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes, testing::device,
+    Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes,
+    testing::{device, on, typed},
 };
 use crate::{
     Arrays, Axes, Complex, DType, Each, EachSource, Element, Error, HostArray, Indices, Numeric, PadMode, Slice,
     dispatch,
     numpyish::{self, Numpyish},
+    raw::RawElement,
 };
 use ndarray::IxDyn;
 
@@ -29,18 +31,20 @@ fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T
 
 /// The array, and views with the same elements in other layouts.
 fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArray<T>)> {
-    let on = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
-    let plain = on(x.clone());
+    let both = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
+    let plain = both(x.clone());
     let transposed = {
-        let (d, h) = on(x.clone().reversed_axes().as_standard_layout().into_owned().into_shared());
-        (shapes::transpose(b, &d).unwrap(), h.reversed_axes())
+        let (d, h) = both(x.clone().reversed_axes().as_standard_layout().into_owned().into_shared());
+        (typed(shapes::transpose(on::<T>(b, "transpose"), &d.raw)), h.reversed_axes())
     };
-    let reversed =
-        (shapes::flip(b, &plain.0, Axes::All).unwrap(), numpyish::manipulation::flip(&HOST, x, Axes::All).unwrap());
+    let reversed = (
+        typed(shapes::flip(on::<T>(b, "flip"), &plain.0.raw, Axes::All)),
+        numpyish::manipulation::flip(&HOST, x, Axes::All).unwrap(),
+    );
     let stepped = {
         let wide = numpyish::manipulation::repeat(&HOST, x, 2, Some(-1)).unwrap();
         let every_second = [Slice::ALL, Slice::ALL.step(2)];
-        let (d, h) = on(wide);
+        let (d, h) = both(wide);
         (
             indexing::getitem(b, &d, &every_second).unwrap(),
             numpyish::indexing::getitem(&HOST, &h, &every_second).unwrap(),
@@ -107,36 +111,36 @@ fn expressions_over_any_layout() {
 fn copies<T: Element>(b: &Cuda) {
     for (d, h) in layouts(b, &values::<T>(&[5, 7])) {
         same(b, "to_ndarray", &d, &h);
-        same(b, "copy", &casting::copy(b, &d).unwrap(), &h);
+        same(b, "copy", &typed(casting::copy(on::<T>(b, "copy"), &d.raw)), &h);
         same(
             b,
             "reshape",
-            &shapes::reshape(b, &d, &[7, -1]).unwrap(),
+            &typed(shapes::reshape(on::<T>(b, "reshape"), &d.raw, &[7, -1])),
             &numpyish::manipulation::reshape(&HOST, &h, &[7, -1]).unwrap(),
         );
         same(
             b,
             "concat",
-            &shapes::concat(b, &[&d, &d], Some(1)).unwrap(),
+            &typed(shapes::concat(on::<T>(b, "concat"), &[&d.raw, &d.raw], Some(1))),
             &numpyish::manipulation::concat(&HOST, &[&h, &h], Some(1)).unwrap(),
         );
         same(
             b,
             "tile",
-            &shapes::tile(b, &d, &[2, 1, 3]).unwrap(),
+            &typed(shapes::tile(on::<T>(b, "tile"), &d.raw, &[2, 1, 3])),
             &numpyish::manipulation::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
         );
         same(
             b,
             "repeat",
-            &shapes::repeat(b, &d, 3, Some(0)).unwrap(),
+            &typed(shapes::repeat(on::<T>(b, "repeat"), &d.raw, 3, Some(0))),
             &numpyish::manipulation::repeat(&HOST, &h, 3, Some(0)).unwrap(),
         );
         let (shift, both) = ([2, -3], Axes::All);
         same(
             b,
             "roll",
-            &shapes::roll(b, &d, &shift, [0, 1].into()).unwrap(),
+            &typed(shapes::roll(on::<T>(b, "roll"), &d.raw, &shift, [0, 1].into())),
             &numpyish::manipulation::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
         );
         same(b, "fftshift", &fft::fftshift(b, &d, both).unwrap(), &numpyish::fft::fftshift(&HOST, &h, both).unwrap());
@@ -151,12 +155,22 @@ fn copies<T: Element>(b: &Cuda) {
             same(
                 b,
                 mode.name(),
-                &shapes::pad(b, &d, &widths, mode, crate::Number::Real(1.0)).unwrap(),
+                &typed(shapes::pad(on::<T>(b, "pad"), &d.raw, &widths, mode, crate::Number::Real(1.0))),
                 &numpyish::manipulation::pad(&HOST, &h, &widths, mode, crate::Number::Real(1.0)).unwrap(),
             );
         }
-        same(b, "tril", &creation::tril(b, &d, 1).unwrap(), &numpyish::creation::tril(&HOST, &h, 1).unwrap());
-        same(b, "triu", &creation::triu(b, &d, -1).unwrap(), &numpyish::creation::triu(&HOST, &h, -1).unwrap());
+        same(
+            b,
+            "tril",
+            &typed(creation::tril(on::<T>(b, "tril"), &d.raw, 1)),
+            &numpyish::creation::tril(&HOST, &h, 1).unwrap(),
+        );
+        same(
+            b,
+            "triu",
+            &typed(creation::triu(on::<T>(b, "triu"), &d.raw, -1)),
+            &numpyish::creation::triu(&HOST, &h, -1).unwrap(),
+        );
     }
 }
 
@@ -175,9 +189,11 @@ fn matrices_are_transposed_in_tiles() {
         let (d8, d16) = (b.from_ndarray(h8.clone()).unwrap(), b.from_ndarray(h16.clone()).unwrap());
         let turn = |axes: &[usize]| Axes::from(axes);
         let want = numpyish::manipulation::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
-        same(&b, "permute_dims", &shapes::permute_dims(&b, &d8, turn(&axes)).unwrap(), &want);
+        let got = shapes::permute_dims(on::<i8>(&b, "permute_dims"), &d8.raw, turn(&axes));
+        same(&b, "permute_dims", &typed(got), &want);
         let want = numpyish::manipulation::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
-        same(&b, "permute_dims", &shapes::permute_dims(&b, &d16, turn(&axes)).unwrap(), &want);
+        let got = shapes::permute_dims(on::<Complex<f64>>(&b, "permute_dims"), &d16.raw, turn(&axes));
+        same(&b, "permute_dims", &typed(got), &want);
     }
 }
 
@@ -315,7 +331,8 @@ fn cast_from<T: Element>(b: &Cuda) {
     let d = b.from_ndarray(x.clone()).unwrap();
     for to in DType::ALL {
         let run: Result<(), Error> = dispatch!(to, U => {
-            same(b, &format!("from {}", T::DTYPE), &casting::astype::<U, T>(b, &d).unwrap(), &numpyish::casting::astype::<U, T>(&HOST, &x).unwrap());
+            let got = casting::astype(on::<T>(b, "astype").with_to(to), &d.raw);
+            same(b, &format!("from {}", T::DTYPE), &typed(got), &numpyish::casting::astype::<U, T>(&HOST, &x).unwrap());
             Ok(())
         });
         run.unwrap();
@@ -331,55 +348,58 @@ fn casts_saturate_and_wrap_as_on_the_cpu() {
     }
 }
 
+/// The elements of `arange` on the device.
+fn counted<T: Element>(b: &Cuda, start: T, stop: T, step: T) -> CudaArray<T> {
+    let [start, stop, step] = [start, stop, step].map(RawElement::of);
+    typed(creation::arange(on::<T>(b, "arange"), start, stop, step))
+}
+
 #[test]
 fn counted_values() {
     let Some(b) = device() else { return };
+    same(&b, "arange", &counted(&b, 1.0, 1.3, 0.1), &numpyish::creation::arange(&HOST, 1.0, 1.3, 0.1).unwrap());
     same(
         &b,
         "arange",
-        &creation::arange(&b, 1.0, 1.3, 0.1).unwrap(),
-        &numpyish::creation::arange(&HOST, 1.0, 1.3, 0.1).unwrap(),
-    );
-    same(
-        &b,
-        "arange",
-        &creation::arange(&b, 1.0_f32, 99.0, 0.7).unwrap(),
+        &counted(&b, 1.0_f32, 99.0, 0.7),
         &numpyish::creation::arange(&HOST, 1.0_f32, 99.0, 0.7).unwrap(),
     );
-    same(
-        &b,
-        "arange",
-        &creation::arange(&b, 100_i8, -100, -33).unwrap(),
-        &numpyish::creation::arange(&HOST, 100_i8, -100, -33).unwrap(),
-    );
+    same(&b, "arange", &counted(&b, 100_i8, -100, -33), &numpyish::creation::arange(&HOST, 100_i8, -100, -33).unwrap());
     for (num, ends) in [(0, true), (1, true), (1, false), (2, true), (1000, true), (7, false)] {
         let want = numpyish::creation::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
-        same(&b, "linspace", &creation::linspace(&b, 0.1, 0.7, num, ends).unwrap(), &want);
+        let [start, stop] = [0.1, 0.7].map(RawElement::of::<f64>);
+        let got = creation::linspace(on::<f64>(&b, "linspace"), start, stop, num, ends);
+        same(&b, "linspace", &typed(got), &want);
     }
     for k in [-9, -1, 0, 2, 9, isize::MIN, isize::MAX] {
         let want = numpyish::creation::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
-        same(&b, "eye", &creation::eye(&b, 4, Some(3), k).unwrap(), &want);
+        same(&b, "eye", &typed(creation::eye(on::<i16>(&b, "eye"), 4, Some(3), k)), &want);
     }
 }
 
 #[test]
 fn nothing_wrong_panics() {
     let Some(b) = device() else { return };
-    assert!(matches!(creation::zeros::<f64>(&b, &[usize::MAX, 2]), Err(Error::Memory { op: "zeros", .. })));
-    assert!(matches!(creation::full(&b, &[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
-    let x = creation::zeros::<f32>(&b, &[1]).unwrap();
-    assert!(shapes::broadcast_to(&b, &x, &[usize::MAX, 2]).is_err());
-    assert!(shapes::tile(&b, &x, &[usize::MAX / 2]).is_err());
-    assert!(shapes::repeat(&b, &x, usize::MAX, Some(0)).is_err());
-    assert!(shapes::pad(&b, &x, &[usize::MAX, 1], PadMode::Edge, crate::Number::Real(0.0)).is_err());
-    let scalar = creation::full(&b, &[], 2.0_f64).unwrap();
+    let full = |shape: &[usize], value: f64| creation::full(on::<f64>(&b, "full"), shape, RawElement::of(value));
+    assert!(matches!(
+        creation::zeros(on::<f64>(&b, "zeros"), &[usize::MAX, 2]),
+        Err(Error::Memory { op: "zeros", .. })
+    ));
+    assert!(matches!(full(&[1 << 40, 1 << 20], 1.0), Err(Error::Memory { op: "full", .. })));
+    let x = creation::zeros(on::<f32>(&b, "zeros"), &[1]).unwrap();
+    assert!(shapes::broadcast_to(on::<f32>(&b, "broadcast_to"), &x, &[usize::MAX, 2]).is_err());
+    assert!(shapes::tile(on::<f32>(&b, "tile"), &x, &[usize::MAX / 2]).is_err());
+    assert!(shapes::repeat(on::<f32>(&b, "repeat"), &x, usize::MAX, Some(0)).is_err());
+    let padded = |mode| shapes::pad(on::<f32>(&b, "pad"), &x, &[usize::MAX, 1], mode, crate::Number::Real(0.0));
+    assert!(padded(PadMode::Edge).is_err());
+    let scalar = typed::<f64>(full(&[], 2.0));
     assert!(matches!(indexing::nonzero(&b, &scalar), Err(Error::Shape { op: "nonzero", .. })));
     assert_eq!(indexing::argwhere(&b, &scalar).unwrap().shape(), [1, 0]);
-    let many = creation::zeros::<u8>(&b, &[2; 20]).unwrap();
-    assert_eq!(casting::copy(&b, &many).unwrap().shape(), [2; 20], "axes merge");
+    let many = creation::zeros(on::<u8>(&b, "zeros"), &[2; 20]).unwrap();
+    assert_eq!(casting::copy(on::<u8>(&b, "copy"), &many).unwrap().shape, [2; 20], "axes merge");
     let odd: Vec<isize> = (0..20).rev().collect();
-    let turned = shapes::permute_dims(&b, &many, Axes::list(odd[..14].iter().copied()));
-    assert!(turned.is_err());
+    let axes = Axes::list(odd[..14].iter().copied());
+    assert!(shapes::permute_dims(on::<u8>(&b, "permute_dims"), &many, axes).is_err());
 }
 
 #[test]
@@ -387,10 +407,11 @@ fn memory_is_used_again() {
     let Some(b) = device() else { return };
     b.caching(true).unwrap();
     // sizes that no other test uses
-    let first = creation::zeros::<f32>(&b, &[1_300_001]).unwrap();
+    let zeros = |n: usize| typed::<f32>(creation::zeros(on::<f32>(&b, "zeros"), &[n]));
+    let first = zeros(1_300_001);
     let place = first.raw.pointer();
     drop(first);
-    let second = creation::zeros::<f32>(&b, &[1_300_000]).unwrap();
+    let second = zeros(1_300_000);
     assert_eq!(second.raw.pointer(), place, "freed memory of nearly the same size");
     b.release_memory().unwrap();
     same(&b, "zeros", &second, &HostArray::zeros(IxDyn(&[1_300_000])));

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Boundary, DType, Lengths, Number, PadMode, Result, WideFloat,
     cuda::{
-        Cuda, CudaArray,
+        Cuda, CudaArray, OpContext,
         array::RawArray,
         copy::contiguous,
         kernel::{Argument, Grid},
@@ -190,17 +190,17 @@ fn interpolated<T: WideFloat>(
     }
     let axes = sampling.first..sampling.first + sampling.lengths.len();
     let border = rules::spline_border(mode, order, spline.prefilter);
-    let mut from = x.clone();
+    let mut from = x.raw.clone();
     if let Some(with) = border {
         let axis = |k: usize| if axes.contains(&k) { SPLINE_BORDER } else { 0 };
         let widths: Vec<usize> = (0..x.shape().len()).flat_map(|k| [axis(k); 2]).collect();
         let value = Number::Real(if with == PadMode::Constant { cval } else { 0.0 });
-        from = pad(b, x, &widths, with, value).map_err(|e| e.within(op))?;
+        from = pad(OpContext::new(b, op, T::DTYPE), &x.raw, &widths, with, value)?;
     }
     let from = if spline.prefilter && order > 1 {
-        spline_filter_along(b, op, &from.raw, axes.clone(), order, mode)?
+        spline_filter_along(b, op, &from, axes.clone(), order, mode)?
     } else {
-        contiguous(b, op, &from.raw)?
+        contiguous(b, op, &from)?
     };
     let n = out.size() / sampling.channels;
     let kernel_sampling = described(sampling, &from, n, source, Spline { order, ..spline }, border.is_some());

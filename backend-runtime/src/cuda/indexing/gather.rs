@@ -5,7 +5,7 @@
 
 use super::RANKS;
 use crate::cuda::{
-    Cuda, CudaArray, Operand,
+    Cuda, CudaArray, OpContext, Operand,
     array::RawArray,
     casting,
     compact::MaskIndices,
@@ -94,13 +94,15 @@ pub fn add_at<T: Numeric>(
 ) -> Result<()> {
     if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
         // a 16-bit sum, rounded after each of many additions, would stop growing
-        let mut sums = casting::astype::<f32, T>(b, x)?;
+        let (wide, narrow) = (DType::Float32, T::DTYPE);
+        let to_wide = OpContext::new(b, "astype", narrow).with_to(wide);
+        let mut sums: CudaArray<f32> = CudaArray::of(casting::astype(to_wide, &x.raw)?);
         let values = match values {
-            Operand::Array(values) => Operand::Array(Cow::Owned(casting::astype::<f32, T>(b, &values)?)),
+            Operand::Array(values) => Operand::Array(Cow::Owned(CudaArray::of(casting::astype(to_wide, &values.raw)?))),
             Operand::Scalar(value) => Operand::Scalar(value.cast::<f32>()),
         };
         put(b, "add_at", &mut sums, index, values, true)?;
-        *x = casting::astype::<T, f32>(b, &sums)?;
+        *x = CudaArray::of(casting::astype(OpContext::new(b, "astype", wide).with_to(narrow), &sums.raw)?);
         return Ok(());
     }
     put(b, "add_at", x, index, values, true)

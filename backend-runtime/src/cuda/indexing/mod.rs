@@ -3,7 +3,7 @@
 mod gather;
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, CudaArray, OpContext,
     array::RawArray,
     casting,
     compact::MaskIndices,
@@ -261,9 +261,10 @@ pub fn scatter_add<T: Numeric>(
     const OP: &str = "scatter_add";
     if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
         // a 16-bit sum, rounded after each of many additions, would stop growing
-        let wide = |x: &CudaArray<T>| casting::astype::<f32, T>(b, x);
-        let sums = combined(b, OP, &wide(x)?.raw, &indices.raw, &wide(values)?.raw, axis)?;
-        return casting::astype::<T, f32>(b, &CudaArray::of(sums));
+        let cast = |x: &RawArray, to: DType| casting::astype(OpContext::new(b, "astype", x.dtype).with_to(to), x);
+        let wide = |x: &CudaArray<T>| cast(&x.raw, DType::Float32);
+        let sums = combined(b, OP, &wide(x)?, &indices.raw, &wide(values)?, axis)?;
+        return cast(&sums, T::DTYPE).map(CudaArray::of);
     }
     combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     DType, QrMode, Result, WideFloat,
-    cuda::{Cuda, CudaArray, array::RawArray, copy::copy_into, creation},
+    cuda::{Cuda, CudaArray, OpContext, array::RawArray, copy::copy_into, creation},
     rules::{self, System},
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;
@@ -170,7 +170,8 @@ fn determinants_of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawArray
 /// QR factorization: factors with orthonormal columns, and upper triangular factors.
 pub fn qr<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, mode: QrMode) -> Result<(CudaArray<T>, CudaArray<T>)> {
     let [q, r] = qr_of(b, &x.raw, mode == QrMode::Complete)?;
-    Ok((CudaArray::of(q), creation::triangle("qr", b, &CudaArray::of(r), 0, false)?))
+    let r = creation::triangle(OpContext::new(b, "qr", T::DTYPE), &r, 0, false)?;
+    Ok((CudaArray::of(q), CudaArray::of(r)))
 }
 
 /// The two factors; the elements of the second below the diagonal are meaningless.

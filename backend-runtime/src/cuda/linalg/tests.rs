@@ -6,7 +6,7 @@ use crate::{
     cuda::{
         compare::{assert_near, layouts, mixed},
         creation, manipulation,
-        testing::device,
+        testing::{device, on, typed},
     },
     f16,
     numpyish::{Numpyish, linalg as cpu},
@@ -117,11 +117,12 @@ fn many_large_matrices_and_very_many_small_ones() {
         let solved = solve(&b, &x, &vector).unwrap();
         assert_near(&b, &matmul(&b, &x, &solved).unwrap(), &b.to_ndarray(&vector).unwrap(), 1e-5, "solve");
         let solved = solve_triangular(&b, &x, &vector, true, false).unwrap();
-        let lower = creation::tril(&b, &x, 0).unwrap();
+        let lower = typed(creation::tril(on::<f32>(&b, "tril"), &x.raw, 0));
         assert_near(&b, &matmul(&b, &lower, &solved).unwrap(), &b.to_ndarray(&vector).unwrap(), 1e-5, "triangle");
         let factor = cholesky(&b, &x, false).unwrap();
-        let product = matmul(&b, &factor, &manipulation::matrix_transpose(&b, &factor).unwrap()).unwrap();
-        let lower_of_product = creation::tril(&b, &product, 0).unwrap();
+        let turned = manipulation::matrix_transpose(on::<f32>(&b, "matrix_transpose"), &factor.raw);
+        let product = matmul(&b, &factor, &typed(turned)).unwrap();
+        let lower_of_product = typed(creation::tril(on::<f32>(&b, "tril"), &product.raw, 0));
         assert_near(&b, &lower_of_product, &b.to_ndarray(&lower).unwrap(), 1e-5, "cholesky");
         let (_, logs) = slogdet(&b, &x).unwrap();
         // the determinant is close to the product of the diagonal

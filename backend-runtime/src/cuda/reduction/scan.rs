@@ -4,7 +4,7 @@ use super::fold::{ACCUMULATOR, Fold};
 use crate::{
     DType, DTypeKind, Element, Numeric, Result,
     cuda::{
-        Cuda, CudaArray,
+        Cuda, CudaArray, OpContext,
         array::RawArray,
         copy::fill,
         kernel::{Argument, Grid},
@@ -13,7 +13,7 @@ use crate::{
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
     },
-    rules,
+    raw, rules,
 };
 use std::cmp::Reverse;
 
@@ -256,7 +256,8 @@ fn with_edges<T: Numeric>(
         return Ok(None);
     }
     let parts: Vec<&CudaArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
+    let joined = concat(OpContext::new(b, op, T::DTYPE), &raw::arrays(&parts), Some(axis as isize));
+    joined.map(|joined| Some(CudaArray::of(joined)))
 }
 
 #[cfg(test)]

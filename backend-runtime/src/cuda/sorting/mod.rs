@@ -7,7 +7,7 @@ pub(super) use rows::{KERNELS, PROGRAM, Rows, Wanted};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
-    Cuda, CudaArray, Operand,
+    Cuda, OpContext,
     array::RawArray,
     creation::full,
     indexing::taken,
@@ -15,25 +15,24 @@ use super::{
     program::Instance,
     walk::Merged,
 };
-use crate::{DType, DTypeKind, Ordered, Result, Side, rules};
+use crate::{DType, DTypeKind, Result, Side, raw::RawOperand, rules};
 
 /// Sorts along one axis.
-pub fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<T>> {
-    let op = "sort";
-    let axis = rules::axis(op, axis, x.raw.shape.len())?;
+pub fn sort(on: OpContext<'_>, x: &RawArray, axis: isize, descending: bool) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let axis = rules::axis(op, axis, x.shape.len())?;
     // floats are moved to their new positions, so that zeros and NaN keep their bits; elements of other dtypes are
     // recovered from their keys
-    let wanted = if T::DTYPE.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
-    along(b, op, &x.raw, axis, descending, wanted, |rows| rows.values(b)).map(CudaArray::of)
+    let wanted = if x.dtype.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
+    along(b, op, x, axis, descending, wanted, |rows| rows.values(b))
 }
 
 /// Indices that would sort along one axis.
-pub fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<CudaArray<i64>> {
-    let wanted = Wanted::Order;
-    let op = "argsort";
-    let (axis, shape, _) = rules::scan(op, &x.raw.shape, axis, false, size_of::<i64>())?;
-    let x = if x.raw.shape == shape { x.raw.clone() } else { x.raw.expanded(0) };
-    along(b, op, &x, axis, descending, wanted, |rows| rows.order_as(b, DType::Int64)).map(CudaArray::of)
+pub fn argsort(on: OpContext<'_>, x: &RawArray, axis: isize, descending: bool) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let (axis, shape, _) = rules::scan(op, &x.shape, axis, false, DType::Int64.size())?;
+    let x = if x.shape == shape { x.clone() } else { x.expanded(0) };
+    along(b, op, &x, axis, descending, Wanted::Order, |rows| rows.order_as(b, DType::Int64))
 }
 
 /// The indices that would sort a 1-D array, in an integer dtype that can hold them.
@@ -65,32 +64,35 @@ fn along(
 }
 
 /// The index at which to insert each element of `x2` into the sorted 1-D `x1` so that `x1` stays sorted.
-pub fn searchsorted<T: Ordered>(
-    b: &Cuda,
-    x1: &CudaArray<T>,
-    x2: Operand<'_, T>,
+pub fn searchsorted(
+    on: OpContext<'_>,
+    x1: &RawArray,
+    x2: RawOperand<'_, RawArray>,
     side: Side,
-    sorter: Option<&CudaArray<i64>>,
-) -> Result<CudaArray<i64>> {
-    let op = "searchsorted";
-    b.check(op, &x1.raw)?;
-    let n = rules::sorted(op, &x1.raw.shape)?;
+    sorter: Option<&RawArray>,
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    on.require(&[x1])?;
+    OpContext { dtype: DType::Int64, ..on }.require(sorter.as_slice())?;
+    b.check(op, x1)?;
+    let n = rules::sorted(op, &x1.shape)?;
     let ordered = match sorter {
-        None => x1.raw.clone(),
+        None => x1.clone(),
         Some(sorter) => {
-            rules::sorter(op, &x1.raw.shape, &sorter.raw.shape)?;
-            taken(b, op, &x1.raw, &sorter.raw, 0)?
+            rules::sorter(op, &x1.shape, &sorter.shape)?;
+            taken(b, op, x1, sorter, 0)?
         }
     };
     let values = match x2 {
-        Operand::Array(x) => x.raw.clone(),
-        Operand::Scalar(x) => full(b, &[], x).map_err(|e| e.within(op))?.raw,
+        RawOperand::Array(x) => x.clone(),
+        RawOperand::Scalar(x) => full(on, &[], x)?,
     };
+    on.require(&[&values])?;
     let (sorted, x) = (&ordered, &values);
     b.check(op, x)?;
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     if out.size() > 0 {
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("search", "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("search", "", &[dtype]))?;
         let walk = Merged::new(&[x]).walk::<1>(op)?;
         let arguments: [&dyn Argument; 7] = [
             &sorted.pointer(),
@@ -105,7 +107,7 @@ pub fn searchsorted<T: Ordered>(
         // result has an element for each element of `x`.
         unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 #[cfg(test)]

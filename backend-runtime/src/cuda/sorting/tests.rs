@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::{
-    Arrays, Element, Error, bf16,
+    Arrays, Element, Error, Ordered, bf16,
     cuda::{
+        CudaArray,
         compare::{assert_near, counting, host, layouts, mixed},
-        testing::device,
+        testing::{device, on, typed},
     },
     f16,
     numpyish::{Numpyish, sorting as cpu},
@@ -14,6 +15,21 @@ use ndarray::{ArrayD, IxDyn, arr1};
 
 const CPU: Numpyish = Numpyish::new();
 
+/// [`super::sort`] of an array with its dtype in the type.
+fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<RawArray> {
+    super::sort(on::<T>(b, "sort"), &x.raw, axis, descending)
+}
+
+/// [`super::argsort`] of an array with its dtype in the type.
+fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<RawArray> {
+    super::argsort(on::<T>(b, "argsort"), &x.raw, axis, descending)
+}
+
+/// [`super::searchsorted`] of arrays with their dtype in the type.
+fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, side: Side) -> Result<RawArray> {
+    super::searchsorted(on::<T>(b, "searchsorted"), &x1.raw, RawOperand::Array(&x2.raw), side, None)
+}
+
 fn check<T: Ordered>(b: &Cuda, shape: &[usize]) {
     let x = mixed::<T>(shape);
     let here = x.clone().into_shared();
@@ -21,10 +37,10 @@ fn check<T: Ordered>(b: &Cuda, shape: &[usize]) {
         for axis in 0..shape.len() as isize {
             for down in [false, true] {
                 let what = format!("{} {shape:?} {:?} along {axis}, {down}", T::DTYPE, a.raw.strides);
-                let sorted = sort(b, &a, axis, down).unwrap();
-                assert_near(b, &sorted, &cpu::sort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
-                let order = argsort(b, &a, axis, down).unwrap();
-                assert_near(b, &order, &cpu::argsort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
+                let sorted = sort(b, &a, axis, down);
+                assert_near(b, &typed(sorted), &cpu::sort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
+                let order = argsort(b, &a, axis, down);
+                assert_near(b, &typed(order), &cpu::argsort(&CPU, &here, axis, down).unwrap(), 0.0, &what);
             }
         }
     }
@@ -56,10 +72,10 @@ fn long_rows() {
     check::<i64>(&b, &[2100]);
     let x = counting::<i64>(&[6000]).mapv(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64)).into_shared();
     let a = b.from_ndarray(x.clone()).unwrap();
-    assert_near(&b, &argsort(&b, &a, 0, false).unwrap(), &cpu::argsort(&CPU, &x, 0, false).unwrap(), 0.0, "all digits");
+    assert_near(&b, &typed(argsort(&b, &a, 0, false)), &cpu::argsort(&CPU, &x, 0, false).unwrap(), 0.0, "all digits");
     let x = x.mapv(|i| f32::from_bits(i as u32)).into_shared();
     let a = b.from_ndarray(x.clone()).unwrap();
-    assert_near(&b, &argsort(&b, &a, 0, true).unwrap(), &cpu::argsort(&CPU, &x, 0, true).unwrap(), 0.0, "all floats");
+    assert_near(&b, &typed(argsort(&b, &a, 0, true)), &cpu::argsort(&CPU, &x, 0, true).unwrap(), 0.0, "all floats");
 }
 
 fn special() -> [f64; 8] {
@@ -71,14 +87,15 @@ fn nan_last_and_zeros_in_their_order() {
     let Some(b) = device() else { return };
     let x = b.from_ndarray(arr1(&special()).into_dyn().into_shared()).unwrap();
     let text = |x: &CudaArray<f64>| host(&b, x).iter().map(|v| format!("{v:?}")).collect::<Vec<_>>();
-    let up = sort(&b, &x, 0, false).unwrap();
+    let up = typed(sort(&b, &x, 0, false));
     assert_eq!(text(&up), ["-inf", "0.0", "-0.0", "-0.0", "0.0", "1.0", "inf", "NaN"]);
-    let down = sort(&b, &x, 0, true).unwrap();
+    let down = typed(sort(&b, &x, 0, true));
     assert_eq!(text(&down), ["inf", "1.0", "0.0", "-0.0", "-0.0", "0.0", "-inf", "NaN"]);
-    assert_eq!(host(&b, &argsort(&b, &x, -1, true).unwrap()).as_slice().unwrap(), [7, 4, 0, 2, 5, 6, 3, 1]);
+    let order = |x: Result<RawArray>| host(&b, &typed::<i64>(x)).iter().copied().collect::<Vec<_>>();
+    assert_eq!(order(argsort(&b, &x, -1, true)), [7, 4, 0, 2, 5, 6, 3, 1]);
     let half = arr1(&special()).mapv(f16::from_f64).into_dyn().into_shared();
     let a = b.from_ndarray(half).unwrap();
-    assert_eq!(host(&b, &argsort(&b, &a, -1, true).unwrap()).as_slice().unwrap(), [7, 4, 0, 2, 5, 6, 3, 1]);
+    assert_eq!(order(argsort(&b, &a, -1, true)), [7, 4, 0, 2, 5, 6, 3, 1]);
 }
 
 #[test]
@@ -86,12 +103,9 @@ fn wrong_axes() {
     let Some(b) = device() else { return };
     let scalar = b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(&[])).into_shared()).unwrap();
     assert!(matches!(sort(&b, &scalar, -1, false), Err(Error::Axis { op: "sort", .. })));
-    assert_eq!(argsort(&b, &scalar, 0, false).unwrap().raw.shape, [1]);
+    assert_eq!(argsort(&b, &scalar, 0, false).unwrap().shape, [1]);
     assert!(matches!(argsort(&b, &scalar, 1, false), Err(Error::Axis { op: "argsort", .. })));
-    assert!(matches!(
-        searchsorted(&b, &scalar, Operand::array(&scalar), Side::Left, None),
-        Err(Error::Shape { op: "searchsorted", .. })
-    ));
+    assert!(matches!(searchsorted(&b, &scalar, &scalar, Side::Left), Err(Error::Shape { op: "searchsorted", .. })));
 }
 
 #[test]
@@ -110,24 +124,15 @@ fn searching() {
                     None,
                 )
                 .unwrap();
-                assert_near(
-                    &b,
-                    &searchsorted(&b, &s, Operand::array(&a), side, None).unwrap(),
-                    &expected,
-                    0.0,
-                    &format!("{side}"),
-                );
+                assert_near(&b, &typed(searchsorted(&b, &s, &a, side)), &expected, 0.0, &format!("{side}"));
             }
         }
     }
     let whole = mixed::<i16>(&[30]);
     let none = ArrayD::<i16>::zeros(IxDyn(&[0]));
     let (a, e) = (b.from_ndarray(whole.clone().into()).unwrap(), b.from_ndarray(none.into()).unwrap());
-    assert_eq!(
-        host(&b, &searchsorted(&b, &e, Operand::array(&a), Side::Right, None).unwrap()),
-        ArrayD::<i64>::zeros(IxDyn(&[30]))
-    );
-    assert_eq!(searchsorted(&b, &a, Operand::array(&e), Side::Right, None).unwrap().raw.shape, [0]);
+    assert_eq!(host(&b, &typed::<i64>(searchsorted(&b, &e, &a, Side::Right))), ArrayD::<i64>::zeros(IxDyn(&[30])));
+    assert_eq!(searchsorted(&b, &a, &e, Side::Right).unwrap().shape, [0]);
 }
 
 fn distinct<T: Element + Ordered>(b: &Cuda, x: &ArrayD<T>) {
@@ -135,14 +140,18 @@ fn distinct<T: Element + Ordered>(b: &Cuda, x: &ArrayD<T>) {
     let (values, firsts, inverse, counts) = cpu::unique_all(&CPU, &here).unwrap();
     for a in layouts(b, x) {
         let what = format!("{} {:?} {:?}", T::DTYPE, x.shape(), a.raw.strides);
-        let got = unique_all(b, &a).unwrap();
-        assert_near(b, &got.0, &values, 0.0, &what);
-        assert_near(b, &got.1, &firsts, 0.0, &what);
-        assert_near(b, &got.2, &inverse, 0.0, &what);
-        assert_near(b, &got.3, &counts, 0.0, &what);
-        assert_near(b, &unique_values(b, &a).unwrap(), &values, 0.0, &what);
-        assert_near(b, &unique_counts(b, &a).unwrap().1, &counts, 0.0, &what);
-        assert_near(b, &unique_inverse(b, &a).unwrap().1, &inverse, 0.0, &what);
+        let got = unique_all(on::<T>(b, "unique_all"), &a.raw).unwrap().map(Ok);
+        let [got_values, got_firsts, got_inverse, got_counts] = got;
+        assert_near(b, &typed(got_values), &values, 0.0, &what);
+        assert_near(b, &typed(got_firsts), &firsts, 0.0, &what);
+        assert_near(b, &typed(got_inverse), &inverse, 0.0, &what);
+        assert_near(b, &typed(got_counts), &counts, 0.0, &what);
+        assert_near(b, &typed(unique_values(on::<T>(b, "unique_values"), &a.raw)), &values, 0.0, &what);
+        let second = |[_, second]: [RawArray; 2]| second;
+        let got = unique_counts(on::<T>(b, "unique_counts"), &a.raw).map(second);
+        assert_near(b, &typed(got), &counts, 0.0, &what);
+        let got = unique_inverse(on::<T>(b, "unique_inverse"), &a.raw).map(second);
+        assert_near(b, &typed(got), &inverse, 0.0, &what);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::rows::{PROGRAM, Rows, Wanted};
 use crate::{
-    DType, DTypeKind, Element, Result,
+    DType, DTypeKind, Result,
     cuda::{
-        Cuda, CudaArray,
+        Cuda, OpContext,
         array::RawArray,
         compact::MaskIndices,
         copy::{contiguous, copy_into},
@@ -15,34 +15,29 @@ use crate::{
 };
 
 /// The distinct elements, sorted; each NaN is distinct.
-pub fn unique_values<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    Distinct::of(b, "unique_values", &x.raw)?.values(b).map(CudaArray::of)
+pub fn unique_values(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    Distinct::of(on.backend, on.op, x)?.values(on.backend)
 }
 
 /// The distinct elements, and the number of occurrences of each.
-pub fn unique_counts<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
-    let distinct = Distinct::of(b, "unique_counts", &x.raw)?;
-    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.counts(b)?)))
+pub fn unique_counts(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
+    let b = on.backend;
+    let distinct = Distinct::of(b, on.op, x)?;
+    Ok([distinct.values(b)?, distinct.counts(b)?])
 }
 
 /// The distinct elements, and the index of each element's value among them.
-pub fn unique_inverse<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<i64>)> {
-    let distinct = Distinct::of(b, "unique_inverse", &x.raw)?;
-    Ok((CudaArray::of(distinct.values(b)?), CudaArray::of(distinct.inverse(b, &x.raw.shape)?)))
+pub fn unique_inverse(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
+    let b = on.backend;
+    let distinct = Distinct::of(b, on.op, x)?;
+    Ok([distinct.values(b)?, distinct.inverse(b, &x.shape)?])
 }
 
-/// The result of [`unique_all`]: values, first indices, inverse, counts.
-type All<T> = (CudaArray<T>, CudaArray<i64>, CudaArray<i64>, CudaArray<i64>);
-
 /// The distinct elements, the first index of each, the index of each element's value among them, and the counts.
-pub fn unique_all<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<All<T>> {
-    let distinct = Distinct::of(b, "unique_all", &x.raw)?;
-    Ok((
-        CudaArray::of(distinct.values(b)?),
-        CudaArray::of(distinct.firsts(b)?),
-        CudaArray::of(distinct.inverse(b, &x.raw.shape)?),
-        CudaArray::of(distinct.counts(b)?),
-    ))
+pub fn unique_all(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 4]> {
+    let b = on.backend;
+    let distinct = Distinct::of(b, on.op, x)?;
+    Ok([distinct.values(b)?, distinct.firsts(b)?, distinct.inverse(b, &x.shape)?, distinct.counts(b)?])
 }
 
 /// Sorted elements, with marks on those that begin a new value.
