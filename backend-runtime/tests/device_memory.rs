@@ -3,7 +3,7 @@
 
 use backend_runtime::{
     Arrays, Axes, DType, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
-    cuda::{self, Cuda, CudaArray},
+    cuda::{self, Cuda, CudaArray, OpContext},
     numpyish::{self, Numpyish},
     raw::TypedArray,
     torch::Torch,
@@ -87,14 +87,14 @@ fn arrays_that_are_not_kept_are_counted() {
 
 /// Runs ops of several libraries: a kernel of this crate, a transform, products, and a factorization.
 fn program(b: &Cuda, x: &cuda::CudaArray<f64>) -> Vec<f64> {
-    let on = |op| cuda::OpContext::new(b, op, DType::Float64);
-    let flipped = cuda::manipulation::flip(on("flip"), x.raw(), Axes::All).unwrap();
-    let doubled = CudaArray::from_raw("flip", flipped).unwrap();
-    let product = cuda::linalg::matmul(b, &doubled, x).unwrap();
+    let on = |op| OpContext::new(b, op, DType::Float64);
+    let doubled = cuda::manipulation::flip(on("flip"), x.raw(), Axes::All).unwrap();
+    let product = cuda::linalg::matmul(on("matmul"), &doubled, x.raw()).unwrap();
+    let product = CudaArray::<f64>::from_raw("matmul", product).unwrap();
     let spectrum = cuda::fft::rfftn(b, &product, None, Axes::All, Norm::Backward).unwrap();
     let back = cuda::fft::irfftn(b, &spectrum, None, Axes::All, Norm::Backward).unwrap();
-    let (q, r) = cuda::linalg::qr(b, &back, QrMode::Reduced).unwrap();
-    let whole = cuda::linalg::matmul(b, &q, &r).unwrap();
+    let [q, r] = cuda::linalg::qr(on("qr"), back.raw(), QrMode::Reduced).unwrap();
+    let whole = CudaArray::<f64>::from_raw("matmul", cuda::linalg::matmul(on("matmul"), &q, &r).unwrap()).unwrap();
     let sum = cuda::reduction::sum(b, &whole, Axes::All, false).unwrap();
     let least = cuda::sorting::sort(on("sort"), whole.raw(), -1, false).unwrap();
     [b.to_vec(&sum).unwrap(), b.to_vec(&CudaArray::<f64>::from_raw("sort", least).unwrap()).unwrap()].concat()

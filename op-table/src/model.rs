@@ -121,9 +121,9 @@ pub struct Backend {
     pub each: bool,
     /// Whether the backend accepts `aten` mappings.
     pub aten: bool,
-    /// The modules of the backend whose functions take and return arrays with the dtype as a value.
-    pub raw: Vec<String>,
-    /// The functions of these modules that nevertheless take and return arrays with the dtype in the type.
+    /// Whether functions of the backend's module take and return arrays with the dtype as a value.
+    pub raw: bool,
+    /// The functions that nevertheless take and return arrays with the dtype in the type.
     pub typed: Vec<String>,
     /// The type parameters, each with its bound, of a backend that wraps another backend.
     pub generics: Vec<(String, String)>,
@@ -144,8 +144,7 @@ pub struct Backend {
 impl Backend {
     /// Returns whether the function of a `call` mapping takes and returns arrays with the dtype as a value.
     pub fn is_raw(&self, path: &str) -> bool {
-        let is_in = |module: &str| self.raw.iter().any(|raw| raw == module);
-        !self.typed.iter().any(|typed| typed == path) && path.rsplit_once("::").is_some_and(|(module, _)| is_in(module))
+        self.raw && !path.starts_with("crate::") && !self.typed.iter().any(|typed| typed == path)
     }
 
     /// Returns whether the backend differentiates ops. Composed rows then run as the ops of their compositions.

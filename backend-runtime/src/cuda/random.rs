@@ -9,13 +9,13 @@ pub use distributions::{
 };
 
 use super::{
-    Cuda, CudaArray,
+    OpContext,
     array::RawArray,
     kernel::{Argument, Bytes, Grid},
     program::{Instance, KernelList, Program, ProgramSource},
     sorting,
 };
-use crate::{DType, DTypeKind, Element, Float, Integer, Real, Result, rules};
+use crate::{DType, DTypeKind, Real, Result, dispatch, raw::RawElement, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
@@ -30,67 +30,68 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 });
 
 /// Uniform random numbers in [low, high).
-pub fn random_uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
-    let op = "random_uniform";
-    rules::check_uniform(op, T::DTYPE, low, high)?;
+pub fn random_uniform(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<RawArray> {
+    rules::check_uniform(on.op, on.dtype, low, high)?;
+    let real = on.dtype.to_real();
     // the range is computed in the precision in which numbers are generated
-    let made_in = |x: f64| if T::Real::DTYPE == DType::Float64 { x } else { x as f32 as f64 };
+    let made_in = |x: f64| if real == DType::Float64 { x } else { x as f32 as f64 };
     let start = made_in(low);
     let length = made_in(made_in(high) - start);
-    let (from, to) = (T::Real::of(low), T::Real::of(high));
-    // the replacement for values that rounding moves up to `high`
-    let below = if from == to { to } else { to.nextafter(from) };
-    reals::<T>(b, op, shape, "uniform", &[&start, &length, &Bytes::of(to), &Bytes::of(below)])
+    let ends: Result<[Bytes; 2]> = dispatch!(real, R: [Float16, BFloat16, Float32, Float64] => {
+        let (from, to) = (R::of(low), R::of(high));
+        // the replacement for values that rounding moves up to `high`
+        let below = if from == to { to } else { to.nextafter(from) };
+        Ok([Bytes::of(to), Bytes::of(below)])
+    });
+    let [to, below] = ends?;
+    reals(on, shape, "uniform", &[&start, &length, &to, &below])
 }
 
 /// Normally distributed random numbers.
-pub fn random_normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
-    let op = "random_normal";
-    rules::check_normal(op, mean, std)?;
-    reals::<T>(b, op, shape, "normal", &[&mean, &std])
+pub fn random_normal(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<RawArray> {
+    rules::check_normal(on.op, mean, std)?;
+    reals(on, shape, "normal", &[&mean, &std])
 }
 
 /// Uniform random integers in `low .. high`.
-pub fn random_integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
-    let op = "random_integers";
-    rules::check_integers(op, low, high)?;
+pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high: RawElement) -> Result<RawArray> {
+    match on.dtype.kind() {
+        DTypeKind::Unsigned => rules::check_integers(on.op, low.cast::<u64>(), high.cast::<u64>())?,
+        _ => rules::check_integers(on.op, low.cast::<i64>(), high.cast::<i64>())?,
+    }
     // arithmetic modulo 2^64 is correct for signed dtypes too
     let first = low.cast::<u64>();
     let range = high.cast::<u64>().wrapping_sub(first);
-    let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    make(b, op, &out, out.size(), 2, Instance::new("integers", "", &[T::DTYPE]), &[&first, &range])?;
-    Ok(CudaArray::of(out))
+    let out = on.backend.uninit_raw(on.op, on.dtype, shape)?;
+    make(on, &out, out.size(), 2, Instance::new("integers", "", &[on.dtype]), &[&first, &range])?;
+    Ok(out)
 }
 
 /// A random permutation of 0 .. n - 1: the order of random keys.
-pub fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
-    let op = "random_permutation";
-    rules::check_permutation(op, n, T::DTYPE, T::MAX.cast::<u64>())?;
-    let keys = b.uninit_raw(op, DType::UInt64, &[n])?;
+pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<RawArray> {
+    let largest: Result<u64> = dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
+        Ok(T::MAX as u64)
+    });
+    rules::check_permutation(on.op, n, on.dtype, largest?)?;
+    let keys = on.backend.uninit_raw(on.op, DType::UInt64, &[n])?;
     let all = (0_u64, 0_u64);
-    make(b, op, &keys, n, 2, Instance::new("integers", "", &[DType::UInt64]), &[&all.0, &all.1])?;
-    sorting::order_of(b, op, &keys, T::DTYPE).map(CudaArray::of)
+    make(on, &keys, n, 2, Instance::new("integers", "", &[DType::UInt64]), &[&all.0, &all.1])?;
+    sorting::order_of(on.backend, on.op, &keys, on.dtype)
 }
 
 /// An array of random reals; a complex element takes two reals.
-fn reals<T: Float>(
-    b: &Cuda,
-    op: &'static str,
-    shape: &[usize],
-    kernel: &'static str,
-    arguments: &[&dyn Argument],
-) -> Result<CudaArray<T>> {
-    let out = b.uninit_raw(op, T::DTYPE, shape)?;
-    let parts = if T::DTYPE.kind() == DTypeKind::Complex { 2 } else { 1 };
-    let per_block = if T::Real::DTYPE == DType::Float64 { 2 } else { 4 };
-    make(b, op, &out, out.size() * parts, per_block, Instance::new(kernel, "", &[T::Real::DTYPE]), arguments)?;
-    Ok(CudaArray::of(out))
+fn reals(on: OpContext<'_>, shape: &[usize], kernel: &'static str, arguments: &[&dyn Argument]) -> Result<RawArray> {
+    let out = on.backend.uninit_raw(on.op, on.dtype, shape)?;
+    let real = on.dtype.to_real();
+    let parts = if on.dtype.kind() == DTypeKind::Complex { 2 } else { 1 };
+    let per_block = if real == DType::Float64 { 2 } else { 4 };
+    make(on, &out, out.size() * parts, per_block, Instance::new(kernel, "", &[real]), arguments)?;
+    Ok(out)
 }
 
 /// Fills the memory of `out` with `n` numbers, and advances the random stream by the number of blocks that they need.
 fn make(
-    b: &Cuda,
-    op: &'static str,
+    on: OpContext<'_>,
     out: &RawArray,
     n: usize,
     per_block: usize,
@@ -100,6 +101,7 @@ fn make(
     if n == 0 {
         return Ok(());
     }
+    let (b, op) = (on.backend, on.op);
     let kernel = b.kernel(op, &PROGRAM, kernel)?;
     let blocks = n.div_ceil(per_block);
     let (key, first) = b.stream().take(blocks as u64);
@@ -115,11 +117,33 @@ fn make(
 mod tests {
     use super::*;
     use crate::{
-        Complex, Error, bf16,
-        cuda::{compare::assert_near, testing::device},
+        Complex, Error, Float, Integer, bf16,
+        cuda::{Cuda, CudaArray, compare::assert_near, testing::device},
         f16,
         numpyish::{Numpyish, random as cpu},
+        raw::TypedArray,
     };
+
+    fn random_uniform<T: Float>(b: &Cuda, shape: &[usize], low: f64, high: f64) -> Result<CudaArray<T>> {
+        const OP: &str = "random_uniform";
+        CudaArray::from_raw(OP, super::random_uniform(OpContext::new(b, OP, T::DTYPE), shape, low, high)?)
+    }
+
+    fn random_normal<T: Float>(b: &Cuda, shape: &[usize], mean: f64, std: f64) -> Result<CudaArray<T>> {
+        const OP: &str = "random_normal";
+        CudaArray::from_raw(OP, super::random_normal(OpContext::new(b, OP, T::DTYPE), shape, mean, std)?)
+    }
+
+    fn random_integers<T: Integer>(b: &Cuda, shape: &[usize], low: T, high: T) -> Result<CudaArray<T>> {
+        const OP: &str = "random_integers";
+        let [low, high] = [low, high].map(RawElement::of);
+        CudaArray::from_raw(OP, super::random_integers(OpContext::new(b, OP, T::DTYPE), shape, low, high)?)
+    }
+
+    fn random_permutation<T: Integer>(b: &Cuda, n: usize) -> Result<CudaArray<T>> {
+        const OP: &str = "random_permutation";
+        CudaArray::from_raw(OP, super::random_permutation(OpContext::new(b, OP, T::DTYPE), n)?)
+    }
 
     fn cpu_seeded() -> Numpyish {
         Numpyish::seeded(42)

@@ -142,13 +142,5 @@ pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, min
 /// The sum of the weights of each number below `len`.
 fn weighted(on: OpContext<'_>, x: &RawArray, weights: &RawArray, len: usize) -> Result<RawArray> {
     let start = creation::zeros(on, &[len])?;
-    let sums: Result<RawArray> = dispatch!(on.dtype, T: [
-        Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
-        Complex128
-    ] => {
-        let [start, weights] = [&start, weights].map(|x| CudaArray::<T>::from_raw(on.op, x.clone()));
-        let x = CudaArray::from_raw(on.op, x.clone())?;
-        indexing::scatter_add(on.backend, &start?, &x, &weights?, 0).map(|sums| sums.raw)
-    });
-    sums.map_err(|error| error.within(on.op))
+    indexing::scatter_add(on, &start, x, weights, 0)
 }

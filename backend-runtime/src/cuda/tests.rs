@@ -1,7 +1,7 @@
 //! Comparison of a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not cover.
 
 use super::{
-    Cuda, CudaArray, Operand, casting, creation, elementwise, fft, indexing, manipulation as shapes,
+    Cuda, CudaArray, Operand, casting, creation, elementwise, fft, manipulation as shapes,
     testing::{device, on, typed},
 };
 use crate::{
@@ -13,6 +13,55 @@ use crate::{
 use ndarray::IxDyn;
 
 const HOST: Numpyish = Numpyish::new();
+
+/// The functions of the module with the dtype in the type.
+mod indexing {
+    use super::*;
+    use crate::{
+        Result,
+        cuda::{self, OpContext},
+        raw::{self, TypedArray},
+    };
+
+    /// Implements functions of a context and arrays, and of other arguments that they pass on.
+    macro_rules! functions {
+        ($($f:ident($($x:ident: $array:ty),*; $($n:ident: $other:ty),*) -> $of:ty;)*) => {$(
+            pub(super) fn $f<T: Element>(
+                b: &Cuda,
+                $($x: &CudaArray<$array>,)*
+                $($n: $other),*
+            ) -> Result<CudaArray<$of>> {
+                let on = OpContext::new(b, stringify!($f), T::DTYPE);
+                CudaArray::from_raw(on.op, cuda::indexing::$f(on, $($x.raw(),)* $($n),*)?)
+            }
+        )*};
+    }
+    functions! {
+        getitem(x: T; slices: &[Slice]) -> T;
+        take(x: T, indices: i64; axis: Option<isize>) -> T;
+        take_along_axis(x: T, indices: i64; axis: isize) -> T;
+        scatter(x: T, indices: i64, values: T; axis: isize) -> T;
+        scatter_add(x: T, indices: i64, values: T; axis: isize) -> T;
+        boolean_mask(x: T, mask: bool;) -> T;
+        argwhere(x: T;) -> i64;
+    }
+
+    pub(super) fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
+        let on = OpContext::new(b, "nonzero", T::DTYPE);
+        raw::from_list(on.op, cuda::indexing::nonzero(on, x.raw())?)
+    }
+
+    pub(super) fn set<T: Element>(
+        b: &Cuda,
+        x: &mut CudaArray<T>,
+        index: Indices<'_, Cuda>,
+        values: Operand<'_, T>,
+    ) -> Result<()> {
+        let on = OpContext::new(b, "set", T::DTYPE);
+        *x = CudaArray::from_raw(on.op, cuda::indexing::set(on, x.raw(), index, raw::operand(&values))?)?;
+        Ok(())
+    }
+}
 
 /// Some values of the dtype, including zeros and, for signed dtypes, negative numbers.
 fn values<T: Element>(shape: &[usize]) -> HostArray<T> {

@@ -4,6 +4,7 @@ use super::count;
 use crate::{
     Arrays, DType, Error, Integer, Operand, Real, Result, bf16, f16,
     random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
+    raw::RawOperand,
 };
 
 /// Returns an error unless the ends and the length of the range are finite, both in the dtype and in the precision in
@@ -52,11 +53,28 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
     Err(Error::argument(op, format!("n is {n}, but the numbers below n must fit {dtype}")))
 }
 
-/// Value of a parameter that is a number. `None` for an array, whose elements are known only when numbers are drawn.
-fn number<B: Arrays, T: Real>(x: &Operand<'_, B, T>) -> Option<f64> {
-    match x {
-        Operand::Array(_) => None,
-        Operand::Scalar(x) => Some(x.to_f64()),
+/// A parameter of a distribution: a number or an array.
+pub trait Parameter {
+    /// Value of a parameter that is a number. `None` for an array, whose elements are known only when numbers are
+    /// drawn.
+    fn number(&self) -> Option<f64>;
+}
+
+impl<B: Arrays, T: Real> Parameter for Operand<'_, B, T> {
+    fn number(&self) -> Option<f64> {
+        match self {
+            Operand::Array(_) => None,
+            Operand::Scalar(x) => Some(x.to_f64()),
+        }
+    }
+}
+
+impl<A> Parameter for RawOperand<'_, A> {
+    fn number(&self) -> Option<f64> {
+        match self {
+            RawOperand::Array(_) => None,
+            RawOperand::Scalar(x) => Some(x.to_f64()),
+        }
     }
 }
 
@@ -69,8 +87,8 @@ pub fn check_scale(op: &'static str, scale: f64) -> Result<()> {
 }
 
 /// Returns an error if a parameter of a gamma distribution is out of range.
-pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, T>, scale: f64) -> Result<()> {
-    match number(alpha) {
+pub fn check_gamma(op: &'static str, alpha: &impl Parameter, scale: f64) -> Result<()> {
+    match alpha.number() {
         Some(alpha) if !is_shape(alpha) => {
             Err(Error::argument(op, format!("alpha is {alpha}, but must be finite and not negative")))
         }
@@ -79,13 +97,9 @@ pub fn check_gamma<B: Arrays, T: Real>(op: &'static str, alpha: &Operand<'_, B, 
 }
 
 /// Returns an error if a parameter of a beta distribution is out of range.
-pub fn check_beta<B: Arrays, T: Real>(
-    op: &'static str,
-    alpha: &Operand<'_, B, T>,
-    beta: &Operand<'_, B, T>,
-) -> Result<()> {
-    for (name, x) in [("alpha", alpha), ("beta", beta)] {
-        if let Some(x) = number(x).filter(|&x| !is_beta(x)) {
+pub fn check_beta(op: &'static str, alpha: &impl Parameter, beta: &impl Parameter) -> Result<()> {
+    for (name, x) in [("alpha", alpha.number()), ("beta", beta.number())] {
+        if let Some(x) = x.filter(|&x| !is_beta(x)) {
             return Err(Error::argument(op, format!("{name} is {x}, but must be finite and at least {LEAST_BETA:e}")));
         }
     }
@@ -93,8 +107,8 @@ pub fn check_beta<B: Arrays, T: Real>(
 }
 
 /// Returns an error if the mean of a Poisson distribution is out of range.
-pub fn check_poisson<B: Arrays, T: Real>(op: &'static str, rate: &Operand<'_, B, T>) -> Result<()> {
-    match number(rate) {
+pub fn check_poisson(op: &'static str, rate: &impl Parameter) -> Result<()> {
+    match rate.number() {
         Some(rate) if !is_rate(rate) => {
             Err(Error::argument(op, format!("rate is {rate}, but must be between 0 and {LARGEST_RATE:e}")))
         }
@@ -111,9 +125,9 @@ pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
 }
 
 /// Returns an error if a parameter of a binomial distribution is out of range.
-pub fn check_binomial<B: Arrays, T: Real>(op: &'static str, n: i64, p: &Operand<'_, B, T>) -> Result<()> {
+pub fn check_binomial(op: &'static str, n: i64, p: &impl Parameter) -> Result<()> {
     check_trials(op, n)?;
-    match number(p) {
+    match p.number() {
         Some(p) if !is_probability(p) => Err(Error::argument(op, format!("p is {p}, but must be between 0 and 1"))),
         _ => Ok(()),
     }
@@ -146,10 +160,10 @@ pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> R
 
 /// Returns an error if the bounds, the mean or the standard deviation of a truncated normal distribution are out of
 /// range.
-pub fn check_truncated<B: Arrays, T: Real>(
+pub fn check_truncated(
     op: &'static str,
-    lower: &Operand<'_, B, T>,
-    upper: &Operand<'_, B, T>,
+    lower: &impl Parameter,
+    upper: &impl Parameter,
     mean: f64,
     std: f64,
 ) -> Result<()> {
@@ -159,7 +173,7 @@ pub fn check_truncated<B: Arrays, T: Real>(
             format!("mean is {mean} and std is {std}, but both must be finite and std must be positive"),
         ));
     }
-    let (low, high) = (number(lower), number(upper));
+    let (low, high) = (lower.number(), upper.number());
     // bounds that are arrays are compared later, element by element
     if are_bounds(low.unwrap_or(f64::MIN), high.unwrap_or(f64::MAX)) {
         return Ok(());

@@ -47,7 +47,7 @@ impl Parser<'_> {
             summary: self.text(row, "summary").unwrap_or_default(),
             each: self.flag(row, "each"),
             aten: self.flag(row, "aten"),
-            raw: self.names(row, "raw"),
+            raw: self.flag(row, "raw"),
             typed: self.names(row, "typed"),
             generics: self.generics(row),
             wrap: self.flag(row, "wrap"),

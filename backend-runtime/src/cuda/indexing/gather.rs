@@ -5,20 +5,19 @@
 
 use super::RANKS;
 use crate::cuda::{
-    Cuda, CudaArray, OpContext, Operand,
+    Cuda, OpContext,
     array::RawArray,
-    casting,
     compact::MaskIndices,
-    copy::{copied, copy_into, fill, moved},
+    copy::{cast, copied, copy_into, fill_raw, moved},
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource},
     walk::Merged,
 };
 use crate::{
-    DType, Element, Index, Indices, Numeric, Result,
+    DType, Index, Indices, Result,
+    raw::RawOperand,
     rules::{self, Selection},
 };
-use std::borrow::Cow;
 
 const TEXT: &str = concat!(
     include_str!("../kernels/atomics.cuh"),
@@ -45,11 +44,8 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
 });
 
 /// The part of an array that a list of indices selects; a view if the list has only slices, numbers and new axes.
-pub fn get<T: Element>(b: &Cuda, x: &CudaArray<T>, index: Indices<'_, Cuda>) -> Result<CudaArray<T>> {
-    got(b, "get", &x.raw, index).map(CudaArray::of)
-}
-
-fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Result<RawArray> {
+pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
     let selection = Selection::of(op, b, &x.shape, index.iter())?;
     if selection.is_view() {
         return Ok(kept(x, &selection));
@@ -68,92 +64,92 @@ fn got(b: &Cuda, op: &'static str, x: &RawArray, index: Indices<'_, Cuda>) -> Re
     Ok(out)
 }
 
-/// Writes values to the elements that a list of indices selects; for equal indices the last value wins.
-pub fn set<T: Element>(b: &Cuda, x: &mut CudaArray<T>, index: Indices<'_, Cuda>, values: Operand<'_, T>) -> Result<()> {
-    put(b, "set", x, index, values, false)
+/// The array with values written to the elements that a list of indices selects; for equal indices the last value wins.
+/// If `x` is the only handle, its memory is changed.
+pub fn set(
+    on: OpContext<'_>,
+    x: &RawArray,
+    index: Indices<'_, Cuda>,
+    values: RawOperand<'_, RawArray>,
+) -> Result<RawArray> {
+    put(on, x, true, index, values, false)
 }
 
 /// A copy of the array with values written to the elements that a list of indices selects.
-pub fn index_put<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn index_put(
+    on: OpContext<'_>,
+    x: &RawArray,
     index: Indices<'_, Cuda>,
-    values: Operand<'_, T>,
-) -> Result<CudaArray<T>> {
-    let mut changed = x.clone();
-    put(b, "index_put", &mut changed, index, values, false)?;
-    Ok(changed)
+    values: RawOperand<'_, RawArray>,
+) -> Result<RawArray> {
+    put(on, x, false, index, values, false)
 }
 
-/// Adds values to the elements that a list of indices selects; for equal indices all values are added.
-pub fn add_at<T: Numeric>(
-    b: &Cuda,
-    x: &mut CudaArray<T>,
+/// The array with values added to the elements that a list of indices selects; for equal indices all values are added.
+/// If `x` is the only handle, its memory is changed.
+pub fn add_at(
+    on: OpContext<'_>,
+    x: &RawArray,
     index: Indices<'_, Cuda>,
-    values: Operand<'_, T>,
-) -> Result<()> {
-    if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
-        // a 16-bit sum, rounded after each of many additions, would stop growing
-        let (wide, narrow) = (DType::Float32, T::DTYPE);
-        let to_wide = OpContext::new(b, "astype", narrow).with_to(wide);
-        let mut sums: CudaArray<f32> = CudaArray::of(casting::astype(to_wide, &x.raw)?);
-        let values = match values {
-            Operand::Array(values) => Operand::Array(Cow::Owned(CudaArray::of(casting::astype(to_wide, &values.raw)?))),
-            Operand::Scalar(value) => Operand::Scalar(value.cast::<f32>()),
-        };
-        put(b, "add_at", &mut sums, index, values, true)?;
-        *x = CudaArray::of(casting::astype(OpContext::new(b, "astype", wide).with_to(narrow), &sums.raw)?);
-        return Ok(());
+    values: RawOperand<'_, RawArray>,
+) -> Result<RawArray> {
+    if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
+        return put(on, x, true, index, values, true);
     }
-    put(b, "add_at", x, index, values, true)
+    // a 16-bit sum, rounded after each of many additions, would stop growing
+    on.require(&[x])?;
+    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
+    let sums = cast(b, "astype", x, wide.dtype)?;
+    let sums = match values {
+        RawOperand::Array(values) => {
+            on.require(&[values])?;
+            let values = cast(b, "astype", values, wide.dtype)?;
+            put(wide, &sums, true, index, RawOperand::Array(&values), true)?
+        }
+        RawOperand::Scalar(_) => put(wide, &sums, true, index, values, true)?,
+    };
+    cast(b, "astype", &sums, on.dtype)
 }
 
-fn put<T: Element>(
-    b: &Cuda,
-    op: &'static str,
-    x: &mut CudaArray<T>,
+/// The array with values written or added to the elements that a list of indices selects. With `in_place`, the memory
+/// of `x` is changed if no other handle uses it; otherwise the result is a copy.
+fn put(
+    on: OpContext<'_>,
+    x: &RawArray,
+    in_place: bool,
     index: Indices<'_, Cuda>,
-    values: Operand<'_, T>,
+    values: RawOperand<'_, RawArray>,
     adds: bool,
-) -> Result<()> {
-    let selection = Selection::of(op, b, x.shape(), index.iter())?;
+) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    let selection = &Selection::of(op, b, &x.shape, index.iter())?;
     let values = match values {
-        Operand::Array(values) => values.raw.clone(),
-        Operand::Scalar(value) => {
-            let one = b.uninit_raw(op, T::DTYPE, &[])?;
-            fill(b, op, value, &one)?;
+        RawOperand::Array(values) => values.clone(),
+        RawOperand::Scalar(value) => {
+            let one = b.uninit_raw(op, on.dtype, &[])?;
+            fill_raw(b, op, value.to(on.dtype), &one)?;
             one
         }
     };
-    put_raw(b, op, &mut x.raw, &selection, index, values, adds)
-}
-
-fn put_raw(
-    b: &Cuda,
-    op: &'static str,
-    x: &mut RawArray,
-    selection: &Selection,
-    index: Indices<'_, Cuda>,
-    values: RawArray,
-    adds: bool,
-) -> Result<()> {
+    on.require(&[x, &values])?;
     b.check(op, x)?;
     b.check(op, &values)?;
     let picked = Picked::new(b, op, selection, index, x.dtype.size())?;
     let extra = values.shape.len() - rules::assigned(op, &values.shape, &picked.shape)?.len();
     let values = (0..extra).fold(values, |values, _| values.without(0)).broadcast(op, &picked.shape)?;
-    if !x.memory.is_only_handle() || rules::overlaps(&x.shape, &x.strides) {
-        *x = copied(b, op, x)?;
-    }
+    let is_kept = in_place && x.memory.is_only_handle() && !rules::overlaps(&x.shape, &x.strides);
+    let changed = if is_kept { x.clone() } else { copied(b, op, x)? };
+    let x = &changed;
     if selection.is_view() && !adds {
-        return copy_into(b, op, &values, &kept(x, selection));
+        copy_into(b, op, &values, &kept(x, selection))?;
+        return Ok(changed);
     }
     let is_empty = picked.shape.contains(&0);
     let last = if adds || is_empty { None } else { Some(picked.chosen_from(op, x)?) };
     let (mut offsets, bounds) = picked.offsets(b, op, x, last.is_some())?;
     bounds.note(b, op)?;
     if is_empty {
-        return Ok(());
+        return Ok(changed);
     }
     if let Some(len) = last {
         offsets = bounds.without_earlier(b, op, offsets, len)?;
@@ -161,9 +157,10 @@ fn put_raw(
     let to = picked.spread(op, &kept(x, selection), selection)?;
     let offsets = picked.along(op, &offsets, selection)?;
     match adds {
-        true => launch(b, op, "put_sum", [&to, &values, &offsets], Some(bounds.any())),
-        false => launch(b, op, "put", [&moved(&to), &moved(&values), &offsets], Some(bounds.any())),
+        true => launch(b, op, "put_sum", [&to, &values, &offsets], Some(bounds.any()))?,
+        false => launch(b, op, "put", [&moved(&to), &moved(&values), &offsets], Some(bounds.any()))?,
     }
+    Ok(changed)
 }
 
 /// A view of the axes to which no index array applies, at index 0 of the axes to which index arrays apply.

@@ -3,11 +3,10 @@
 mod gather;
 
 use super::{
-    Cuda, CudaArray, OpContext,
+    Cuda, OpContext,
     array::RawArray,
-    casting,
     compact::MaskIndices,
-    copy::{contiguous, copied},
+    copy::{cast, contiguous, copied},
     kernel::{Argument, Grid},
     manipulation::{along_or_row, reshaped},
     outside::{Notes, Outside},
@@ -17,7 +16,7 @@ use super::{
 pub use gather::{add_at, get, index_put, set};
 
 use crate::{
-    DType, DTypeKind, Element, Error, Numeric, Ordered, Result, Slice,
+    DType, DTypeKind, Error, Result, Slice,
     rules::{self, Along, Masked},
 };
 
@@ -53,16 +52,17 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 });
 
 /// A slice of the array, as a view.
-pub fn getitem<T: Element>(_: &Cuda, x: &CudaArray<T>, slices: &[Slice]) -> Result<CudaArray<T>> {
-    part("getitem", &x.raw, slices).map(CudaArray::of)
-}
-
-fn part(op: &'static str, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
-    let spans = rules::spans(op, slices, &x.shape)?;
+pub fn getitem(on: OpContext<'_>, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
+    let spans = rules::spans(on.op, slices, &x.shape)?;
     let cut = |x: RawArray, (axis, span): (usize, &rules::Span)| x.sliced(axis, span.start, span.len, span.step);
     let cut = spans.iter().enumerate().fold(x.clone(), cut);
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
+}
+
+/// Refuses index arrays of another dtype than int64, because the kernels read their memory in this dtype.
+pub(super) fn require_indices(b: &Cuda, op: &'static str, arrays: &[&RawArray]) -> Result<()> {
+    OpContext::new(b, op, DType::Int64).require(arrays)
 }
 
 /// A bounds check of indices that is running on the device. The kernels that use the indices skip indices out of range,
@@ -78,6 +78,7 @@ struct BoundsCheck {
 impl BoundsCheck {
     /// Starts the check; `indices` must be contiguous.
     fn at(b: &Cuda, op: &'static str, indices: &RawArray, axis: usize, len: usize) -> Result<BoundsCheck> {
+        require_indices(b, op, &[indices])?;
         let found = b.uninit_raw(op, DType::UInt64, &[1])?;
         b.set_bytes(op, &found, u8::MAX)?;
         let n = indices.size();
@@ -161,15 +162,9 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
 }
 
 /// Elements at indices along one axis; without an axis, the array is flattened first.
-pub fn take<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    axis: Option<isize>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "take";
-    let x = along_or_row(b, OP, &x.raw, axis)?;
-    taken(b, OP, &x, &indices.raw, axis.unwrap_or(0)).map(CudaArray::of)
+pub fn take(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: Option<isize>) -> Result<RawArray> {
+    let x = along_or_row(on.backend, on.op, x, axis)?;
+    taken(on.backend, on.op, &x, indices, axis.unwrap_or(0))
 }
 
 /// [`take`] on behalf of the op `op`.
@@ -218,157 +213,153 @@ fn gathered(
 const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
-pub fn take_along_axis<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "take_along_axis";
-    let Along { axis, shape, .. } = rules::along(OP, x.shape(), indices.shape(), axis, size_of::<T>())?;
-    let len = x.shape()[axis];
-    let out = b.uninit_raw(OP, T::DTYPE, &shape)?;
-    b.check(OP, &x.raw)?;
-    let packed = contiguous(b, OP, &indices.raw)?;
-    let bounds = BoundsCheck::at(b, OP, &packed, axis, len)?;
+pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    let Along { axis, shape, .. } = rules::along(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
+    let len = x.shape[axis];
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
+    b.check(op, x)?;
+    let packed = contiguous(b, op, indices)?;
+    let bounds = BoundsCheck::at(b, op, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
         // every position begins at index 0 of the axis: the kernel adds the distance to its index
-        let begin = x.raw.sliced(axis, 0, 1, 1).broadcast(OP, &shape)?;
-        let merged = Merged::new(&[&out, &begin, &packed.broadcast(OP, &shape)?]);
+        let begin = x.sliced(axis, 0, 1, 1).broadcast(op, &shape)?;
+        let merged = Merged::new(&[&out, &begin, &packed.broadcast(op, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };
         let tag = RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag);
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("take_along", tag, &[mover(T::DTYPE)]))?;
-        let walk = merged.walk::<3>(OP)?;
-        let (length, stride) = (len as i64, x.raw.strides[axis] as i64);
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("take_along", tag, &[mover(x.dtype)]))?;
+        let walk = merged.walk::<3>(op)?;
+        let (length, stride) = (len as i64, x.strides[axis] as i64);
         let pointers = [out.pointer(), begin.pointer(), packed.pointer()];
         let arguments: [&dyn Argument; 6] = [&pointers[0], &pointers[1], &pointers[2], &walk, &length, &stride];
         // SAFETY: the arguments match the parameters of `take_along`. The walk stays within all three arrays, and an
         // index within the length, times the axis's stride, stays within the second array.
-        unsafe { b.launch(OP, kernel, Grid::over(merged.n()), &arguments)? };
+        unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments)? };
     }
-    bounds.note(b, OP)?;
-    Ok(CudaArray::of(out))
+    bounds.note(b, op)?;
+    Ok(out)
 }
 
 /// A copy of `x` with values added at indices along one axis.
-pub fn scatter_add<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    values: &CudaArray<T>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "scatter_add";
-    if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
-        // a 16-bit sum, rounded after each of many additions, would stop growing
-        let cast = |x: &RawArray, to: DType| casting::astype(OpContext::new(b, "astype", x.dtype).with_to(to), x);
-        let wide = |x: &CudaArray<T>| cast(&x.raw, DType::Float32);
-        let sums = combined(b, OP, &wide(x)?, &indices.raw, &wide(values)?, axis)?;
-        return cast(&sums, T::DTYPE).map(CudaArray::of);
-    }
-    combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
-}
-
-/// A copy of `x` with the elements at indices along one axis multiplied by values.
-pub fn scatter_mul<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    values: &CudaArray<T>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "scatter_mul";
-    if T::DTYPE != WIDEST {
-        return combined(b, OP, &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of);
-    }
-    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
-    if given.n > 0 {
-        let locks = b.uninit_raw(OP, DType::UInt32, x.shape())?;
-        b.set_bytes(OP, &locks, 0)?;
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter_mul_locked", "", &[WIDEST]))?;
-        let pointers = [&given.out, &locks, &given.indices, &given.values].map(RawArray::pointer);
-        let sizes = given.sizes(given.inner);
-        let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &sizes];
-        // SAFETY: the arguments match the parameters of `scatter_mul_locked`: arrays of these sizes, with a lock for
-        // each element.
-        unsafe { b.launch(OP, kernel, Grid::over(given.n), &arguments)? };
-    }
-    given.finish(b, OP).map(CudaArray::of)
-}
-
-/// A copy of `x` where each element at indices along one axis is the maximum of itself and the values.
-pub fn scatter_max<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    values: &CudaArray<T>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
-    combined(b, "scatter_max", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
-}
-
-/// A copy of `x` where each element at indices along one axis is the minimum of itself and the values.
-pub fn scatter_min<T: Ordered>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    values: &CudaArray<T>,
-    axis: isize,
-) -> Result<CudaArray<T>> {
-    combined(b, "scatter_min", &x.raw, &indices.raw, &values.raw, axis).map(CudaArray::of)
-}
-
-/// A copy of `x`, combined with values by the kernel named `op`.
-fn combined(
-    b: &Cuda,
-    op: &'static str,
+pub fn scatter_add(
+    on: OpContext<'_>,
     x: &RawArray,
     indices: &RawArray,
     values: &RawArray,
     axis: isize,
 ) -> Result<RawArray> {
-    let given = Scatter::new(b, op, x, indices, values, axis)?;
+    if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
+        return combined(on, "scatter_add", x, indices, values, axis);
+    }
+    // a 16-bit sum, rounded after each of many additions, would stop growing
+    on.require(&[x, values])?;
+    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
+    let [x, values] = [cast(b, "astype", x, wide.dtype)?, cast(b, "astype", values, wide.dtype)?];
+    let sums = combined(wide, "scatter_add", &x, indices, &values, axis)?;
+    cast(b, "astype", &sums, on.dtype)
+}
+
+/// A copy of `x` with the elements at indices along one axis multiplied by values.
+pub fn scatter_mul(
+    on: OpContext<'_>,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
+    axis: isize,
+) -> Result<RawArray> {
+    if on.dtype != WIDEST {
+        return combined(on, "scatter_mul", x, indices, values, axis);
+    }
+    let (b, op) = (on.backend, on.op);
+    let given = Scatter::new(on, x, indices, values, axis)?;
     if given.n > 0 {
-        let kernel = b.kernel(op, &PROGRAM, Instance::new(op, "", &[x.dtype]))?;
+        let locks = b.uninit_raw(op, DType::UInt32, &x.shape)?;
+        b.set_bytes(op, &locks, 0)?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("scatter_mul_locked", "", &[WIDEST]))?;
+        let pointers = [&given.out, &locks, &given.indices, &given.values].map(RawArray::pointer);
+        let sizes = given.sizes(given.inner);
+        let arguments: [&dyn Argument; 5] = [&pointers[0], &pointers[1], &pointers[2], &pointers[3], &sizes];
+        // SAFETY: the arguments match the parameters of `scatter_mul_locked`: arrays of these sizes, with a lock for
+        // each element.
+        unsafe { b.launch(op, kernel, Grid::over(given.n), &arguments)? };
+    }
+    given.finish(on)
+}
+
+/// A copy of `x` where each element at indices along one axis is the maximum of itself and the values.
+pub fn scatter_max(
+    on: OpContext<'_>,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
+    axis: isize,
+) -> Result<RawArray> {
+    combined(on, "scatter_max", x, indices, values, axis)
+}
+
+/// A copy of `x` where each element at indices along one axis is the minimum of itself and the values.
+pub fn scatter_min(
+    on: OpContext<'_>,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
+    axis: isize,
+) -> Result<RawArray> {
+    combined(on, "scatter_min", x, indices, values, axis)
+}
+
+/// A copy of `x`, combined with values by a kernel.
+fn combined(
+    on: OpContext<'_>,
+    kernel: &'static str,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
+    axis: isize,
+) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    let given = Scatter::new(on, x, indices, values, axis)?;
+    if given.n > 0 {
+        let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[x.dtype]))?;
         let arguments: [&dyn Argument; 4] =
             [&given.out.pointer(), &given.indices.pointer(), &given.values.pointer(), &given.sizes(given.inner)];
         // SAFETY: the arguments match the parameters of `scatter_add` and its siblings: arrays of these sizes.
         unsafe { b.launch(op, kernel, Grid::over(given.n), &arguments)? };
     }
-    given.finish(b, op)
+    given.finish(on)
 }
 
 /// A copy of `x` with the elements at indices along one axis replaced by values; for equal indices the last value wins.
-pub fn scatter<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    values: &CudaArray<T>,
+pub fn scatter(
+    on: OpContext<'_>,
+    x: &RawArray,
+    indices: &RawArray,
+    values: &RawArray,
     axis: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "scatter";
-    let given = Scatter::new(b, OP, &x.raw, &indices.raw, &values.raw, axis)?;
+) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    let given = Scatter::new(on, x, indices, values, axis)?;
     if given.n > 0 {
         // for each index of the axis, the number of the last value written there, or -1
-        let last = b.uninit_raw(OP, DType::Int64, &[given.len])?;
-        b.set_bytes(OP, &last, u8::MAX)?;
+        let last = b.uninit_raw(op, DType::Int64, &[given.len])?;
+        b.set_bytes(op, &last, u8::MAX)?;
         let many = given.indices.size();
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("last_of", "", &[]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;
         let lengths = [many as u64, given.len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &given.indices.pointer(), &lengths];
         // SAFETY: the arguments match the parameters of `last_of`: an entry for each index of the axis, and `many`
         // indices.
-        unsafe { b.launch(OP, kernel, Grid::over(many), &arguments)? };
+        unsafe { b.launch(op, kernel, Grid::over(many), &arguments)? };
         let pointers = [given.out.pointer(), given.values.pointer()];
-        let (dtype, inner) = widest(given.inner, T::DTYPE, &pointers);
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("scatter", "", &[dtype]))?;
+        let (dtype, inner) = widest(given.inner, x.dtype, &pointers);
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("scatter", "", &[dtype]))?;
         let sizes = given.sizes(inner);
         let arguments: [&dyn Argument; 5] =
             [&pointers[0], &given.indices.pointer(), &pointers[1], &last.pointer(), &sizes];
         // SAFETY: the arguments match the parameters of `scatter`: arrays of these sizes.
-        unsafe { b.launch(OP, kernel, Grid::over(sizes[0] as usize), &arguments)? };
+        unsafe { b.launch(op, kernel, Grid::over(sizes[0] as usize), &arguments)? };
     }
-    given.finish(b, OP).map(CudaArray::of)
+    given.finish(on)
 }
 
 /// The operands of all scatters: values of shape (outer, many, inner) for elements of shape (outer, len, inner).
@@ -384,14 +375,9 @@ struct Scatter {
 }
 
 impl Scatter {
-    fn new(
-        b: &Cuda,
-        op: &'static str,
-        x: &RawArray,
-        indices: &RawArray,
-        values: &RawArray,
-        axis: isize,
-    ) -> Result<Scatter> {
+    fn new(on: OpContext<'_>, x: &RawArray, indices: &RawArray, values: &RawArray, axis: isize) -> Result<Scatter> {
+        let (b, op) = (on.backend, on.op);
+        on.require(&[x, values])?;
         let axis = rules::scattered(op, &x.shape, &indices.shape, &values.shape, axis)?;
         let len = x.shape[axis];
         let (indices, values) = (contiguous(b, op, indices)?, contiguous(b, op, values)?);
@@ -407,40 +393,41 @@ impl Scatter {
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)
     }
 
-    fn finish(self, b: &Cuda, op: &'static str) -> Result<RawArray> {
-        self.bounds.note(b, op)?;
+    fn finish(self, on: OpContext<'_>) -> Result<RawArray> {
+        self.bounds.note(on.backend, on.op)?;
         Ok(self.out)
     }
 }
 
 /// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
-pub fn boolean_mask<T: Element>(b: &Cuda, x: &CudaArray<T>, mask: &CudaArray<bool>) -> Result<CudaArray<T>> {
-    const OP: &str = "boolean_mask";
-    let Masked { cells, cell } = rules::masked(OP, x.shape(), mask.shape())?;
+pub fn boolean_mask(on: OpContext<'_>, x: &RawArray, mask: &RawArray) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    OpContext { dtype: DType::Bool, ..on }.require(&[mask])?;
+    let Masked { cells, cell } = rules::masked(op, &x.shape, &mask.shape)?;
     if cells == 0 {
-        b.check(OP, &x.raw)?;
-        b.check(OP, &mask.raw)?;
-        return b.uninit_raw(OP, T::DTYPE, &[&[0], &cell[..]].concat()).map(CudaArray::of);
+        b.check(op, x)?;
+        b.check(op, mask)?;
+        return b.uninit_raw(op, x.dtype, &[&[0], &cell[..]].concat());
     }
     if cell.is_empty() {
-        return MaskIndices::of(b, OP, &mask.raw)?.elements(b, &x.raw).map(CudaArray::of);
+        return MaskIndices::of(b, op, mask)?.elements(b, x);
     }
-    let flags = reshaped(b, OP, &mask.raw, &[cells])?;
-    let places = MaskIndices::of(b, OP, &flags)?.places(b, false)?.without(0);
-    let rows = reshaped(b, OP, &x.raw, &[&[cells][..], &cell].concat())?;
+    let flags = reshaped(b, op, mask, &[cells])?;
+    let places = MaskIndices::of(b, op, &flags)?.places(b, false)?.without(0);
+    let rows = reshaped(b, op, x, &[&[cells][..], &cell].concat())?;
     let shape = [&places.shape[..], &cell].concat();
-    rules::count(OP, &shape, size_of::<T>())?;
-    gathered(b, OP, &rows, &places, 0, &shape).map(CudaArray::of)
+    rules::count(op, &shape, x.dtype.size())?;
+    gathered(b, op, &rows, &places, 0, &shape)
 }
 
 /// Indices of the true elements, one array per axis.
-pub fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
-    rules::require_axes("nonzero", x.shape())?;
-    let places = MaskIndices::of(b, "nonzero", &x.raw)?.places(b, false)?;
-    Ok((0..x.shape().len()).map(|axis| CudaArray::of(places.sliced(0, axis, 1, 1).without(0))).collect())
+pub fn nonzero(on: OpContext<'_>, x: &RawArray) -> Result<Vec<RawArray>> {
+    rules::require_axes(on.op, &x.shape)?;
+    let places = MaskIndices::of(on.backend, on.op, x)?.places(on.backend, false)?;
+    Ok((0..x.shape.len()).map(|axis| places.sliced(0, axis, 1, 1).without(0)).collect())
 }
 
 /// Indices of the true elements, one row each.
-pub fn argwhere<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<i64>> {
-    MaskIndices::of(b, "argwhere", &x.raw)?.places(b, true).map(CudaArray::of)
+pub fn argwhere(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    MaskIndices::of(on.backend, on.op, x)?.places(on.backend, true)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     gemm::{Batches, Call},
-    operands::{OP, Operands},
+    operands::Operands,
 };
 use crate::{
     DType, Error, Result,
@@ -16,18 +16,18 @@ use std::{
 
 /// Writes the product into `operands.out`. All matrices must have a layout that cuBLAS can read.
 pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
-    let one = operands.as_one();
+    let (op, one) = (operands.op, operands.as_one());
     let operands = one.as_ref().unwrap_or(operands);
     let merged = Merged::new(&operands.leading().each_ref());
     let batches = Batches { shape: merged.shape(), strides: [0, 1, 2].map(|k| merged.strides(k)) };
     let call = batches.call(operands.matrices(), operands.rows, operands.inner, operands.columns);
-    let call = call.ok_or_else(|| Error::shapes(OP, &operands.left.shape, &operands.right.shape))?;
+    let call = call.ok_or_else(|| Error::shapes(op, &operands.left.shape, &operands.right.shape))?;
     let at = |x: &RawArray, offset: isize| x.pointer().wrapping_add_signed((offset * x.dtype.size() as isize) as i64);
-    with_handle(b, OP, |handle| {
+    with_handle(b, op, |handle| {
         for [left, right, out] in batches.offsets() {
             let (left, right) = (at(&operands.left, left), at(&operands.right, right));
             // SAFETY: the matrices of the call lie within the operands, which are on the handle's device.
-            unsafe { run(handle, operands.out.dtype, &call, right, left, at(&operands.out, out))? };
+            unsafe { run(handle, op, operands.out.dtype, &call, [right, left, at(&operands.out, out)])? };
         }
         Ok(())
     })
@@ -89,7 +89,7 @@ pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()
 }
 
 /// cuBLAS's name for a dtype, and the precision in which products are computed and summed.
-fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
+fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
     use sys::{cublasComputeType_t as In, cudaDataType as Of};
     match dtype {
         DType::Float16 => Ok((Of::CUDA_R_16F, In::CUBLAS_COMPUTE_32F)),
@@ -98,18 +98,24 @@ fn types(dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> 
         DType::Float64 => Ok((Of::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
         DType::Complex64 => Ok((Of::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
         DType::Complex128 => Ok((Of::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
-        other => Err(Error::DType { op: OP, dtype: other }),
+        other => Err(Error::DType { op, dtype: other }),
     }
 }
 
-/// Makes one call of cuBLAS.
+/// Makes one call of cuBLAS; the addresses are those of the first matrix, the second and the result.
 ///
 /// # Safety
 /// The pointers refer to memory of the device, and all matrices of the call lie within it.
-unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64, second: u64, out: u64) -> Result<()> {
+unsafe fn run(
+    handle: sys::cublasHandle_t,
+    op: &'static str,
+    dtype: DType,
+    call: &Call,
+    [first, second, out]: [u64; 3],
+) -> Result<()> {
     // 1 and 0 in both precisions; a complex number is read as two floats
     let (one32, zero32, one64, zero64) = ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
-    let (of, compute) = types(dtype)?;
+    let (of, compute) = types(op, dtype)?;
     let (alpha, beta): (*const c_void, *const c_void) = match compute {
         sys::cublasComputeType_t::CUBLAS_COMPUTE_64F => (one64.as_ptr().cast(), zero64.as_ptr().cast()),
         _ => (one32.as_ptr().cast(), zero32.as_ptr().cast()),
@@ -147,5 +153,5 @@ unsafe fn run(handle: sys::cublasHandle_t, dtype: DType, call: &Call, first: u64
             sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
         )
     };
-    status.result().checked(OP)
+    status.result().checked(op)
 }

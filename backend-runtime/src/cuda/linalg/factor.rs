@@ -6,8 +6,9 @@ use super::{
     stack::{Kept, Notes, Stack, determinants, identities, ones, tidying},
 };
 use crate::{
-    DType, QrMode, Result, WideFloat,
+    DType, QrMode, Result,
     cuda::{Cuda, CudaArray, OpContext, array::RawArray, copy::copy_into, creation},
+    dispatch,
     rules::{self, System},
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;
@@ -18,24 +19,20 @@ pub(super) fn leading(shape: &[usize]) -> &[usize] {
 }
 
 /// Cholesky factors of Hermitian matrices; only one triangle is read.
-pub fn cholesky<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, upper: bool) -> Result<CudaArray<T>> {
-    cholesky_of(b, &x.raw, upper).map(CudaArray::of)
-}
-
-fn cholesky_of(b: &Cuda, x: &RawArray, upper: bool) -> Result<RawArray> {
-    const OP: &str = "cholesky";
-    rules::square(OP, &x.shape)?;
+pub fn cholesky(on: OpContext<'_>, x: &RawArray, upper: bool) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    rules::square(op, &x.shape)?;
     if x.size() == 0 {
-        return b.uninit_raw(OP, x.dtype, &x.shape);
+        return b.uninit_raw(op, x.dtype, &x.shape);
     }
     // the Cholesky factor of the transpose is the transpose of the factor: the matrices stay in row-major order, so the
     // lower triangle here is the upper triangle for the library
-    let a = Stack::of_transposes(b, OP, x, leading(&x.shape))?;
+    let a = Stack::of_transposes(b, op, x, leading(&x.shape))?;
     let (kept, fill) = match upper {
         true => (Kept::Lower, Fill::CUBLAS_FILL_MODE_LOWER),
         false => (Kept::Upper, Fill::CUBLAS_FILL_MODE_UPPER),
     };
-    let (notes, codes) = (Notes::new(b, OP)?, a.numbers(b, DType::Int32, 1)?);
+    let (notes, codes) = (Notes::new(b, op)?, a.numbers(b, DType::Int32, 1)?);
     if x.dtype != x.dtype.to_real() {
         a.tidy(b, kept, tidying::REAL_DIAGONAL, &notes)?;
     }
@@ -43,10 +40,10 @@ fn cholesky_of(b: &Cuda, x: &RawArray, upper: bool) -> Result<RawArray> {
         true => batched::potrf(b, &a, fill, &codes)?,
         false => solver::potrf(b, &a, fill, &codes)?,
     }
-    notes.note(b, OP, &codes)?;
+    notes.note(b, op, &codes)?;
     // libraries do not always report a matrix that contains NaN
     a.tidy(b, kept, tidying::REFUSE_UNKNOWN_DIAGONAL, &notes)?;
-    notes.wait(b, OP, rules::not_positive_definite)?;
+    notes.wait(b, op, rules::not_positive_definite)?;
     Ok(a.array)
 }
 
@@ -94,63 +91,58 @@ impl Factorized {
 }
 
 /// Solutions of square linear systems.
-pub fn solve<T: WideFloat>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
-    solve_of(b, &x1.raw, &x2.raw).map(CudaArray::of)
-}
-
-fn solve_of(b: &Cuda, x1: &RawArray, x2: &RawArray) -> Result<RawArray> {
-    const OP: &str = "solve";
-    let system = System::square(OP, &x1.shape, &x2.shape, x1.dtype.size())?;
+pub fn solve(on: OpContext<'_>, x1: &RawArray, x2: &RawArray) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    on.require(&[x1, x2])?;
+    let system = System::square(op, &x1.shape, &x2.shape, x1.dtype.size())?;
     if system.shape().contains(&0) {
-        return b.uninit_raw(OP, x1.dtype, &system.shape());
+        return b.uninit_raw(op, x1.dtype, &system.shape());
     }
-    let x = right_sides(b, OP, x2, &system)?;
-    let factorized = Factorized::of(b, Stack::of(b, OP, x1, &system.batches)?)?;
-    let notes = Notes::new(b, OP)?;
-    notes.note(b, OP, &factorized.codes)?;
+    let x = right_sides(b, op, x2, &system)?;
+    let factorized = Factorized::of(b, Stack::of(b, op, x1, &system.batches)?)?;
+    let notes = Notes::new(b, op)?;
+    notes.note(b, op, &factorized.codes)?;
     factorized.solve(b, &x)?;
-    notes.wait(b, OP, rules::singular)?;
+    notes.wait(b, op, rules::singular)?;
     Ok(solution(x, &system))
 }
 
 /// Solutions of triangular linear systems.
-pub fn solve_triangular<T: WideFloat>(
-    b: &Cuda,
-    x1: &CudaArray<T>,
-    x2: &CudaArray<T>,
+pub fn solve_triangular(
+    on: OpContext<'_>,
+    x1: &RawArray,
+    x2: &RawArray,
     lower: bool,
     unit_diagonal: bool,
-) -> Result<CudaArray<T>> {
-    triangular(b, &x1.raw, &x2.raw, Triangle { upper: !lower, unit: unit_diagonal }).map(CudaArray::of)
-}
-
-fn triangular(b: &Cuda, x1: &RawArray, x2: &RawArray, triangle: Triangle) -> Result<RawArray> {
-    const OP: &str = "solve_triangular";
-    let system = System::square(OP, &x1.shape, &x2.shape, x1.dtype.size())?;
+) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    on.require(&[x1, x2])?;
+    let system = System::square(op, &x1.shape, &x2.shape, x1.dtype.size())?;
     if system.shape().contains(&0) {
-        return b.uninit_raw(OP, x1.dtype, &system.shape());
+        return b.uninit_raw(op, x1.dtype, &system.shape());
     }
-    let x = right_sides(b, OP, x2, &system)?;
-    let a = Stack::of(b, OP, x1, &system.batches)?;
-    let notes = Notes::new(b, OP)?;
+    let triangle = Triangle { upper: !lower, unit: unit_diagonal };
+    let x = right_sides(b, op, x2, &system)?;
+    let a = Stack::of(b, op, x1, &system.batches)?;
+    let notes = Notes::new(b, op)?;
     if !triangle.unit {
         a.tidy(b, Kept::All, tidying::REFUSE_ZERO_DIAGONAL, &notes)?;
     }
     batched::trsm(b, &a, triangle, &x)?;
-    notes.wait(b, OP, rules::singular)?;
+    notes.wait(b, op, rules::singular)?;
     Ok(solution(x, &system))
 }
 
 /// Determinants of square matrices.
-pub fn det<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T>> {
-    let [value, _, _] = determinants_of(b, "det", &x.raw)?;
-    Ok(CudaArray::of(value))
+pub fn det(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    let [value, _, _] = determinants_of(on.backend, on.op, x)?;
+    Ok(value)
 }
 
 /// Signs of determinants, and logarithms of their magnitudes.
-pub fn slogdet<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T>, CudaArray<T::Real>)> {
-    let [_, sign, log] = determinants_of(b, "slogdet", &x.raw)?;
-    Ok((CudaArray::of(sign), CudaArray::of(log)))
+pub fn slogdet(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
+    let [_, sign, log] = determinants_of(on.backend, on.op, x)?;
+    Ok([sign, log])
 }
 
 fn determinants_of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawArray; 3]> {
@@ -168,31 +160,30 @@ fn determinants_of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawArray
 }
 
 /// QR factorization: factors with orthonormal columns, and upper triangular factors.
-pub fn qr<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, mode: QrMode) -> Result<(CudaArray<T>, CudaArray<T>)> {
-    let [q, r] = qr_of(b, &x.raw, mode == QrMode::Complete)?;
-    let r = creation::triangle(OpContext::new(b, "qr", T::DTYPE), &r, 0, false)?;
-    Ok((CudaArray::of(q), CudaArray::of(r)))
+pub fn qr(on: OpContext<'_>, x: &RawArray, mode: QrMode) -> Result<[RawArray; 2]> {
+    let (b, op) = (on.backend, on.op);
+    let [q, r] = qr_of(b, op, x, mode == QrMode::Complete)?;
+    Ok([q, creation::triangle(on, &r, 0, false)?])
 }
 
 /// The two factors; the elements of the second below the diagonal are meaningless.
-fn qr_of(b: &Cuda, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
-    const OP: &str = "qr";
-    let [of_q, of_r] = rules::qr(OP, &x.shape, complete, x.dtype.size())?;
-    let (m, n) = rules::matrix(OP, &x.shape)?;
+fn qr_of(b: &Cuda, op: &'static str, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
+    let [of_q, of_r] = rules::qr(op, &x.shape, complete, x.dtype.size())?;
+    let (m, n) = rules::matrix(op, &x.shape)?;
     if x.size() == 0 {
-        let r = b.uninit_raw(OP, x.dtype, &of_r)?;
-        b.set_bytes(OP, &r, 0)?;
-        return Ok([identities(b, OP, x.dtype, &of_q)?, r]);
+        let r = b.uninit_raw(op, x.dtype, &of_r)?;
+        b.set_bytes(op, &r, 0)?;
+        return Ok([identities(b, op, x.dtype, &of_q)?, r]);
     }
     let (inner, reflections, outer) = (of_r[of_r.len() - 2], m.min(n), leading(&x.shape));
-    let a = Stack::of(b, OP, x, outer)?;
+    let a = Stack::of(b, op, x, outer)?;
     let (tau, codes) = (a.numbers(b, x.dtype, reflections)?, a.numbers(b, DType::Int32, 1)?);
     solver::geqrf(b, &a, &tau, &codes)?;
-    let q = Stack::new(b, OP, x.dtype, outer, [m, inner])?;
+    let q = Stack::new(b, op, x.dtype, outer, [m, inner])?;
     // only the columns with reflections are copied; the library fills the other columns
     let columns = outer.len();
     let given = |x: &Stack| x.array.sliced(columns, 0, reflections, 1);
-    copy_into(b, OP, &given(&a), &given(&q))?;
+    copy_into(b, op, &given(&a), &given(&q))?;
     batched::orgqr(b, &q, &tau, reflections, &codes)?;
     Ok([q.matrices(), a.matrices().sliced(columns, 0, inner, 1)])
 }

@@ -1,9 +1,6 @@
 //! Matrix products of integers, modulo 2^bits.
 
-use super::{
-    gemm::Matrix,
-    operands::{OP, Operands},
-};
+use super::{gemm::Matrix, operands::Operands};
 use crate::{
     DType, DTypeKind, Result,
     cuda::{
@@ -40,6 +37,7 @@ const ENOUGH: usize = 512;
 
 /// Writes the product into `operands.out`.
 pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
+    let op = operands.op;
     let [left, right, _] = operands.leading();
     let batches = Merged::new(&[&left, &right]);
     let (rows, inner, columns) = (operands.rows, operands.inner, operands.columns);
@@ -50,24 +48,24 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let parts = inner.div_ceil(terms);
     let sums = match parts {
         1 => operands.out.clone(),
-        _ => b.uninit_raw(OP, operands.out.dtype, &[&[parts], &operands.out.shape[..]].concat())?,
+        _ => b.uninit_raw(op, operands.out.dtype, &[&[parts], &operands.out.shape[..]].concat())?,
     };
-    let kernel = b.kernel(OP, &PROGRAM, Instance::new("matrix_product", "", &[sums.dtype]))?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("matrix_product", "", &[sums.dtype]))?;
     let most = i32::MAX as usize;
     let grid =
         Grid { blocks: [blocks.saturating_mul(parts).min(most) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
     let sizes = [rows, inner, columns, parts, terms];
-    let walk = batches.walk::<2>(OP)?;
+    let walk = batches.walk::<2>(op)?;
     let strides = |m: Matrix| [m.row, m.column];
     let [left, right, _] = operands.matrices().map(strides);
     let (x1, x2, out) = (operands.left.pointer(), operands.right.pointer(), sums.pointer());
     let arguments: [&dyn Argument; 7] = [&x1, &x2, &out, &walk, &left, &right, &sizes];
     // SAFETY: the arguments match the parameters of the kernel. The matrices lie within the operands, and `sums` has an
     // element for each part, batch, row and column.
-    unsafe { b.launch(OP, kernel, grid, &arguments)? };
+    unsafe { b.launch(op, kernel, grid, &arguments)? };
     if parts > 1 {
-        let total: RawArray = reduction::sum_of_first_axis(b, OP, &sums)?;
-        copy_into(b, OP, &total, &operands.out)?;
+        let total: RawArray = reduction::sum_of_first_axis(b, op, &sums)?;
+        copy_into(b, op, &total, &operands.out)?;
     }
     Ok(())
 }

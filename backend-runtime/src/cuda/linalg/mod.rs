@@ -19,12 +19,12 @@ pub use sparse::{csc_matmul, csr_matmul, sampled_matmul};
 pub use spectral::{eig, eigh, eigvals, eigvalsh, svd, svdvals};
 pub(super) use stack::KERNELS as FACTOR_KERNELS;
 
-use super::{Cuda, CudaArray, device::Device};
+use super::{OpContext, array::RawArray, device::Device};
 use crate::{
-    DTypeKind, Element, Numeric, Result,
+    DTypeKind, Result,
     rules::{self, Product},
 };
-use operands::{OP, Operands};
+use operands::Operands;
 use std::sync::Arc;
 
 /// Destroys the libraries' handles of a device; they are opened again on the next use.
@@ -33,46 +33,41 @@ pub(super) fn forget_handles(device: &Arc<Device>, op: &'static str) -> Result<(
 }
 
 /// Matrix product over the last two axes; the leading axes broadcast.
-pub fn matmul<T: Numeric>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>) -> Result<CudaArray<T>> {
-    b.check(OP, &x1.raw)?;
-    b.check(OP, &x2.raw)?;
-    let product = Product::of(OP, &x1.raw.shape, &x2.raw.shape, size_of::<T>())?;
-    let out = b.uninit_raw(OP, T::DTYPE, &product.shape)?;
+pub fn matmul(on: OpContext<'_>, x1: &RawArray, x2: &RawArray) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    on.require(&[x1, x2])?;
+    b.check(op, x1)?;
+    b.check(op, x2)?;
+    let product = Product::of(op, &x1.shape, &x2.shape, on.dtype.size())?;
+    let out = b.uninit_raw(op, on.dtype, &product.shape)?;
     if out.size() == 0 {
-        return Ok(CudaArray::of(out));
+        return Ok(out);
     }
     if product.inner == 0 {
-        b.set_bytes(OP, &out, 0)?;
-        return Ok(CudaArray::of(out));
+        b.set_bytes(op, &out, 0)?;
+        return Ok(out);
     }
     // a one-dimensional operand is a row on the left and a column on the right
-    let left = if x1.raw.shape.len() == 1 { x1.raw.expanded(0) } else { x1.raw.clone() };
-    let right = if x2.raw.shape.len() == 1 { x2.raw.expanded(1) } else { x2.raw.clone() };
+    let left = if x1.shape.len() == 1 { x1.expanded(0) } else { x1.clone() };
+    let right = if x2.shape.len() == 1 { x2.expanded(1) } else { x2.clone() };
     let Product { rows, inner, columns, .. } = product;
     let matrices = [&product.batches[..], &[rows, columns]].concat();
     let to = out.view(matrices.clone(), rules::c_strides(&matrices), out.offset);
-    let operands = Operands { rows, inner, columns, left, right, out: to };
-    match T::DTYPE.kind() {
+    let operands = Operands { op, rows, inner, columns, left, right, out: to };
+    match on.dtype.kind() {
         DTypeKind::Real | DTypeKind::Complex => blas::product(b, &operands.storable(b)?.broadcast(&product.batches)?)?,
         _ => integer::product(b, &operands.broadcast(&product.batches)?)?,
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// A view of the diagonals of the matrices that two axes form; it has the diagonals along a new last axis.
-pub fn diagonal<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    offset: isize,
-    axis1: isize,
-    axis2: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "diagonal";
-    b.check(OP, &x.raw)?;
-    let diagonal = rules::Diagonal::of(OP, &x.raw.shape, offset, [axis1, axis2], size_of::<T>())?;
-    let (start, strides) = diagonal.strides(&x.raw.strides);
-    let offset = x.raw.offset.wrapping_add_signed(start);
-    Ok(CudaArray::of(x.raw.view(diagonal.shape, strides, offset)))
+pub fn diagonal(on: OpContext<'_>, x: &RawArray, offset: isize, axis1: isize, axis2: isize) -> Result<RawArray> {
+    on.backend.check(on.op, x)?;
+    let diagonal = rules::Diagonal::of(on.op, &x.shape, offset, [axis1, axis2], x.dtype.size())?;
+    let (start, strides) = diagonal.strides(&x.strides);
+    let offset = x.offset.wrapping_add_signed(start);
+    Ok(x.view(diagonal.shape, strides, offset))
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@ use crate::{
     cuda::{Cuda, array::RawArray, copy::copied, walk::Merged},
 };
 
-/// The op named in errors.
-pub(super) const OP: &str = "matmul";
-
 /// Arrays of matrices with shapes (rows, inner), (inner, columns) and (rows, columns); the last is in C order.
 pub(super) struct Operands {
+    /// The op named in errors.
+    pub(super) op: &'static str,
     pub(super) rows: usize,
     pub(super) inner: usize,
     pub(super) columns: usize,
@@ -24,15 +23,15 @@ impl Operands {
     pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
         let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
             Some(_) => Ok(x),
-            None => copied(b, OP, &x),
+            None => copied(b, self.op, &x),
         };
         Ok(Operands { left: readable(self.left)?, right: readable(self.right)?, ..self })
     }
 
     /// The operands with `left` and `right` broadcast to the leading axes `batches`.
     pub(super) fn broadcast(self, batches: &[usize]) -> Result<Operands> {
-        let left = self.left.broadcast(OP, &[batches, &[self.rows, self.inner]].concat())?;
-        let right = self.right.broadcast(OP, &[batches, &[self.inner, self.columns]].concat())?;
+        let left = self.left.broadcast(self.op, &[batches, &[self.rows, self.inner]].concat())?;
+        let right = self.right.broadcast(self.op, &[batches, &[self.inner, self.columns]].concat())?;
         Ok(Operands { left, right, ..self })
     }
 

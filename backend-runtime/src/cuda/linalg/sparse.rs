@@ -5,12 +5,12 @@
 //! device reports an invalid one.
 
 use crate::{
-    DType, Numeric, Result,
+    DType, Result,
     cuda::{
-        Cuda, CudaArray,
+        OpContext,
         array::RawArray,
         copy::contiguous,
-        indexing::{note, note_pointers},
+        indexing::{note, note_pointers, require_indices},
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
     },
@@ -43,57 +43,53 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
 });
 
 /// The product of a compressed sparse row matrix with a vector or a matrix.
-pub fn csr_matmul<T: Numeric>(
-    b: &Cuda,
-    values: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    indptr: &CudaArray<i64>,
-    x: &CudaArray<T>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "csr_matmul";
-    let (values, indices, indptr, x) = (&values.raw, &indices.raw, &indptr.raw, &x.raw);
-    let p = rules::csr_product(OP, &values.shape, &indices.shape, &indptr.shape, &x.shape, size_of::<T>())?;
+pub fn csr_matmul(
+    on: OpContext<'_>,
+    values: &RawArray,
+    indices: &RawArray,
+    indptr: &RawArray,
+    x: &RawArray,
+) -> Result<RawArray> {
+    let dtype = on.dtype;
+    let p = rules::csr_product(on.op, &values.shape, &indices.shape, &indptr.shape, &x.shape, dtype.size())?;
     let (threads, instance) = match p.width {
         1 => {
             let (lanes, tag) = lanes(&p);
-            (p.rows * lanes, Instance::new("csr_vector", tag, &[T::DTYPE]))
+            (p.rows * lanes, Instance::new("csr_vector", tag, &[dtype]))
         }
-        width => (p.rows * width, Instance::new("csr_matrix", "", &[T::DTYPE])),
+        width => (p.rows * width, Instance::new("csr_matrix", "", &[dtype])),
     };
-    product(b, OP, &p, [values, indices, indptr, x], threads, instance).map(CudaArray::of)
+    product(on, &p, [values, indices, indptr, x], threads, instance)
 }
 
 /// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
-pub fn csc_matmul<T: Numeric>(
-    b: &Cuda,
-    values: &CudaArray<T>,
-    indices: &CudaArray<i64>,
-    indptr: &CudaArray<i64>,
-    x: &CudaArray<T>,
+pub fn csc_matmul(
+    on: OpContext<'_>,
+    values: &RawArray,
+    indices: &RawArray,
+    indptr: &RawArray,
+    x: &RawArray,
     rows: usize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "csc_matmul";
-    let (values, indices, indptr, x) = (&values.raw, &indices.raw, &indptr.raw, &x.raw);
-    let p = rules::csc_product(OP, &values.shape, &indices.shape, &indptr.shape, &x.shape, rows, size_of::<T>())?;
+) -> Result<RawArray> {
+    let size = on.dtype.size();
+    let p = rules::csc_product(on.op, &values.shape, &indices.shape, &indptr.shape, &x.shape, rows, size)?;
     let (lanes, tag) = lanes(&p);
-    let instance = Instance::new("csc_product", tag, &[T::DTYPE]);
-    product(b, OP, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance).map(CudaArray::of)
+    let instance = Instance::new("csc_product", tag, &[on.dtype]);
+    product(on, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance)
 }
 
 /// Selected elements of a product of dense matrices.
-pub fn sampled_matmul<T: Numeric>(
-    b: &Cuda,
-    indices: &CudaArray<i64>,
-    indptr: &CudaArray<i64>,
-    x1: &CudaArray<T>,
-    x2: &CudaArray<T>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "sampled_matmul";
-    let (indices, indptr, x1, x2) = (&indices.raw, &indptr.raw, &x1.raw, &x2.raw);
-    let p = rules::sampled_product(OP, &indices.shape, &indptr.shape, &x1.shape, &x2.shape, size_of::<T>())?;
+pub fn sampled_matmul(
+    on: OpContext<'_>,
+    indices: &RawArray,
+    indptr: &RawArray,
+    x1: &RawArray,
+    x2: &RawArray,
+) -> Result<RawArray> {
+    let p = rules::sampled_product(on.op, &indices.shape, &indptr.shape, &x1.shape, &x2.shape, on.dtype.size())?;
     let (lanes, tag) = lanes(&p);
-    let instance = Instance::new("sampled_product", tag, &[T::DTYPE]);
-    product(b, OP, &p, [x1, indices, indptr, x2], p.rows * lanes, instance).map(CudaArray::of)
+    let instance = Instance::new("sampled_product", tag, &[on.dtype]);
+    product(on, &p, [x1, indices, indptr, x2], p.rows * lanes, instance)
 }
 
 /// Number of threads that share a row: about half the average number of stored elements per row.
@@ -108,13 +104,15 @@ const FOUND: usize = 2;
 /// Runs the kernel of a product. `before` has the matrix's values or the first dense factor, and `behind` the last
 /// dense factor.
 fn product(
-    b: &Cuda,
-    op: &'static str,
+    on: OpContext<'_>,
     p: &Compressed,
     [before, indices, indptr, behind]: [&RawArray; 4],
     threads: usize,
     instance: Instance,
 ) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
+    on.require(&[before, behind])?;
+    require_indices(b, op, &[indices, indptr])?;
     let [before, indices] = [contiguous(b, op, before)?, contiguous(b, op, indices)?];
     let [indptr, behind] = [contiguous(b, op, indptr)?, contiguous(b, op, behind)?];
     let out = b.uninit_raw(op, behind.dtype, &p.shape)?;

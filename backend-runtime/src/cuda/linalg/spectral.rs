@@ -7,24 +7,21 @@ use super::{
     stack::{Kept, Notes, Stack, identities, swapped, tidying, unpack_pairs},
 };
 use crate::{
-    DType, Float, Result, WideFloat,
-    cuda::{Cuda, CudaArray, array::RawArray},
+    DType, Result,
+    cuda::{Cuda, OpContext, array::RawArray},
     rules,
 };
 
-/// The result of [`svd`]: left singular vectors, values, right singular vectors.
-type Svd<T> = (CudaArray<T>, CudaArray<<T as Float>::Real>, CudaArray<T>);
-
-/// Singular value decomposition: singular vectors and values.
-pub fn svd<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, full_matrices: bool) -> Result<Svd<T>> {
+/// Singular value decomposition: left singular vectors, values, right singular vectors.
+pub fn svd(on: OpContext<'_>, x: &RawArray, full_matrices: bool) -> Result<[RawArray; 3]> {
     let which = if full_matrices { Vectors::Full } else { Vectors::Thin };
-    let Singular { s, u, vh } = Singular::of(b, "svd", &x.raw, which)?;
-    Ok((CudaArray::of(u), CudaArray::of(s), CudaArray::of(vh)))
+    let Singular { s, u, vh } = Singular::of(on.backend, on.op, x, which)?;
+    Ok([u, s, vh])
 }
 
 /// Singular values.
-pub fn svdvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Real>> {
-    Ok(CudaArray::of(Singular::of(b, "svdvals", &x.raw, Vectors::None)?.s))
+pub fn svdvals(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    Ok(Singular::of(on.backend, on.op, x, Vectors::None)?.s)
 }
 
 /// Singular values and vectors; the vectors are empty arrays if none are requested.
@@ -126,15 +123,14 @@ fn one_by_one(
 }
 
 /// Eigenvalues and eigenvectors of Hermitian matrices; only the lower triangle is read.
-pub fn eigh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<(CudaArray<T::Real>, CudaArray<T>)> {
-    let [w, v] = hermitian(b, "eigh", &x.raw, true)?;
-    Ok((CudaArray::of(w), CudaArray::of(v)))
+pub fn eigh(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
+    hermitian(on.backend, on.op, x, true)
 }
 
 /// Eigenvalues of Hermitian matrices; only the lower triangle is read.
-pub fn eigvalsh<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Real>> {
-    let [w, _] = hermitian(b, "eigvalsh", &x.raw, false)?;
-    Ok(CudaArray::of(w))
+pub fn eigvalsh(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    let [w, _] = hermitian(on.backend, on.op, x, false)?;
+    Ok(w)
 }
 
 /// Eigenvalues, and eigenvectors if requested.
@@ -154,19 +150,15 @@ fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<
     Ok([w, a.matrices()])
 }
 
-/// The result of [`eig`]: eigenvalues, eigenvectors.
-type Eig<T> = (CudaArray<<T as Float>::Complex>, CudaArray<<T as Float>::Complex>);
-
 /// Eigenvalues and eigenvectors of square matrices.
-pub fn eig<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<Eig<T>> {
-    let [w, v] = general(b, "eig", &x.raw, true)?;
-    Ok((CudaArray::of(w), CudaArray::of(v)))
+pub fn eig(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
+    general(on.backend, on.op, x, true)
 }
 
 /// Eigenvalues of square matrices.
-pub fn eigvals<T: WideFloat>(b: &Cuda, x: &CudaArray<T>) -> Result<CudaArray<T::Complex>> {
-    let [w, _] = general(b, "eigvals", &x.raw, false)?;
-    Ok(CudaArray::of(w))
+pub fn eigvals(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
+    let [w, _] = general(on.backend, on.op, x, false)?;
+    Ok(w)
 }
 
 /// Eigenvalues, and eigenvectors if requested.

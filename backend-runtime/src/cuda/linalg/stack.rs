@@ -1,14 +1,15 @@
 //! Stacks of matrices in the layout of cuSOLVER and cuBLAS, and the kernels around their factorizations.
 
 use crate::{
-    Complex, DType, Element, Error, Result,
+    DType, Error, Result,
     cuda::{
         Cuda,
         array::RawArray,
-        copy::{copied, fill},
+        copy::{copied, fill_raw},
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
     },
+    raw::RawElement,
     rules,
 };
 
@@ -208,15 +209,7 @@ pub(super) fn identities(b: &Cuda, op: &'static str, dtype: DType, shape: &[usiz
 
 /// Sets all elements to 1.
 pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
-    fn of<T: Element>(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
-        fill(b, op, T::from_i64(1), out)
-    }
-    match out.dtype {
-        DType::Float32 => of::<f32>(b, op, out),
-        DType::Complex64 => of::<Complex<f32>>(b, op, out),
-        DType::Complex128 => of::<Complex<f64>>(b, op, out),
-        _ => of::<f64>(b, op, out),
-    }
+    fill_raw(b, op, RawElement::of(1_i64).to(out.dtype), out)
 }
 
 /// Determinants of LU-factorized matrices, their signs, and the logarithms of their magnitudes.

@@ -2,18 +2,39 @@
 
 use super::*;
 use crate::{
-    Arrays, Complex, Error, bf16,
+    Arrays, Complex, DType, Element, Error, Numeric, bf16,
     cuda::{
+        Cuda, CudaArray,
         compare::{assert_near, layouts, mixed},
         creation, manipulation,
         testing::{device, on, typed},
     },
     f16,
     numpyish::{Numpyish, linalg as cpu},
+    raw::TypedArray,
 };
 use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
+
+/// Implements functions with the dtype in the type.
+macro_rules! functions {
+    ($($f:ident($($x:ident),*; $($n:ident: $other:ty),*);)*) => {$(
+        fn $f<T: Element>(b: &Cuda, $($x: &CudaArray<T>,)* $($n: $other),*) -> Result<CudaArray<T>> {
+            let on = OpContext::new(b, stringify!($f), T::DTYPE);
+            CudaArray::from_raw(on.op, super::$f(on, $($x.raw(),)* $($n),*)?)
+        }
+    )*};
+}
+functions! {
+    matmul(x1, x2;);
+    cholesky(x; upper: bool);
+    solve(x1, x2;);
+    solve_triangular(x1, x2; lower: bool, unit_diagonal: bool);
+    det(x;);
+    svdvals(x;);
+    eigvalsh(x;);
+}
 
 /// Multiplies every layout of one operand with every layout of the other; for large operands, each layout occurs once.
 fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
@@ -124,10 +145,10 @@ fn many_large_matrices_and_very_many_small_ones() {
         let product = matmul(&b, &factor, &typed(turned)).unwrap();
         let lower_of_product = typed(creation::tril(on::<f32>(&b, "tril"), &product.raw, 0));
         assert_near(&b, &lower_of_product, &b.to_ndarray(&lower).unwrap(), 1e-5, "cholesky");
-        let (_, logs) = slogdet(&b, &x).unwrap();
+        let [_, logs] = slogdet(OpContext::new(&b, "slogdet", DType::Float32), x.raw()).unwrap();
         // the determinant is close to the product of the diagonal
         let near = (shape[1] as f32) * (shape[1] as f32).ln();
-        let logs = b.to_ndarray(&logs).unwrap();
+        let logs = b.to_ndarray(&CudaArray::<f32>::from_raw("slogdet", logs).unwrap()).unwrap();
         assert!(logs.len() == shape[0] && logs.iter().all(|log| (log - near).abs() < 0.5), "{shape:?}");
     }
     let x = b.from_ndarray(dominant(&[20_000, 2, 2]).into_shared()).unwrap();

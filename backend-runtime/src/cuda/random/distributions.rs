@@ -2,13 +2,13 @@
 //! those of the CPU bit for bit ([`samplers`](crate::random::samplers)).
 
 use super::super::{
-    Cuda, CudaArray, Operand,
+    OpContext,
     array::RawArray,
     kernel::{Argument, Grid},
     program::{Instance, KernelList, Program, ProgramSource},
     walk::Merged,
 };
-use crate::{DType, DTypeKind, Real, Result, random::samplers::Distribution, rules};
+use crate::{DType, DTypeKind, Result, random::samplers::Distribution, raw::RawOperand, rules};
 
 static PROGRAM: Program = Program {
     name: "samplers",
@@ -44,60 +44,42 @@ fn instance(distribution: Distribution, of: DType, to: DType) -> Instance {
     Instance::new("sampled", name, &[of, to])
 }
 
+/// A parameter that may differ per element.
+type Parameter<'a> = RawOperand<'a, RawArray>;
+
 /// Exponentially distributed random numbers.
-pub fn random_exponential<T: Real>(b: &Cuda, shape: &[usize], scale: f64) -> Result<CudaArray<T>> {
-    let op = "random_exponential";
-    rules::check_scale(op, scale)?;
-    let distribution = Distribution::Exponential;
-    Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &[], [scale, 0.0])?))
+pub fn random_exponential(on: OpContext<'_>, shape: &[usize], scale: f64) -> Result<RawArray> {
+    rules::check_scale(on.op, scale)?;
+    sampled(on, Distribution::Exponential, on.dtype, shape, &[], [scale, 0.0])
 }
 
 /// Gamma-distributed random numbers.
-pub fn random_gamma<T: Real>(b: &Cuda, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<CudaArray<T>> {
-    let op = "random_gamma";
-    rules::check_gamma(op, &alpha, scale)?;
-    let own = [Own::of(&alpha)];
-    Ok(CudaArray::of(sampled(b, op, Distribution::Gamma, [T::DTYPE; 2], shape, &own, [scale, 0.0])?))
+pub fn random_gamma(on: OpContext<'_>, shape: &[usize], alpha: Parameter<'_>, scale: f64) -> Result<RawArray> {
+    rules::check_gamma(on.op, &alpha, scale)?;
+    sampled(on, Distribution::Gamma, on.dtype, shape, &[alpha], [scale, 0.0])
 }
 
 /// Beta-distributed random numbers.
-pub fn random_beta<T: Real>(
-    b: &Cuda,
-    shape: &[usize],
-    alpha: Operand<'_, T>,
-    beta: Operand<'_, T>,
-) -> Result<CudaArray<T>> {
-    let op = "random_beta";
-    rules::check_beta(op, &alpha, &beta)?;
-    let own = [Own::of(&alpha), Own::of(&beta)];
-    Ok(CudaArray::of(sampled(b, op, Distribution::Beta, [T::DTYPE; 2], shape, &own, [0.0; 2])?))
+pub fn random_beta(on: OpContext<'_>, shape: &[usize], alpha: Parameter<'_>, beta: Parameter<'_>) -> Result<RawArray> {
+    rules::check_beta(on.op, &alpha, &beta)?;
+    sampled(on, Distribution::Beta, on.dtype, shape, &[alpha, beta], [0.0; 2])
 }
 
 /// Poisson-distributed random counts.
-pub fn random_poisson<T: Real>(b: &Cuda, shape: &[usize], rate: Operand<'_, T>) -> Result<CudaArray<i64>> {
-    let op = "random_poisson";
-    rules::check_poisson(op, &rate)?;
-    let dtypes = [T::DTYPE, DType::Int64];
-    Ok(CudaArray::of(sampled(b, op, Distribution::Poisson, dtypes, shape, &[Own::of(&rate)], [0.0; 2])?))
+pub fn random_poisson(on: OpContext<'_>, shape: &[usize], rate: Parameter<'_>) -> Result<RawArray> {
+    rules::check_poisson(on.op, &rate)?;
+    sampled(on, Distribution::Poisson, DType::Int64, shape, &[rate], [0.0; 2])
 }
 
 /// Binomially distributed random counts.
-pub fn random_binomial<T: Real>(b: &Cuda, shape: &[usize], n: i64, p: Operand<'_, T>) -> Result<CudaArray<i64>> {
-    let op = "random_binomial";
-    rules::check_binomial(op, n, &p)?;
-    let dtypes = [T::DTYPE, DType::Int64];
-    Ok(CudaArray::of(sampled(b, op, Distribution::Binomial, dtypes, shape, &[Own::of(&p)], [n as f64, 0.0])?))
+pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: Parameter<'_>) -> Result<RawArray> {
+    rules::check_binomial(on.op, n, &p)?;
+    sampled(on, Distribution::Binomial, DType::Int64, shape, &[p], [n as f64, 0.0])
 }
 
 /// Multinomial random counts: how many of `n` trials fall into each category.
-pub fn random_multinomial<T: Real>(
-    b: &Cuda,
-    shape: &[usize],
-    n: i64,
-    weights: &CudaArray<T>,
-) -> Result<CudaArray<i64>> {
-    let op = "random_multinomial";
-    let weights = &weights.raw;
+pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &RawArray) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
     b.check(op, weights)?;
     let all = rules::check_multinomial(op, shape, n, &weights.shape)?;
     let out = b.uninit_raw(op, DType::Int64, &all)?;
@@ -107,7 +89,7 @@ pub fn random_multinomial<T: Real>(
         let shares = b.uninit_raw(op, DType::Float64, &weights.shape)?;
         let (from, stride, to) = (weights.pointer(), weights.strides[0] as i64, shares.pointer());
         let one = Grid { blocks: [1; 3], threads: 1, shared: 0 };
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("to_shares", "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("to_shares", "", &[weights.dtype]))?;
         // SAFETY: the arguments match the parameters of `to_shares`; both arrays have `count` elements.
         unsafe { b.launch(op, kernel, one, &[&from, &stride, &count, &to])? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("multinomial", "", &[]))?;
@@ -117,38 +99,20 @@ pub fn random_multinomial<T: Real>(
         // SAFETY: the arguments match the parameters of `multinomial`; the result has `count` elements per row.
         unsafe { b.launch(op, kernel, Grid::over(rows as usize), &arguments)? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// Normally distributed random numbers between two bounds.
-pub fn random_truncated_normal<T: Real>(
-    b: &Cuda,
+pub fn random_truncated_normal(
+    on: OpContext<'_>,
     shape: &[usize],
-    lower: Operand<'_, T>,
-    upper: Operand<'_, T>,
+    lower: Parameter<'_>,
+    upper: Parameter<'_>,
     mean: f64,
     std: f64,
-) -> Result<CudaArray<T>> {
-    let op = "random_truncated_normal";
-    rules::check_truncated(op, &lower, &upper, mean, std)?;
-    let own = [Own::of(&lower), Own::of(&upper)];
-    let distribution = Distribution::TruncatedNormal;
-    Ok(CudaArray::of(sampled(b, op, distribution, [T::DTYPE; 2], shape, &own, [mean, std])?))
-}
-
-/// A parameter that may differ per element.
-enum Own<'a> {
-    Array(&'a RawArray),
-    Number(f64),
-}
-
-impl<'a> Own<'a> {
-    fn of<T: Real>(x: &'a Operand<'_, T>) -> Own<'a> {
-        match x {
-            Operand::Array(x) => Own::Array(&x.raw),
-            Operand::Scalar(x) => Own::Number(x.to_f64()),
-        }
-    }
+) -> Result<RawArray> {
+    rules::check_truncated(on.op, &lower, &upper, mean, std)?;
+    sampled(on, Distribution::TruncatedNormal, on.dtype, shape, &[lower, upper], [mean, std])
 }
 
 /// Counterpart of the struct `Own` in the kernel.
@@ -162,20 +126,21 @@ struct KernelOwn {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelOwn {}
 
-/// Random numbers of a distribution. `dtypes` has the dtype of the parameters and the dtype of the numbers. `own` has
-/// up to two per-element parameters, which broadcast to the shape.
+/// Random numbers of a distribution, in the dtype `to`. `own` has up to two per-element parameters, which broadcast to
+/// the shape.
 fn sampled(
-    b: &Cuda,
-    op: &'static str,
+    on: OpContext<'_>,
     distribution: Distribution,
-    dtypes: [DType; 2],
+    to: DType,
     shape: &[usize],
-    own: &[Own<'_>],
+    own: &[Parameter<'_>],
     shared: [f64; 2],
 ) -> Result<RawArray> {
+    let (b, op) = (on.backend, on.op);
     // all shapes are checked first, before a result that is too large is refused
     for own in own {
-        if let Own::Array(x) = own {
+        if let Parameter::Array(x) = own {
+            on.require(&[x])?;
             rules::check_broadcast_to(op, &x.shape, shape)?;
         }
     }
@@ -183,14 +148,14 @@ fn sampled(
     let mut arrays = [None, None];
     for (k, own) in own.iter().enumerate() {
         match own {
-            Own::Number(x) => given.number[k] = *x,
-            Own::Array(x) => {
+            Parameter::Scalar(x) => given.number[k] = x.to_f64(),
+            Parameter::Array(x) => {
                 b.check(op, x)?;
                 arrays[k] = Some(x.broadcast(op, shape)?);
             }
         }
     }
-    let out = b.uninit_raw(op, dtypes[1], shape)?;
+    let out = b.uninit_raw(op, to, shape)?;
     let n = out.size();
     if n == 0 {
         return Ok(out);
@@ -201,7 +166,7 @@ fn sampled(
     // without an array, `out` is passed instead, and the kernel does not read it
     let [first, second] = arrays.each_ref().map(|array| array.as_ref().unwrap_or(&out));
     let walk = Merged::new(&[first, second]).walk::<2>(op)?;
-    let kernel = b.kernel(op, &PROGRAM, instance(distribution, dtypes[0], dtypes[1]))?;
+    let kernel = b.kernel(op, &PROGRAM, instance(distribution, on.dtype, to))?;
     let (key, block) = b.stream().take(n as u64);
     let (to, from) = (out.pointer(), [key, block]);
     // SAFETY: the arguments match the parameters of `sampled`; the arrays have an element for each of the `n` elements
@@ -214,12 +179,18 @@ fn sampled(
 mod tests {
     use super::*;
     use crate::{
-        Arrays, bf16,
-        cuda::testing::device,
+        Arrays, Element, HostArray, Real, bf16,
+        cuda::{Cuda, CudaArray, testing::device},
         f16,
         numpyish::{Numpyish, random as cpu},
+        raw::{RawElement, TypedArray},
     };
     use ndarray::{ArrayD, IxDyn};
+
+    /// The elements, if they have the dtype of those that are expected.
+    fn host<T: Element>(b: &Cuda, _expected: &HostArray<T>, got: RawArray) -> HostArray<T> {
+        b.to_ndarray(&CudaArray::from_raw("random", got).unwrap()).unwrap()
+    }
 
     /// Numbers equal those of the CPU bit for bit, for parameters that reach every branch.
     #[test]
@@ -233,10 +204,11 @@ mod tests {
                 let expected =
                     cpu::$f::<$t>(&c, $shape, $($n,)? $(crate::Operand::array(&$name),)* $($arg),*).unwrap();
                 $(let $name = b.from_ndarray($name).unwrap();)*
-                let got = $f::<$t>(&b, $shape, $($n,)? $(Operand::array(&$name),)* $($arg),*).unwrap();
+                let on = OpContext::new(&b, stringify!($f), <$t>::DTYPE);
+                let got = $f(on, $shape, $($n,)? $(RawOperand::Array($name.raw()),)* $($arg),*).unwrap();
                 // the comparison is of texts, in which NaN equals NaN, and other numbers differ if their bits differ
                 let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
-                let got = b.to_ndarray(&got).unwrap().mapv(|x| text(&x));
+                let got = host(&b, &expected, got).mapv(|x| text(&x));
                 assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));
             }};
         }
@@ -265,11 +237,14 @@ mod tests {
         let weights = row(&[3.0, 0.0, 1.0, 0.1, 4.0, 1e-5]).into_shared();
         for n in [0, 7, 1000, 1 << 40] {
             let expected = cpu::random_multinomial(&c, &[3, 33], n, &weights).unwrap();
-            let got = random_multinomial(&b, &[3, 33], n, &b.from_ndarray(weights.clone()).unwrap()).unwrap();
-            assert_eq!(b.to_ndarray(&got).unwrap(), expected, "{n}");
+            let given = b.from_ndarray(weights.clone()).unwrap();
+            let on = OpContext::new(&b, "random_multinomial", DType::Float64);
+            let got = random_multinomial(on, &[3, 33], n, given.raw()).unwrap();
+            assert_eq!(host(&b, &expected, got), expected, "{n}");
         }
-        let given = random_poisson::<f32>(&b, &[99], Operand::Scalar(55.0)).unwrap();
+        let on = OpContext::new(&b, "random_poisson", DType::Float32);
+        let given = random_poisson(on, &[99], RawOperand::Scalar(RawElement::of(55.0_f32))).unwrap();
         let expected = cpu::random_poisson::<f32>(&c, &[99], crate::Operand::Scalar(55.0)).unwrap();
-        assert_eq!(b.to_ndarray(&given).unwrap(), expected);
+        assert_eq!(host(&b, &expected, given), expected);
     }
 }
