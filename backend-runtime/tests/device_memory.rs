@@ -86,18 +86,20 @@ fn arrays_that_are_not_kept_are_counted() {
 }
 
 /// Runs ops of several libraries: a kernel of this crate, a transform, products, and a factorization.
-fn program(b: &Cuda, x: &cuda::CudaArray<f64>) -> Vec<f64> {
-    let on = |op| OpContext::new(b, op, DType::Float64);
-    let doubled = cuda::manipulation::flip(on("flip"), x.raw(), Axes::All).unwrap();
-    let product = cuda::linalg::matmul(on("matmul"), &doubled, x.raw()).unwrap();
-    let product = CudaArray::<f64>::from_raw("matmul", product).unwrap();
-    let spectrum = cuda::fft::rfftn(b, &product, None, Axes::All, Norm::Backward).unwrap();
-    let back = cuda::fft::irfftn(b, &spectrum, None, Axes::All, Norm::Backward).unwrap();
-    let [q, r] = cuda::linalg::qr(on("qr"), back.raw(), QrMode::Reduced).unwrap();
-    let whole = CudaArray::<f64>::from_raw("matmul", cuda::linalg::matmul(on("matmul"), &q, &r).unwrap()).unwrap();
-    let sum = cuda::reduction::sum(b, &whole, Axes::All, false).unwrap();
-    let least = cuda::sorting::sort(on("sort"), whole.raw(), -1, false).unwrap();
-    [b.to_vec(&sum).unwrap(), b.to_vec(&CudaArray::<f64>::from_raw("sort", least).unwrap()).unwrap()].concat()
+fn program(b: &Cuda, x: &CudaArray<f64>) -> Vec<f64> {
+    let on = |op, dtype| OpContext::new(b, op, dtype);
+    let real = |op| on(op, DType::Float64);
+    let doubled = cuda::manipulation::flip(real("flip"), x.raw(), Axes::All).unwrap();
+    let product = cuda::linalg::matmul(real("matmul"), &doubled, x.raw()).unwrap();
+    let spectrum = cuda::fft::rfftn(real("rfftn"), &product, None, Axes::All, Norm::Backward).unwrap();
+    let irfftn = on("irfftn", DType::Complex128);
+    let back = cuda::fft::irfftn(irfftn, &spectrum, None, Axes::All, Norm::Backward).unwrap();
+    let [q, r] = cuda::linalg::qr(real("qr"), &back, QrMode::Reduced).unwrap();
+    let whole = cuda::linalg::matmul(real("matmul"), &q, &r).unwrap();
+    let sum = cuda::reduction::sum(real("sum"), &whole, Axes::All, false).unwrap();
+    let least = cuda::sorting::sort(real("sort"), &whole, -1, false).unwrap();
+    let host = |x| b.to_vec(&CudaArray::<f64>::from_raw("program", x).unwrap()).unwrap();
+    [host(sum), host(least)].concat()
 }
 
 #[test]

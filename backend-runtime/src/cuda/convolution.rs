@@ -1,7 +1,7 @@
 //! Convolutions with channels, and pooling.
 
 use super::{
-    Cuda, CudaArray,
+    OpContext,
     array::RawArray,
     copy::contiguous,
     kernel::{Argument, Grid},
@@ -9,7 +9,7 @@ use super::{
     walk::Divisor,
 };
 use crate::{
-    DType, Element, Lengths, Numeric, Real, Result,
+    DType, Lengths, Result,
     rules::{self, MOST_SPATIAL, WindowSteps},
 };
 
@@ -88,57 +88,57 @@ impl Convolution {
 
 /// Convolution: each result is the sum of the kernel's products with the elements under it.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn conv<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    weight: &CudaArray<T>,
-    bias: Option<&CudaArray<T>>,
+pub fn conv(
+    on: OpContext<'_>,
+    x: &RawArray,
+    weight: &RawArray,
+    bias: Option<&RawArray>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "conv";
+) -> Result<RawArray> {
     let steps = WindowSteps { stride, padding, dilation };
-    let bias_shape = bias.map(|bias| bias.shape());
-    let plan = rules::convolution(OP, x.shape(), weight.shape(), bias_shape, &steps, groups, size_of::<T>())?;
-    run(b, OP, "convolved", [x, weight], bias, &plan)
+    let bias_shape = bias.map(|bias| &bias.shape[..]);
+    let plan = rules::convolution(on.op, &x.shape, &weight.shape, bias_shape, &steps, groups, on.dtype.size())?;
+    run(on, "convolved", [x, weight], bias, &plan)
 }
 
 /// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn conv_transpose<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    weight: &CudaArray<T>,
-    bias: Option<&CudaArray<T>>,
+pub fn conv_transpose(
+    on: OpContext<'_>,
+    x: &RawArray,
+    weight: &RawArray,
+    bias: Option<&RawArray>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     output_padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "conv_transpose";
+) -> Result<RawArray> {
+    let OpContext { op, dtype, .. } = on;
     let steps = WindowSteps { stride, padding, dilation };
-    let (bias_shape, size) = (bias.map(|bias| bias.shape()), size_of::<T>());
+    let (bias_shape, size) = (bias.map(|bias| &bias.shape[..]), dtype.size());
     let plan =
-        rules::transposed_convolution(OP, x.shape(), weight.shape(), bias_shape, &steps, output_padding, groups, size)?;
-    run(b, OP, "spread", [x, weight], bias, &plan)
+        rules::transposed_convolution(op, &x.shape, &weight.shape, bias_shape, &steps, output_padding, groups, size)?;
+    run(on, "spread", [x, weight], bias, &plan)
 }
 
-fn run<T: Element>(
-    b: &Cuda,
-    op: &'static str,
+fn run(
+    on: OpContext<'_>,
     kernel: &'static str,
-    [x, weight]: [&CudaArray<T>; 2],
-    bias: Option<&CudaArray<T>>,
+    [x, weight]: [&RawArray; 2],
+    bias: Option<&RawArray>,
     plan: &rules::Convolution,
-) -> Result<CudaArray<T>> {
-    let (x, weight) = (contiguous(b, op, &x.raw)?, contiguous(b, op, &weight.raw)?);
-    let bias = bias.map(|bias| contiguous(b, op, &bias.raw)).transpose()?;
-    let out = b.uninit_raw(op, T::DTYPE, &plan.shape)?;
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    on.require(&[x, weight, bias.unwrap_or(x)])?;
+    let (x, weight) = (contiguous(b, op, x)?, contiguous(b, op, weight)?);
+    let bias = bias.map(|bias| contiguous(b, op, bias)).transpose()?;
+    let out = b.uninit_raw(op, dtype, &plan.shape)?;
     if out.size() > 0 {
-        let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new(kernel, "", &[dtype]))?;
         let convolution = Convolution::new(plan, bias.is_some());
         let (to, from, weight) = (out.pointer(), x.pointer(), weight.pointer());
         // without a bias, any valid pointer can be passed, because the kernel does not read it
@@ -147,51 +147,51 @@ fn run<T: Element>(
         // SAFETY: the arguments match the parameters of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&to, &from, &weight, &bias, &convolution])? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// The largest element of each window.
-pub fn max_pool<T: Real>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn max_pool(
+    on: OpContext<'_>,
+    x: &RawArray,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
-) -> Result<CudaArray<T>> {
-    pool(b, "max_pool", x, kernel, &WindowSteps { stride, padding, dilation }, POOLS[0])
+) -> Result<RawArray> {
+    pool(on, x, kernel, &WindowSteps { stride, padding, dilation }, POOLS[0])
 }
 
 /// The mean of each window.
-pub fn avg_pool<T: Real>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn avg_pool(
+    on: OpContext<'_>,
+    x: &RawArray,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     count_include_pad: bool,
-) -> Result<CudaArray<T>> {
+) -> Result<RawArray> {
     let steps = WindowSteps { stride, padding, dilation: None };
-    pool(b, "avg_pool", x, kernel, &steps, if count_include_pad { POOLS[1] } else { POOLS[2] })
+    pool(on, x, kernel, &steps, if count_include_pad { POOLS[1] } else { POOLS[2] })
 }
 
-fn pool<T: Real>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
+fn pool(
+    on: OpContext<'_>,
+    x: &RawArray,
     taps: &[usize],
     steps: &WindowSteps,
     reduce: &'static str,
-) -> Result<CudaArray<T>> {
-    let plan = rules::pool(op, x.shape(), taps, steps, size_of::<T>())?;
-    let x = contiguous(b, op, &x.raw)?;
-    let out = b.uninit_raw(op, T::DTYPE, &plan.shape)?;
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let plan = rules::pool(op, &x.shape, taps, steps, x.dtype.size())?;
+    let x = contiguous(b, op, x)?;
+    let out = b.uninit_raw(op, x.dtype, &plan.shape)?;
     if out.size() > 0 {
-        let kernel = b.kernel(op, &PROGRAM, Instance::new("pooled", reduce, &[T::DTYPE]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("pooled", reduce, &[x.dtype]))?;
         let convolution = Convolution::new(&plan, false);
         let grid = Grid::over(convolution.n as usize);
         // SAFETY: the arguments match the parameters of the kernel, and the arrays have the sizes in the plan.
         unsafe { b.launch(op, kernel, grid, &[&out.pointer(), &x.pointer(), &convolution])? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }

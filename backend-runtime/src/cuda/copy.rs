@@ -8,7 +8,7 @@ use super::{
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::Merged,
 };
-use crate::{DType, Element, Result, raw::RawElement};
+use crate::{DType, Result, raw::RawElement};
 
 /// The program that copies each element unchanged.
 static COPY: Program = Program::each("copy", "x", &["x"]);
@@ -132,12 +132,7 @@ fn transpose_into(
 }
 
 /// Sets every element of `out` to one value of its dtype.
-pub(crate) fn fill<T: Element>(b: &Cuda, op: &'static str, value: T, out: &RawArray) -> Result<()> {
-    fill_raw(b, op, RawElement::of(value), out)
-}
-
-/// [`fill`] with an element whose dtype is a value.
-pub(crate) fn fill_raw(b: &Cuda, op: &'static str, value: RawElement, out: &RawArray) -> Result<()> {
+pub(crate) fn fill(b: &Cuda, op: &'static str, value: RawElement, out: &RawArray) -> Result<()> {
     debug_assert_eq!(out.dtype, value.dtype());
     map_into(b, op, &COPY, Members::NONE, &[Input::moved(value)], &moved(out))
 }

@@ -3,7 +3,7 @@
 use super::{
     Cuda, CudaArray, OpContext,
     array::RawArray,
-    copy::{contiguous, fill_raw},
+    copy::{contiguous, fill},
     kernel::{Argument, Bytes, Grid},
     loaded::Kernel,
     manipulation::reshaped,
@@ -63,7 +63,7 @@ pub fn empty(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
 /// An array with `value` in every element.
 pub fn full(on: OpContext<'_>, shape: &[usize], value: RawElement) -> Result<RawArray> {
     let out = on.backend.uninit_raw(on.op, value.dtype(), shape)?;
-    fill_raw(on.backend, on.op, value, &out)?;
+    fill(on.backend, on.op, value, &out)?;
     Ok(out)
 }
 
@@ -177,7 +177,7 @@ pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) ->
     let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
         let diagonal = out.view(vec![length], vec![n_cols as isize + 1], down * n_cols + right);
-        fill_raw(on.backend, on.op, one(on.dtype), &diagonal)?;
+        fill(on.backend, on.op, one(on.dtype), &diagonal)?;
     }
     Ok(out)
 }

@@ -4,7 +4,7 @@
 use super::{
     Cuda, OpContext,
     array::RawArray,
-    copy::{contiguous, copy_into, fill_raw},
+    copy::{contiguous, copy_into, fill},
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
     walk::{Divisor, MOST},
@@ -266,7 +266,7 @@ pub fn pad(on: OpContext<'_>, x: &RawArray, widths: &[usize], mode: PadMode, val
         bordered(b, op, x, widths, mode, &out)?;
         return Ok(out);
     }
-    fill_raw(b, op, value, &out)?;
+    fill(b, op, value, &out)?;
     let inner = (0..shape.len()).fold(out.clone(), |out, axis| out.sliced(axis, widths[2 * axis], x.shape[axis], 1));
     copy_into(b, op, x, &inner)?;
     Ok(out)

@@ -1,7 +1,7 @@
 //! Histograms and counts.
 
 use super::{
-    Cuda, CudaArray, OpContext,
+    Cuda, OpContext,
     array::RawArray,
     casting,
     copy::contiguous,
@@ -10,11 +10,7 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     reduction,
 };
-use crate::{
-    Axes, DType, Error, Result, dispatch,
-    raw::{RawElement, TypedArray},
-    rules,
-};
+use crate::{Axes, DType, Error, Result, dispatch, raw::RawElement, rules};
 
 static PROGRAM: Program =
     Program { name: "statistics", source: ProgramSource::File(include_str!("kernels/statistics.cuh")) };
@@ -40,12 +36,11 @@ fn counting(n: usize) -> Grid {
 /// The minimum and the maximum, copied to the host.
 fn ends(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawElement; 2]> {
     let named = |error: Error| error.within(op);
+    let on = |op| OpContext::new(b, op, x.dtype);
+    let least = reduction::min(on("min"), x, Axes::All, false).map_err(named)?;
+    let most = reduction::max(on("max"), x, Axes::All, false).map_err(named)?;
     dispatch!(x.dtype, T: [Int64, Float16, BFloat16, Float32, Float64] => {
-        let x = CudaArray::<T>::from_raw(op, x.clone())?;
-        let one = |end: Result<CudaArray<T>>| {
-            Ok(RawElement::of(b.download::<T>(op, end.map_err(named)?.raw())?[0]))
-        };
-        Ok([one(reduction::min(b, &x, Axes::All, false))?, one(reduction::max(b, &x, Axes::All, false))?])
+        Ok([RawElement::of(b.download::<T>(op, &least)?[0]), RawElement::of(b.download::<T>(op, &most)?[0])])
     })
 }
 

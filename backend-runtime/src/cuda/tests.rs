@@ -192,11 +192,16 @@ fn copies<T: Element>(b: &Cuda) {
             &typed(shapes::roll(on::<T>(b, "roll"), &d.raw, &shift, [0, 1].into())),
             &numpyish::manipulation::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
         );
-        same(b, "fftshift", &fft::fftshift(b, &d, both).unwrap(), &numpyish::fft::fftshift(&HOST, &h, both).unwrap());
+        same(
+            b,
+            "fftshift",
+            &typed(fft::fftshift(on::<T>(b, "fftshift"), &d.raw, both)),
+            &numpyish::fft::fftshift(&HOST, &h, both).unwrap(),
+        );
         same(
             b,
             "ifftshift",
-            &fft::ifftshift(b, &d, both).unwrap(),
+            &typed(fft::ifftshift(on::<T>(b, "ifftshift"), &d.raw, both)),
             &numpyish::fft::ifftshift(&HOST, &h, both).unwrap(),
         );
         for mode in [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap] {

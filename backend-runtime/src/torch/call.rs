@@ -284,6 +284,7 @@ impl OpContext<'_> {
     }
 }
 
+#[cfg(test)]
 impl Torch {
     /// The context for the table's op `op` on this backend, with the dtype `T`.
     #[inline(always)]

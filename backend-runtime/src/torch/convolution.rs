@@ -3,7 +3,7 @@
 
 use super::{
     call::{OpContext, Schema, args},
-    hosted::{hosted_of, placed_of},
+    hosted::{hosted, placed},
     ops,
     strategy::DtypeStrategy,
     tensor::{Number, Tensor},
@@ -43,10 +43,10 @@ pub fn conv(
         return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
     if is_integer(on.dtype) {
-        let (x, weight) = (hosted_of(on, x)?, hosted_of(on, weight)?);
-        let bias = bias.map(|bias| hosted_of(on, bias)).transpose()?;
+        let (x, weight) = (hosted(on, x)?, hosted(on, weight)?);
+        let bias = bias.map(|bias| hosted(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());
-        return placed_of(on, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
+        return placed(on, loops::conv_of(x.view(), weight.view(), bias, &steps, groups));
     }
     let via = DtypeStrategy::Float32;
     let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
@@ -86,10 +86,10 @@ pub fn conv_transpose(
         return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
     if is_integer(on.dtype) {
-        let (x, weight) = (hosted_of(on, x)?, hosted_of(on, weight)?);
-        let bias = bias.map(|bias| hosted_of(on, bias)).transpose()?;
+        let (x, weight) = (hosted(on, x)?, hosted(on, weight)?);
+        let bias = bias.map(|bias| hosted(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());
-        return placed_of(on, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
+        return placed(on, loops::conv_transpose_of(x.view(), weight.view(), bias, &steps, output_padding, groups));
     }
     let via = DtypeStrategy::Float32;
     let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);

@@ -4,7 +4,7 @@ use super::{
     Torch, TorchArray,
     call::{OpContext, Schema, args},
     casting::narrow,
-    hosted::placed_of,
+    hosted::placed,
     ops,
     strategy::DtypeStrategy,
     tensor::{Arg, Number, Tensor},
@@ -24,7 +24,7 @@ pub fn asarray<T: Element>(b: &Torch, x: HostArray<T>) -> Result<TorchArray<T>> 
 /// A 1-D array from raw bytes in native byte order.
 pub fn frombuffer(on: OpContext<'_>, buffer: &[u8], count: Option<usize>, offset: usize) -> Result<Tensor> {
     let elements = numpyish::creation::from_bytes(on.dtype, buffer, count, offset)?;
-    placed_of(on, Ok(elements)).map_err(|e| e.within(on.op))
+    placed(on, Ok(elements)).map_err(|e| e.within(on.op))
 }
 
 /// The element 1.

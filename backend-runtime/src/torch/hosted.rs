@@ -2,7 +2,6 @@
 //! GPU are copied to the host, and the results back.
 
 use super::{
-    Torch, TorchArray,
     array::{from_host, to_host, view_of},
     call::OpContext,
     tensor::{Tensor, device_name},
@@ -43,7 +42,7 @@ impl Hosted<'_> {
 }
 
 /// The elements of a tensor of this device and of the call's dtype, on the host.
-pub(super) fn hosted_of<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>> {
+pub(super) fn hosted<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>> {
     on.require(&[x])?;
     let (device, index) = (x.device(), on.backend.index());
     if device != index {
@@ -57,16 +56,6 @@ pub(super) fn hosted_of<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'
 }
 
 /// Moves the result of a loop, an array of the call's dtype, to the backend's device.
-pub(super) fn placed_of(on: OpContext<'_>, array: Result<RawArray>) -> Result<Tensor> {
+pub(super) fn placed(on: OpContext<'_>, array: Result<RawArray>) -> Result<Tensor> {
     dispatch!(on.dtype, T => Ok(from_host::<T>(typed(array)?, on.backend.index())?.raw().clone()))
-}
-
-/// [`hosted_of`] for an array with its dtype in the type.
-pub(super) fn hosted<'a, T: Element>(b: &Torch, op: &'static str, x: &'a TorchArray<T>) -> Result<Hosted<'a>> {
-    hosted_of(OpContext::new(b, op, T::DTYPE), x.raw())
-}
-
-/// [`placed_of`] for an array with its dtype in the type.
-pub(super) fn placed<T: Element>(b: &Torch, array: Result<RawArray>) -> Result<TorchArray<T>> {
-    from_host(typed(array)?, b.index())
 }

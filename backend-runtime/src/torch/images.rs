@@ -3,7 +3,7 @@
 
 use super::{
     call::OpContext,
-    hosted::{Hosted, hosted_of, placed_of},
+    hosted::{Hosted, hosted, placed},
     tensor::Tensor,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 
 /// The coefficients of the interpolating spline of this order.
 pub fn spline_filter(on: OpContext<'_>, x: &Tensor, order: usize, mode: Boundary) -> Result<Tensor> {
-    placed_of(on, loops::spline_filter_of(hosted_of(on, x)?.view(), order, mode))
+    placed(on, loops::spline_filter_of(hosted(on, x)?.view(), order, mode))
 }
 
 /// The values at `coordinates`, whose first axis has one entry per axis of `x`.
@@ -27,9 +27,9 @@ pub fn map_coordinates(
     prefilter: bool,
 ) -> Result<Tensor> {
     let reals = on.with_dtype(on.dtype.to_real());
-    let (x, coordinates) = (hosted_of(on, x)?, hosted_of(reals, coordinates)?);
+    let (x, coordinates) = (hosted(on, x)?, hosted(reals, coordinates)?);
     let spline = Spline { order, mode, cval, prefilter };
-    placed_of(on, loops::map_coordinates_of(x.view(), coordinates.view(), spline))
+    placed(on, loops::map_coordinates_of(x.view(), coordinates.view(), spline))
 }
 
 /// Linear interpolation of a batch of grids with channels at given coordinates.
@@ -41,8 +41,8 @@ pub fn grid_sample(
     cval: f64,
 ) -> Result<Tensor> {
     let reals = on.with_dtype(on.dtype.to_real());
-    let (grid, coordinates) = (hosted_of(on, grid)?, hosted_of(reals, coordinates)?);
-    placed_of(on, loops::grid_sample_of(grid.view(), coordinates.view(), mode, cval))
+    let (grid, coordinates) = (hosted(on, grid)?, hosted(reals, coordinates)?);
+    placed(on, loops::grid_sample_of(grid.view(), coordinates.view(), mode, cval))
 }
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
@@ -59,10 +59,10 @@ pub fn affine_transform(
     prefilter: bool,
 ) -> Result<Tensor> {
     let reals = on.with_dtype(on.dtype.to_real());
-    let (x, matrix) = (hosted_of(on, x)?, hosted_of(reals, matrix)?);
-    let offset = offset.map(|offset| hosted_of(reals, offset)).transpose()?;
+    let (x, matrix) = (hosted(on, x)?, hosted(reals, matrix)?);
+    let offset = offset.map(|offset| hosted(reals, offset)).transpose()?;
     let spline = Spline { order, mode, cval, prefilter };
-    placed_of(on, loops::affine_transform_of(x.view(), matrix.view(), offset.as_ref().map(Hosted::view), shape, spline))
+    placed(on, loops::affine_transform_of(x.view(), matrix.view(), offset.as_ref().map(Hosted::view), shape, spline))
 }
 
 /// Resamples the array on another grid over the same extent.
@@ -78,7 +78,7 @@ pub fn zoom(
     grid_mode: bool,
 ) -> Result<Tensor> {
     let spline = Spline { order, mode, cval, prefilter };
-    placed_of(on, loops::zoom_of(hosted_of(on, x)?.view(), shape, spline, grid_mode))
+    placed(on, loops::zoom_of(hosted(on, x)?.view(), shape, spline, grid_mode))
 }
 
 /// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
@@ -92,33 +92,33 @@ pub fn correlate1d(
     origin: isize,
 ) -> Result<Tensor> {
     let reals = on.with_dtype(on.dtype.to_real());
-    let (x, weights) = (hosted_of(on, x)?, hosted_of(reals, weights)?);
-    placed_of(on, loops::correlate1d_of(x.view(), weights.view(), axis, mode, cval, origin))
+    let (x, weights) = (hosted(on, x)?, hosted(reals, weights)?);
+    placed(on, loops::correlate1d_of(x.view(), weights.view(), axis, mode, cval, origin))
 }
 
 /// The largest element of the window around each element.
 pub fn maximum_filter(on: OpContext<'_>, x: &Tensor, size: &[usize], mode: Boundary, cval: f64) -> Result<Tensor> {
-    placed_of(on, loops::extreme_of(on.op, hosted_of(on, x)?.view(), size, mode, cval, true))
+    placed(on, loops::extreme_of(on.op, hosted(on, x)?.view(), size, mode, cval, true))
 }
 
 /// The smallest element of the window around each element.
 pub fn minimum_filter(on: OpContext<'_>, x: &Tensor, size: &[usize], mode: Boundary, cval: f64) -> Result<Tensor> {
-    placed_of(on, loops::extreme_of(on.op, hosted_of(on, x)?.view(), size, mode, cval, false))
+    placed(on, loops::extreme_of(on.op, hosted(on, x)?.view(), size, mode, cval, false))
 }
 
 /// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
 /// number of regions.
 pub fn label(on: OpContext<'_>, x: &Tensor, connectivity: usize, structure: Option<&Tensor>) -> Result<[Tensor; 2]> {
     let bools = on.with_dtype(DType::Bool);
-    let (x, structure) = (hosted_of(on, x)?, structure.map(|structure| hosted_of(bools, structure)).transpose()?);
+    let (x, structure) = (hosted(on, x)?, structure.map(|structure| hosted(bools, structure)).transpose()?);
     let (labels, count) = loops::label_of(x.view(), connectivity, structure.as_ref().map(Hosted::view))?;
     let integers = on.with_dtype(DType::Int64);
-    Ok([placed_of(integers, Ok(labels))?, placed_of(integers, Ok(count))?])
+    Ok([placed(integers, Ok(labels))?, placed(integers, Ok(count))?])
 }
 
 /// The Euclidean distance of each true element to the nearest false one.
 pub fn distance_transform_edt(on: OpContext<'_>, x: &Tensor, sampling: Option<&Tensor>) -> Result<Tensor> {
     let bools = on.with_dtype(DType::Bool);
-    let (x, sampling) = (hosted_of(bools, x)?, sampling.map(|sampling| hosted_of(on, sampling)).transpose()?);
-    placed_of(on, loops::distances_of(x.view(), sampling.as_ref().map(Hosted::view), on.dtype))
+    let (x, sampling) = (hosted(bools, x)?, sampling.map(|sampling| hosted(on, sampling)).transpose()?);
+    placed(on, loops::distances_of(x.view(), sampling.as_ref().map(Hosted::view), on.dtype))
 }

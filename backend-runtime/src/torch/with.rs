@@ -53,36 +53,6 @@ impl OpContext<'_> {
         self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
     }
 
-    /// Converts the array for an op, by the detour of the array's dtype.
-    pub fn enter_typed<T: Element>(self, via: DtypeStrategy, x: &TorchArray<T>) -> Result<Tensor> {
-        self.enter(via, x.tensor())
-    }
-
-    /// Converts the result of an op whose argument came from [`OpContext::enter`] back to the row's dtype.
-    pub fn leave_typed<T: Element>(self, via: DtypeStrategy, x: Tensor) -> Result<TorchArray<T>> {
-        self.array(self.leave(via, x)?)
-    }
-
-    /// Checks that the operands broadcast to each other, and returns them as tensors of this device, each converted by
-    /// the detour of its dtype.
-    pub fn operands_typed<T: Element, const N: usize>(
-        self,
-        via: DtypeStrategy,
-        xs: [Operand<'_, T>; N],
-    ) -> Result<[Tensor; N]> {
-        let shapes = xs.iter().map(|x| if let Operand::Array(x) = x { x.shape() } else { &[] });
-        rules::broadcast_all(self.op, shapes)?;
-        let mut tensors = Vec::with_capacity(N);
-        for x in xs {
-            let tensor = match x {
-                Operand::Array(x) => x.tensor().clone(),
-                Operand::Scalar(x) => self.number(Number::of(x))?,
-            };
-            tensors.push(via.detour(T::DTYPE).enter(self, &tensor)?);
-        }
-        tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
-    }
-
     /// A number as a 0-dimensional tensor on this device.
     pub fn number(self, x: Number) -> Result<Tensor> {
         self.call(&ops::ALIAS, args![x])
@@ -98,14 +68,6 @@ impl OpContext<'_> {
     /// Converts to another dtype, as C does; returns the same tensor if it already has this dtype.
     pub fn cast(self, x: &Tensor, dtype: DType) -> Result<Tensor> {
         if x.is(dtype) { Ok(x.clone()) } else { self.call(&ops::TO_DTYPE, args![x, dtype]) }
-    }
-
-    /// A new tensor filled with one value.
-    pub fn full_typed<T: Element>(self, shape: &[usize], value: T) -> Result<Tensor> {
-        rules::count(self.op, shape, size_of::<T>())?;
-        let (detour, value) = (DtypeStrategy::Wrap.detour(T::DTYPE), Number::of(value));
-        let (value, dtype) = (detour.enter_number(value), detour.carrier(T::DTYPE));
-        detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
     /// The numbers 0, 1 .. n - 1 as int64. If they do not fit in memory, this is an error even if the final result has
@@ -160,11 +122,6 @@ impl OpContext<'_> {
             .first()
             .copied()
             .ok_or_else(|| Error::shape(self.op, x.shape(), "must have an element"))
-    }
-
-    /// Whether each element of a tensor is not 0, as bools.
-    pub fn is_nonzero_typed<T: Element>(self, x: &TorchArray<T>) -> Result<Tensor> {
-        self.is_nonzero(x.tensor())
     }
 }
 

@@ -4,7 +4,7 @@ mod cufft;
 mod layout;
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, OpContext,
     array::RawArray,
     copy::copy_into,
     kernel::Grid,
@@ -12,7 +12,7 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
 };
 use crate::{
-    Axes, ComplexFloat, DType, Element, Error, Float, Lengths, Norm, Real, Result,
+    Axes, DType, Error, Lengths, Norm, Result,
     rules::{self, Direction, Half},
 };
 use cufft::TransformKind;
@@ -208,113 +208,105 @@ fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, m: usize, points: usize, 
     unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &m, &points, &conj]) }
 }
 
-/// Whether transforms of `T` use double precision.
-fn is_double<T: Float>() -> bool {
-    <T::Complex as Element>::DTYPE == DType::Complex128
+/// Whether transforms of elements of this dtype use double precision.
+fn is_double(dtype: DType) -> bool {
+    dtype.to_complex() == DType::Complex128
 }
 
 /// Defines the public functions of one axis.
 macro_rules! one_axis {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $op<T: $bound>(
-            b: &Cuda,
-            x: &CudaArray<T>,
+        pub fn $op(
+            on: OpContext<'_>,
+            x: &RawArray,
             n: Option<usize>,
             axis: isize,
             norm: Norm,
-        ) -> Result<CudaArray<T::$result>> {
-            let op = stringify!($op);
-            let (half, direction, double) = (Half::$half, Direction::$direction, is_double::<T>());
-            let plan = rules::transform(op, x.shape(), n, axis, half)?;
-            Transform { op, half, direction, norm, double }.run(b, &x.raw, &plan).map(CudaArray::of)
+        ) -> Result<RawArray> {
+            let OpContext { backend: b, op, dtype, .. } = on;
+            let (half, direction, double) = (Half::$half, Direction::$direction, is_double(dtype));
+            let plan = rules::transform(op, &x.shape, n, axis, half)?;
+            Transform { op, half, direction, norm, double }.run(b, x, &plan)
         }
     )*};
 }
 
 one_axis! {
     /// Discrete Fourier transform along one axis.
-    fft<T: Float> -> Complex = Neither, Forward;
+    fft = Neither, Forward;
     /// Inverse of [`fft`].
-    ifft<T: Float> -> Complex = Neither, Inverse;
+    ifft = Neither, Inverse;
     /// Transform of real `x`: the non-negative frequencies.
-    rfft<T: Real> -> Complex = Result, Forward;
+    rfft = Result, Forward;
     /// Inverse of [`rfft`].
-    irfft<T: ComplexFloat> -> Real = Input, Inverse;
+    irfft = Input, Inverse;
     /// Transform of a signal with Hermitian symmetry, given by its first half.
-    hfft<T: ComplexFloat> -> Real = Input, Forward;
+    hfft = Input, Forward;
     /// Inverse of [`hfft`].
-    ihfft<T: Real> -> Complex = Result, Inverse;
+    ihfft = Result, Inverse;
 }
 
 /// Defines the public functions of several axes.
 macro_rules! many_axes {
-    ($($(#[$doc:meta])* $op:ident<T: $bound:ident> -> $result:ident = $half:ident, $direction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $op<T: $bound>(
-            b: &Cuda,
-            x: &CudaArray<T>,
+        pub fn $op(
+            on: OpContext<'_>,
+            x: &RawArray,
             s: Option<Lengths>,
             axes: Axes,
             norm: Norm,
-        ) -> Result<CudaArray<T::$result>> {
-            let op = stringify!($op);
-            let (half, direction, double) = (Half::$half, Direction::$direction, is_double::<T>());
-            let plan = rules::transforms(op, x.shape(), s, axes, half)?;
-            Transform { op, half, direction, norm, double }.run(b, &x.raw, &plan).map(CudaArray::of)
+        ) -> Result<RawArray> {
+            let OpContext { backend: b, op, dtype, .. } = on;
+            let (half, direction, double) = (Half::$half, Direction::$direction, is_double(dtype));
+            let plan = rules::transforms(op, &x.shape, s, axes, half)?;
+            Transform { op, half, direction, norm, double }.run(b, x, &plan)
         }
     )*};
 }
 
 many_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<T: Float> -> Complex = Neither, Forward;
+    fftn = Neither, Forward;
     /// Inverse of [`fftn`].
-    ifftn<T: Float> -> Complex = Neither, Inverse;
+    ifftn = Neither, Inverse;
     /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
-    rfftn<T: Real> -> Complex = Result, Forward;
+    rfftn = Result, Forward;
     /// Inverse of [`rfftn`].
-    irfftn<T: ComplexFloat> -> Real = Input, Inverse;
+    irfftn = Input, Inverse;
 }
 
 /// Moves the zero frequency to the middle of the axes.
-pub fn fftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "fftshift";
-    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n / 2)?).map(CudaArray::of)
+pub fn fftshift(on: OpContext<'_>, x: &RawArray, axes: Axes) -> Result<RawArray> {
+    rolled(on.backend, on.op, x.clone(), &rules::halves(on.op, axes, &x.shape, |n| n / 2)?)
 }
 
 /// Inverse of [`fftshift`].
-pub fn ifftshift<T: Element>(b: &Cuda, x: &CudaArray<T>, axes: Axes) -> Result<CudaArray<T>> {
-    const OP: &str = "ifftshift";
-    rolled(b, OP, x.raw.clone(), &rules::halves(OP, axes, &x.raw.shape, |n| n.div_ceil(2))?).map(CudaArray::of)
+pub fn ifftshift(on: OpContext<'_>, x: &RawArray, axes: Axes) -> Result<RawArray> {
+    rolled(on.backend, on.op, x.clone(), &rules::halves(on.op, axes, &x.shape, |n| n.div_ceil(2))?)
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
-pub fn fftfreq<T: Real>(b: &Cuda, n: usize, d: f64) -> Result<CudaArray<T>> {
-    frequencies("fftfreq", b, n, n, n.div_ceil(2), d)
+pub fn fftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<RawArray> {
+    frequencies(on, n, n, n.div_ceil(2), d)
 }
 
 /// Sample frequencies of [`rfft`], in cycles per unit of the spacing `d`.
-pub fn rfftfreq<T: Real>(b: &Cuda, n: usize, d: f64) -> Result<CudaArray<T>> {
+pub fn rfftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<RawArray> {
     let count = n / 2 + 1;
-    frequencies("rfftfreq", b, n, count, count, d)
+    frequencies(on, n, count, count, d)
 }
 
-fn frequencies<T: Real>(
-    op: &'static str,
-    b: &Cuda,
-    n: usize,
-    count: usize,
-    negative: usize,
-    d: f64,
-) -> Result<CudaArray<T>> {
+fn frequencies(on: OpContext<'_>, n: usize, count: usize, negative: usize, d: f64) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
     let step = rules::frequency_step(op, n, d)?;
-    let out = b.uninit_raw(op, T::DTYPE, &[count])?;
-    let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[T::DTYPE]))?;
+    let out = b.uninit_raw(op, dtype, &[count])?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("frequencies", "", &[dtype]))?;
     let (elements, negative, points) = (count as u64, negative as u64, n as u64);
     // SAFETY: the array is contiguous and has `count` elements of the kernel's dtype.
     unsafe { b.launch(op, kernel, Grid::over(count), &[&out.pointer(), &elements, &negative, &points, &step]) }?;
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 #[cfg(test)]

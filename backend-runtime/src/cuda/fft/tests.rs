@@ -2,19 +2,31 @@
 
 use super::*;
 use crate::{
-    Arrays, Complex,
+    Arrays, Complex, Element,
     cuda::{
+        CudaArray,
         compare::{assert_near, counting, layouts},
         library::Library,
         testing::device,
     },
     f16,
     numpyish::{Numpyish, fft as cpu},
+    raw::TypedArray,
 };
 use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 const NORMS: [Norm; 3] = [Norm::Backward, Norm::Ortho, Norm::Forward];
+
+/// The context of an op in the dtype of `x`.
+fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>) -> OpContext<'b> {
+    OpContext::new(b, op, T::DTYPE)
+}
+
+/// The result of an op, with its dtype in the type.
+fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
+    CudaArray::from_raw("typed", x?)
+}
 
 fn with_cufft() -> Option<Cuda> {
     let b = device()?;
@@ -42,11 +54,12 @@ fn one_axis_of_every_layout() {
                 let what = format!("{shape:?} along {axis}, {n:?} points");
                 macro_rules! compare {
                     ($a:ident, $c:ident: $($f:ident)*) => {$(
-                        let (got, expected) = ($f(&b, &$a, n, axis, norm), cpu::$f(&CPU, &$c, n, axis, norm));
+                        let got = $f(on(&b, stringify!($f), &$a), &$a.raw, n, axis, norm);
+                        let expected = cpu::$f(&CPU, &$c, n, axis, norm);
                         match expected {
                             Ok(expected) => {
                                 let what = format!("{} of {what} {:?}", stringify!($f), $a.raw.strides);
-                                assert_near(&b, &got.unwrap(), &expected, 1e-13, &what);
+                                assert_near(&b, &typed(got).unwrap(), &expected, 1e-13, &what);
                             }
                             Err(error) => assert_eq!(got.err(), Some(error)),
                         }
@@ -82,7 +95,8 @@ fn several_axes_of_every_layout() {
                 ($a:ident, $c:ident: $($f:ident)*) => {$(
                     let expected = cpu::$f(&CPU, &$c, s, axes, norm).unwrap();
                     let what = format!("{} of {shape:?} {:?} over {axes:?}, {s:?}", stringify!($f), $a.raw.strides);
-                    assert_near(&b, &$f(&b, &$a, s, axes, norm).unwrap(), &expected, 1e-13, &what);
+                    let got = $f(on(&b, stringify!($f), &$a), &$a.raw, s, axes, norm);
+                    assert_near(&b, &typed(got).unwrap(), &expected, 1e-13, &what);
                 )*};
             }
             for a in layouts(&b, &z) {
@@ -101,31 +115,35 @@ fn other_dtypes_and_inputs_that_stay() {
     let half = waves::<f16>(&[4, 9]).into_shared();
     let a = b.from_ndarray(half.clone()).unwrap();
     let expected = cpu::rfft(&CPU, &half, None, -1, Norm::Backward).unwrap();
-    assert_near(&b, &rfft(&b, &a, None, -1, Norm::Backward).unwrap(), &expected, 1e-5, "float16");
+    let got = rfft(on(&b, "rfft", &a), &a.raw, None, -1, Norm::Backward);
+    assert_near(&b, &typed(got).unwrap(), &expected, 1e-5, "float16");
     let single = waves::<Complex<f32>>(&[3, 5]).into_shared();
     let a = b.from_ndarray(single.clone()).unwrap();
     let expected = cpu::irfftn(&CPU, &single, None, Axes::All, Norm::Ortho).unwrap();
-    assert_near(&b, &irfftn(&b, &a, None, Axes::All, Norm::Ortho).unwrap(), &expected, 1e-5, "complex64");
+    let got = irfftn(on(&b, "irfftn", &a), &a.raw, None, Axes::All, Norm::Ortho);
+    assert_near(&b, &typed(got).unwrap(), &expected, 1e-5, "complex64");
     assert_near(&b, &a, &single, 0.0, "the input");
-    let none = fftn(&b, &a, None, Axes::list([]), Norm::Forward).unwrap();
-    assert_near(&b, &none, &single, 0.0, "no axis");
+    let none = fftn(on(&b, "fftn", &a), &a.raw, None, Axes::list([]), Norm::Forward);
+    assert_near(&b, &typed(none).unwrap(), &single, 0.0, "no axis");
 }
 
 /// Needs no cuFFT, because nothing is transformed.
 #[test]
 fn what_is_refused_and_what_is_empty() {
     let Some(b) = device() else { return };
-    let x = |shape: &[usize]| b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(shape)).into_shared()).unwrap();
-    let z = |shape: &[usize]| b.from_ndarray(ArrayD::<Complex<f64>>::zeros(IxDyn(shape)).into_shared()).unwrap();
+    let x = |shape: &[usize]| b.from_ndarray(ArrayD::<f64>::zeros(IxDyn(shape)).into_shared()).unwrap().raw;
+    let z = |shape: &[usize]| b.from_ndarray(ArrayD::<Complex<f64>>::zeros(IxDyn(shape)).into_shared()).unwrap().raw;
+    let on = |op| OpContext::new(&b, op, DType::Float64);
     let norm = Norm::Backward;
-    assert!(matches!(fft(&b, &x(&[3]), Some(0), 0, norm), Err(Error::Shape { op: "fft", .. })));
-    assert!(matches!(irfft(&b, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "irfft", .. })));
-    assert!(matches!(fft(&b, &x(&[]), None, -1, norm), Err(Error::Axis { op: "fft", .. })));
-    assert!(matches!(rfftn(&b, &x(&[2]), None, Axes::list([]), norm), Err(Error::Shape { op: "rfftn", .. })));
-    assert!(fftn(&b, &x(&[2, 2]), Some([1].into()), Axes::from([0, 1]), norm).is_err());
-    assert!(matches!(fft(&b, &x(&[1]), Some(usize::MAX), 0, norm), Err(Error::Memory { .. })));
-    assert_eq!(fft(&b, &x(&[0, 3]), None, 1, norm).unwrap().raw.shape, [0, 3]);
-    assert_eq!(rfftn(&b, &x(&[0, 3]), Some([5].into()), Axes::from(1), norm).unwrap().raw.shape, [0, 3]);
+    assert!(matches!(fft(on("fft"), &x(&[3]), Some(0), 0, norm), Err(Error::Shape { op: "fft", .. })));
+    let complex = OpContext::new(&b, "irfft", DType::Complex128);
+    assert!(matches!(irfft(complex, &z(&[1]), None, 0, norm), Err(Error::Shape { op: "irfft", .. })));
+    assert!(matches!(fft(on("fft"), &x(&[]), None, -1, norm), Err(Error::Axis { op: "fft", .. })));
+    assert!(matches!(rfftn(on("rfftn"), &x(&[2]), None, Axes::list([]), norm), Err(Error::Shape { op: "rfftn", .. })));
+    assert!(fftn(on("fftn"), &x(&[2, 2]), Some([1].into()), Axes::from([0, 1]), norm).is_err());
+    assert!(matches!(fft(on("fft"), &x(&[1]), Some(usize::MAX), 0, norm), Err(Error::Memory { .. })));
+    assert_eq!(fft(on("fft"), &x(&[0, 3]), None, 1, norm).unwrap().shape, [0, 3]);
+    assert_eq!(rfftn(on("rfftn"), &x(&[0, 3]), Some([5].into()), Axes::from(1), norm).unwrap().shape, [0, 3]);
 }
 
 #[test]
@@ -133,10 +151,13 @@ fn frequencies_are_those_of_the_cpu() {
     let Some(b) = device() else { return };
     for (n, d) in [(1, 2.0), (6, 1.0), (7, 0.5)] {
         let expected = cpu::fftfreq::<f64>(&CPU, n, d).unwrap();
-        assert_near(&b, &fftfreq(&b, n, d).unwrap(), &expected, 0.0, "fftfreq");
+        let got = fftfreq(OpContext::new(&b, "fftfreq", DType::Float64), n, d);
+        assert_near(&b, &typed(got).unwrap(), &expected, 0.0, "fftfreq");
         let expected = cpu::rfftfreq::<f16>(&CPU, n, d).unwrap();
-        assert_near(&b, &rfftfreq(&b, n, d).unwrap(), &expected, 0.0, "rfftfreq");
+        let got = rfftfreq(OpContext::new(&b, "rfftfreq", DType::Float16), n, d);
+        assert_near(&b, &typed(got).unwrap(), &expected, 0.0, "rfftfreq");
     }
-    assert!(matches!(fftfreq::<f32>(&b, 0, 1.0), Err(Error::Argument { op: "fftfreq", .. })));
-    assert!(matches!(rfftfreq::<f32>(&b, 3, 0.0), Err(Error::Argument { op: "rfftfreq", .. })));
+    let on = |op| OpContext::new(&b, op, DType::Float32);
+    assert!(matches!(fftfreq(on("fftfreq"), 0, 1.0), Err(Error::Argument { op: "fftfreq", .. })));
+    assert!(matches!(rfftfreq(on("rfftfreq"), 3, 0.0), Err(Error::Argument { op: "rfftfreq", .. })));
 }

@@ -1,10 +1,13 @@
 //! Filters along axes: spline coefficients, weighted sums over windows, and window extremes.
 
-use super::program::{FLOATS, PROGRAM};
+use super::{
+    program::{FLOATS, PROGRAM},
+    require,
+};
 use crate::{
-    Boundary, DType, RealNumeric, Result, WideFloat,
+    Boundary, DType, Result,
     cuda::{
-        Cuda, CudaArray,
+        Cuda, OpContext,
         array::RawArray,
         copy::{contiguous, copied},
         kernel::{Argument, Grid},
@@ -117,9 +120,8 @@ struct Poles {
 unsafe impl Argument for Poles {}
 
 /// The coefficients of the interpolating spline of this order.
-pub fn spline_filter<T: WideFloat>(b: &Cuda, x: &CudaArray<T>, order: usize, mode: Boundary) -> Result<CudaArray<T>> {
-    const OP: &str = "spline_filter";
-    Ok(CudaArray::of(spline_filter_along(b, OP, &x.raw, 0..x.shape().len(), order, mode)?))
+pub fn spline_filter(on: OpContext<'_>, x: &RawArray, order: usize, mode: Boundary) -> Result<RawArray> {
+    spline_filter_along(on.backend, on.op, x, 0..x.shape.len(), order, mode)
 }
 
 /// `spline_filter` along some of the axes.
@@ -153,84 +155,73 @@ pub fn spline_filter_along(
 }
 
 /// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
-pub fn correlate1d<T: WideFloat>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    weights: &CudaArray<T::Real>,
+pub fn correlate1d(
+    on: OpContext<'_>,
+    x: &RawArray,
+    weights: &RawArray,
     axis: isize,
     mode: Boundary,
     cval: f64,
     origin: isize,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "correlate1d";
-    let axis = rules::axis(OP, axis, x.shape().len())?;
-    let size = rules::weights(OP, weights.shape())?;
-    let window = rules::window(OP, x.shape()[axis], size, origin)?;
-    let (from, weights) = (contiguous(b, OP, &x.raw)?, contiguous(b, OP, &weights.raw)?);
-    let out = b.uninit_raw(OP, T::DTYPE, x.shape())?;
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    require(on, x, &[weights])?;
+    let axis = rules::axis(op, axis, x.shape.len())?;
+    let size = rules::weights(op, &weights.shape)?;
+    let window = rules::window(op, x.shape[axis], size, origin)?;
+    let (from, weights) = (contiguous(b, op, x)?, contiguous(b, op, weights)?);
+    let out = b.uninit_raw(op, dtype, &x.shape)?;
     if out.size() > 0 {
-        let parts = parts(T::DTYPE) as u32;
+        let parts = parts(dtype) as u32;
         let window = Window { size: size as u64, before: window.before as u64, mode: filter_mode(mode), parts, cval };
         let lanes = Lanes::new(&from, axis);
-        let kernel = b.kernel(OP, &PROGRAM, Instance::new("correlated", "", &[T::DTYPE.to_real()]))?;
+        let kernel = b.kernel(op, &PROGRAM, Instance::new("correlated", "", &[dtype.to_real()]))?;
         let (to, x, weights) = (out.pointer(), from.pointer(), weights.pointer());
         // SAFETY: the arguments match the parameters of `correlated`, and describe the sizes of the arrays.
-        unsafe { b.launch(OP, kernel, Grid::over(lanes.n as usize), &[&to, &x, &lanes, &weights, &window])? };
+        unsafe { b.launch(op, kernel, Grid::over(lanes.n as usize), &[&to, &x, &lanes, &weights, &window])? };
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// The largest element of the window around each element.
-pub fn maximum_filter<T: RealNumeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    size: &[usize],
-    mode: Boundary,
-    cval: f64,
-) -> Result<CudaArray<T>> {
-    extreme(b, "maximum_filter", x, size, mode, cval, "Largest")
+pub fn maximum_filter(on: OpContext<'_>, x: &RawArray, size: &[usize], mode: Boundary, cval: f64) -> Result<RawArray> {
+    extreme(on, x, size, mode, cval, "Largest")
 }
 
 /// The smallest element of the window around each element.
-pub fn minimum_filter<T: RealNumeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    size: &[usize],
-    mode: Boundary,
-    cval: f64,
-) -> Result<CudaArray<T>> {
-    extreme(b, "minimum_filter", x, size, mode, cval, "Smallest")
+pub fn minimum_filter(on: OpContext<'_>, x: &RawArray, size: &[usize], mode: Boundary, cval: f64) -> Result<RawArray> {
+    extreme(on, x, size, mode, cval, "Smallest")
 }
 
-fn extreme<T: RealNumeric>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
+fn extreme(
+    on: OpContext<'_>,
+    x: &RawArray,
     size: &[usize],
     mode: Boundary,
     cval: f64,
     tag: &'static str,
-) -> Result<CudaArray<T>> {
-    let sizes = rules::window_sizes(op, x.shape(), size)?;
-    for (&len, &size) in x.shape().iter().zip(&sizes) {
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    let sizes = rules::window_sizes(op, &x.shape, size)?;
+    for (&len, &size) in x.shape.iter().zip(&sizes) {
         rules::covering_window(op, len, size)?;
     }
-    let mut from = contiguous(b, op, &x.raw)?;
+    let mut from = contiguous(b, op, x)?;
     if from.size() == 0 {
-        return Ok(CudaArray::of(from));
+        return Ok(from);
     }
-    let kernel = b.kernel(op, &PROGRAM, Instance::new("extremes", tag, &[T::DTYPE]))?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("extremes", tag, &[x.dtype]))?;
     for (axis, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
         let window = rules::covering_window(op, from.shape[axis], size)?;
         let (size, before) = (window.border as u64 + 1, window.before as u64);
         let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
         let lanes = Lanes::new(&from, axis);
-        let out = b.uninit_raw(op, T::DTYPE, &from.shape)?;
+        let out = b.uninit_raw(op, x.dtype, &from.shape)?;
         // SAFETY: the arguments match the parameters of `extremes`, and describe the sizes of the arrays.
         unsafe {
             b.launch(op, &kernel, Grid::over(lanes.n as usize), &[&out.pointer(), &from.pointer(), &lanes, &window])?;
         }
         from = out;
     }
-    Ok(CudaArray::of(from))
+    Ok(from)
 }

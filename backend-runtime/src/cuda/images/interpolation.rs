@@ -3,11 +3,12 @@
 use super::{
     filters::spline_filter_along,
     program::{FLOATS, PROGRAM},
+    require,
 };
 use crate::{
-    Boundary, DType, Lengths, Number, PadMode, Result, WideFloat,
+    Boundary, DType, Lengths, Number, PadMode, Result,
     cuda::{
-        Cuda, CudaArray, OpContext,
+        OpContext,
         array::RawArray,
         copy::contiguous,
         kernel::{Argument, Grid},
@@ -95,107 +96,109 @@ struct Spline {
 }
 
 /// The values at `coordinates`, whose first axis has one entry per axis of `x`.
-pub fn map_coordinates<T: WideFloat>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    coordinates: &CudaArray<T::Real>,
+pub fn map_coordinates(
+    on: OpContext<'_>,
+    x: &RawArray,
+    coordinates: &RawArray,
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "map_coordinates";
-    let sampling = rules::mapped(OP, x.shape(), coordinates.shape(), size_of::<T>())?;
-    let points = contiguous(b, OP, &coordinates.raw)?;
+) -> Result<RawArray> {
+    require(on, x, &[coordinates])?;
+    let sampling = rules::mapped(on.op, &x.shape, &coordinates.shape, on.dtype.size())?;
+    let points = contiguous(on.backend, on.op, coordinates)?;
     let source = Source::Points(points, [sampling.points as i64, 1, 0]);
-    interpolated(b, OP, x, &sampling, &source, Spline { order, mode, cval, prefilter })
+    interpolated(on, x, &sampling, &source, Spline { order, mode, cval, prefilter })
 }
 
 /// Linear interpolation of a batch of grids with channels at given coordinates.
-pub fn grid_sample<T: WideFloat>(
-    b: &Cuda,
-    grid: &CudaArray<T>,
-    coordinates: &CudaArray<T::Real>,
+pub fn grid_sample(
+    on: OpContext<'_>,
+    grid: &RawArray,
+    coordinates: &RawArray,
     mode: Boundary,
     cval: f64,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "grid_sample";
-    let sampling = rules::grid_sampled(OP, grid.shape(), coordinates.shape(), size_of::<T>())?;
-    let points = contiguous(b, OP, &coordinates.raw)?;
+) -> Result<RawArray> {
+    require(on, grid, &[coordinates])?;
+    let sampling = rules::grid_sampled(on.op, &grid.shape, &coordinates.shape, on.dtype.size())?;
+    let points = contiguous(on.backend, on.op, coordinates)?;
     let axes = sampling.lengths.len();
-    let batch = if coordinates.shape()[0] == 1 { 0 } else { sampling.points * axes };
+    let batch = if coordinates.shape[0] == 1 { 0 } else { sampling.points * axes };
     let source = Source::Points(points, [1, axes as i64, batch as i64]);
-    interpolated(b, OP, grid, &sampling, &source, Spline { order: 1, mode, cval, prefilter: false })
+    interpolated(on, grid, &sampling, &source, Spline { order: 1, mode, cval, prefilter: false })
 }
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn affine_transform<T: WideFloat>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    matrix: &CudaArray<T::Real>,
-    offset: Option<&CudaArray<T::Real>>,
+pub fn affine_transform(
+    on: OpContext<'_>,
+    x: &RawArray,
+    matrix: &RawArray,
+    offset: Option<&RawArray>,
     shape: Option<Lengths>,
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "affine_transform";
-    let map = rules::affine(OP, x.shape(), matrix.shape(), offset.map(CudaArray::shape), shape, size_of::<T>())?;
-    b.check(OP, &matrix.raw)?;
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    require(on, x, &[matrix, offset.unwrap_or(matrix)])?;
+    let offset_shape = offset.map(|offset| &offset.shape[..]);
+    let map = rules::affine(op, &x.shape, &matrix.shape, offset_shape, shape, on.dtype.size())?;
+    b.check(op, matrix)?;
     let offset = match offset {
         Some(offset) => {
-            b.check(OP, &offset.raw)?;
-            Some(offset.raw.clone())
+            b.check(op, offset)?;
+            Some(offset.clone())
         }
-        None if map.homogeneous => Some(matrix.raw.sliced(1, map.grid.len(), 1, 1).without(1)),
+        None if map.homogeneous => Some(matrix.sliced(1, map.grid.len(), 1, 1).without(1)),
         None => None,
     };
-    let source = Source::Map { matrix: &matrix.raw, offset, grid: map.grid };
-    interpolated(b, OP, x, &map.sampling, &source, Spline { order, mode, cval, prefilter })
+    let source = Source::Map { matrix, offset, grid: map.grid };
+    interpolated(on, x, &map.sampling, &source, Spline { order, mode, cval, prefilter })
 }
 
 /// Resamples the array on another grid over the same extent.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
-pub fn zoom<T: WideFloat>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn zoom(
+    on: OpContext<'_>,
+    x: &RawArray,
     shape: &[usize],
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
     grid_mode: bool,
-) -> Result<CudaArray<T>> {
-    let sampling = rules::zoomed("zoom", x.shape(), shape, size_of::<T>())?;
+) -> Result<RawArray> {
+    let sampling = rules::zoomed(on.op, &x.shape, shape, x.dtype.size())?;
     let spline = Spline { order, mode, cval, prefilter };
-    interpolated(b, "zoom", x, &sampling, &Source::Grid { cells: grid_mode }, spline)
+    interpolated(on, x, &sampling, &Source::Grid { cells: grid_mode }, spline)
 }
 
-fn interpolated<T: WideFloat>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
+fn interpolated(
+    on: OpContext<'_>,
+    x: &RawArray,
     sampling: &rules::Sampling,
     source: &Source<'_>,
     spline: Spline,
-) -> Result<CudaArray<T>> {
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
     let Spline { mode, cval, .. } = spline;
     let order = rules::spline_order(op, spline.order)?;
-    b.check(op, &x.raw)?;
-    let out = b.uninit_raw(op, T::DTYPE, &sampling.shape)?;
+    b.check(op, x)?;
+    let out = b.uninit_raw(op, x.dtype, &sampling.shape)?;
     if out.size() == 0 {
-        return Ok(CudaArray::of(out));
+        return Ok(out);
     }
     let axes = sampling.first..sampling.first + sampling.lengths.len();
     let border = rules::spline_border(mode, order, spline.prefilter);
-    let mut from = x.raw.clone();
+    let mut from = x.clone();
     if let Some(with) = border {
         let axis = |k: usize| if axes.contains(&k) { SPLINE_BORDER } else { 0 };
-        let widths: Vec<usize> = (0..x.shape().len()).flat_map(|k| [axis(k); 2]).collect();
+        let widths: Vec<usize> = (0..x.shape.len()).flat_map(|k| [axis(k); 2]).collect();
         let value = Number::Real(if with == PadMode::Constant { cval } else { 0.0 });
-        from = pad(OpContext::new(b, op, T::DTYPE), &x.raw, &widths, with, value)?;
+        from = pad(OpContext { op, ..on }, &from, &widths, with, value)?;
     }
     let from = if spline.prefilter && order > 1 {
         spline_filter_along(b, op, &from, axes.clone(), order, mode)?
@@ -221,14 +224,14 @@ fn interpolated<T: WideFloat>(
         3 => 1,
         _ => 2,
     };
-    let instance = Instance::new("sampled", TAGS[axes.len().min(4) - 1][taps], &[T::DTYPE]);
+    let instance = Instance::new("sampled", TAGS[axes.len().min(4) - 1][taps], &[x.dtype]);
     let kernel = b.kernel(op, &PROGRAM, instance)?;
     // SAFETY: the arguments match the parameters of `sampled`, and describe the sizes of the coefficients, places and
     // points.
     unsafe {
         b.launch(op, kernel, Grid::over(n), &[&out.pointer(), &from.pointer(), &kernel_sampling, &places])?;
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// Builds the kernel's parameters.

@@ -2,15 +2,16 @@
 
 use super::filters::Lanes;
 use crate::{
-    DType, Element, Precision, Result,
+    DType, Real, Result,
     cuda::{
-        Cuda, CudaArray,
+        Cuda, OpContext,
         array::RawArray,
         copy::contiguous,
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Divisor,
     },
+    dispatch,
     rules::{self, MOST_NEIGHBOURING as MOST, Measured, Neighbours},
 };
 
@@ -68,29 +69,28 @@ unsafe impl Argument for Lattice {}
 
 /// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
 /// number of regions.
-#[allow(clippy::type_complexity)] // a pair of arrays
-pub fn label<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn label(
+    on: OpContext<'_>,
+    x: &RawArray,
     connectivity: usize,
-    structure: Option<&CudaArray<bool>>,
-) -> Result<(CudaArray<i64>, CudaArray<i64>)> {
-    const OP: &str = "label";
+    structure: Option<&RawArray>,
+) -> Result<[RawArray; 2]> {
+    let OpContext { backend: b, op, .. } = on;
     let flags = match structure {
         // a structure of another shape is refused below without reading it
-        Some(of) if of.shape().iter().all(|&len| len == 3) && of.shape().len() == x.shape().len() => {
-            b.check(OP, &of.raw)?;
-            b.download::<bool>(OP, &contiguous(b, OP, &of.raw)?)?
+        Some(of) if of.shape.iter().all(|&len| len == 3) && of.shape.len() == x.shape.len() => {
+            OpContext { dtype: DType::Bool, ..on }.require(&[of])?;
+            b.check(op, of)?;
+            b.download::<bool>(op, &contiguous(b, op, of)?)?
         }
         _ => Vec::new(),
     };
-    let neighbours = rules::neighbours(OP, x.shape(), connectivity, structure.map(|of| (of.shape(), &flags[..])))?;
-    b.check(OP, &x.raw)?;
-    let (labels, count) = labelled(b, OP, &x.raw, &neighbours)?;
-    Ok((CudaArray::of(labels), CudaArray::of(count)))
+    let neighbours = rules::neighbours(op, &x.shape, connectivity, structure.map(|of| (&of.shape[..], &flags[..])))?;
+    b.check(op, x)?;
+    labelled(b, op, x, &neighbours)
 }
 
-fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -> Result<(RawArray, RawArray)> {
+fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -> Result<[RawArray; 2]> {
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     let n = out.size();
     let tiles = n.div_ceil(TILE);
@@ -99,7 +99,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let count = counts.view(Vec::new(), Vec::new(), tiles);
     if n == 0 {
         b.set_bytes(op, &counts, 0)?;
-        return Ok((out, count));
+        return Ok([out, count]);
     }
     let x = contiguous(b, op, x)?;
     let strides = rules::c_strides(&neighbours.lengths);
@@ -151,7 +151,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
         b.launch(op, kernel("label_numbers")?, blocks, &[&to, &of, &counts, &size])?;
         b.launch(op, kernel("label_spread")?, elements, &[&to, &of, &size])?;
     }
-    Ok((out, count))
+    Ok([out, count])
 }
 
 /// Counterpart of the struct `Steps` in the kernel.
@@ -172,27 +172,29 @@ unsafe impl Argument for Steps {}
 const LONGEST_SEARCHED: usize = 1024;
 
 /// The Euclidean distance of each true element to the nearest false one.
-pub fn distance_transform_edt<T: Precision>(
-    b: &Cuda,
-    x: &CudaArray<bool>,
-    sampling: Option<&CudaArray<T>>,
-) -> Result<CudaArray<T>> {
-    const OP: &str = "distance_transform_edt";
-    let steps = match sampling {
+pub fn distance_transform_edt(on: OpContext<'_>, x: &RawArray, sampling: Option<&RawArray>) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    OpContext { dtype: DType::Bool, ..on }.require(&[x])?;
+    let steps: Vec<f64> = match sampling {
         // a sampling of another shape is refused below without reading it
-        Some(of) if of.raw.size() <= x.shape().len().max(1) => {
-            b.check(OP, &of.raw)?;
-            b.download::<T>(OP, &contiguous(b, OP, &of.raw)?)?.into_iter().map(|step| step.to_f64()).collect()
+        Some(of) if of.size() <= x.shape.len().max(1) => {
+            on.require(&[of])?;
+            b.check(op, of)?;
+            let of = contiguous(b, op, of)?;
+            let steps: Result<Vec<f64>> = dispatch!(of.dtype, T: [Float32, Float64] => {
+                b.download::<T>(op, &of).map(|steps| steps.into_iter().map(|step| step.to_f64()).collect())
+            });
+            steps?
         }
         _ => Vec::new(),
     };
-    let measured = rules::measured(OP, x.shape(), sampling.map(|of| (of.shape(), &steps[..])))?;
-    b.check(OP, &x.raw)?;
-    let out = b.uninit_raw(OP, T::DTYPE, x.shape())?;
+    let measured = rules::measured(op, &x.shape, sampling.map(|of| (&of.shape[..], &steps[..])))?;
+    b.check(op, x)?;
+    let out = b.uninit_raw(op, on.dtype, &x.shape)?;
     if out.size() > 0 {
-        distances(b, OP, &x.raw, &measured, &out)?;
+        distances(b, op, x, &measured, &out)?;
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out: &RawArray) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::cuda::{
     Cuda, OpContext,
     array::RawArray,
     compact::MaskIndices,
-    copy::{cast, copied, copy_into, fill_raw, moved},
+    copy::{cast, copied, copy_into, fill, moved},
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource},
     walk::Merged,
@@ -127,7 +127,7 @@ fn put(
         RawOperand::Array(values) => values.clone(),
         RawOperand::Scalar(value) => {
             let one = b.uninit_raw(op, on.dtype, &[])?;
-            fill_raw(b, op, value.to(on.dtype), &one)?;
+            fill(b, op, value.to(on.dtype), &one)?;
             one
         }
     };

@@ -7,8 +7,7 @@ use super::{
 };
 use crate::{
     DType, QrMode, Result,
-    cuda::{Cuda, CudaArray, OpContext, array::RawArray, copy::copy_into, creation},
-    dispatch,
+    cuda::{Cuda, OpContext, array::RawArray, copy::copy_into, creation},
     rules::{self, System},
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;

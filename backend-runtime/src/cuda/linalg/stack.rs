@@ -5,7 +5,7 @@ use crate::{
     cuda::{
         Cuda,
         array::RawArray,
-        copy::{copied, fill_raw},
+        copy::{copied, fill},
         kernel::{Argument, Grid},
         program::{Instance, KernelList, Program, ProgramSource},
     },
@@ -209,7 +209,7 @@ pub(super) fn identities(b: &Cuda, op: &'static str, dtype: DType, shape: &[usiz
 
 /// Sets all elements to 1.
 pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
-    fill_raw(b, op, RawElement::of(1_i64).to(out.dtype), out)
+    fill(b, op, RawElement::of(1_i64).to(out.dtype), out)
 }
 
 /// Determinants of LU-factorized matrices, their signs, and the logarithms of their magnitudes.

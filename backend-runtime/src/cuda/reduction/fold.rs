@@ -81,11 +81,7 @@ impl Fold {
     /// Dtype of the result, for elements of dtype `of`.
     pub(crate) fn result(self, of: DType) -> DType {
         match self {
-            Fold::Sum | Fold::Product => match of.kind() {
-                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
-                DTypeKind::Unsigned => DType::UInt64,
-                DTypeKind::Real | DTypeKind::Complex => of,
-            },
+            Fold::Sum | Fold::Product => of.to_sum(),
             Fold::WideMean => wide(of),
             Fold::Mean | Fold::Maximum | Fold::Minimum => of,
             Fold::Variance | Fold::Deviation => of.to_real(),

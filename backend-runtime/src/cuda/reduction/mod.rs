@@ -11,15 +11,16 @@ pub(super) use scan::{DIFFS, SCANS, running_count};
 pub use scan::{cumulative_prod, cumulative_sum, diff};
 
 use super::{
-    Cuda, CudaArray,
+    Cuda, CudaArray, OpContext,
     array::RawArray,
     manipulation::reshaped,
     map::{Input, map},
     program::{Expression, Program, ProgramSource},
 };
 use crate::{
-    Axes, DType, Element, Float, FoldKernel, FoldSource, Ordered, Result,
+    Axes, DType, Element, FoldKernel, FoldSource, Result,
     formula::{Reduction, ReductionKind},
+    raw::TypedArray,
     rules,
 };
 use fold::Fold;
@@ -27,99 +28,72 @@ use plan::Plan;
 pub(super) use plan::Values;
 
 /// Sum over axes; integers are summed in 64 bits.
-pub fn sum<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T::Sum>> {
-    over_axes(b, "sum", x, axis, keepdims, Fold::Sum)
+pub fn sum(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::Sum)
 }
 
 /// Whether any element over axes is nonzero.
-pub fn any<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
-    over_axes(b, "any", x, axis, keepdims, Fold::Any)
+pub fn any(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::Any)
 }
 
 /// Whether all elements over axes are nonzero.
-pub fn all<T: Element>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<bool>> {
-    over_axes(b, "all", x, axis, keepdims, Fold::All)
+pub fn all(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::All)
 }
 
 /// Maximum over axes.
-pub fn max<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
-    over_axes(b, "max", x, axis, keepdims, Fold::Maximum)
+pub fn max(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::Maximum)
 }
 
 /// Minimum over axes.
-pub fn min<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
-    over_axes(b, "min", x, axis, keepdims, Fold::Minimum)
+pub fn min(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::Minimum)
 }
 
 /// Arithmetic mean over axes.
-pub fn mean<T: Float>(b: &Cuda, x: &CudaArray<T>, axis: Axes, keepdims: bool) -> Result<CudaArray<T>> {
-    over_axes(b, "mean", x, axis, keepdims, Fold::Mean)
+pub fn mean(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    over_axes(on, x, axis, keepdims, Fold::Mean)
 }
 
 /// Index of the largest element along one axis; without an axis, the array is flattened first.
-pub fn argmax<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
-    along_axis(b, "argmax", x, axis, keepdims, Fold::Largest)
+pub fn argmax(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bool) -> Result<RawArray> {
+    along_axis(on, x, axis, keepdims, Fold::Largest)
 }
 
 /// Index of the smallest element along one axis; without an axis, the array is flattened first.
-pub fn argmin<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: Option<isize>, keepdims: bool) -> Result<CudaArray<i64>> {
-    along_axis(b, "argmin", x, axis, keepdims, Fold::Smallest)
+pub fn argmin(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bool) -> Result<RawArray> {
+    along_axis(on, x, axis, keepdims, Fold::Smallest)
 }
 
 /// Variance over axes.
-pub fn var<T: Float>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<CudaArray<T::Real>> {
-    let axes = rules::reduction("var", axis, x.raw.shape.len())?;
-    spread(b, "var", &x.raw, None, &axes, correction, keepdims, Fold::Variance).map(CudaArray::of)
+pub fn var(on: OpContext<'_>, x: &RawArray, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    let axes = rules::reduction(on.op, axis, x.shape.len())?;
+    spread(on.backend, on.op, x, None, &axes, correction, keepdims, Fold::Variance)
 }
 
 /// Standard deviation over axes.
-pub fn std<T: Float>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<CudaArray<T::Real>> {
-    let axes = rules::reduction("std", axis, x.raw.shape.len())?;
-    spread(b, "std", &x.raw, None, &axes, correction, keepdims, Fold::Deviation).map(CudaArray::of)
+pub fn std(on: OpContext<'_>, x: &RawArray, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    let axes = rules::reduction(on.op, axis, x.shape.len())?;
+    spread(on.backend, on.op, x, None, &axes, correction, keepdims, Fold::Deviation)
 }
 
-fn over_axes<T: Element, U: Element>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
-    axis: Axes,
-    keepdims: bool,
-    fold: Fold,
-) -> Result<CudaArray<U>> {
-    let axes = rules::reduction(op, axis, x.raw.shape.len())?;
-    reduced(b, op, &x.raw, None, &axes, keepdims, fold).map(CudaArray::of)
+fn over_axes(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool, fold: Fold) -> Result<RawArray> {
+    let axes = rules::reduction(on.op, axis, x.shape.len())?;
+    reduced(on.backend, on.op, x, None, &axes, keepdims, fold)
 }
 
-fn along_axis<T: Element, U: Element>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
-    axis: Option<isize>,
-    keepdims: bool,
-    fold: Fold,
-) -> Result<CudaArray<U>> {
+fn along_axis(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bool, fold: Fold) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
     let Some(axis) = axis else {
-        rules::require_any(op, &x.raw.shape)?;
-        let row = reshaped(b, op, &x.raw, &[x.raw.size()])?;
+        rules::require_any(op, &x.shape)?;
+        let row = reshaped(b, op, x, &[x.size()])?;
         let index = reduced(b, op, &row, None, &[0], false, fold)?;
-        let shape = rules::row_reduced(x.raw.shape.len(), keepdims);
-        return reshaped(b, op, &index, &shape).map(CudaArray::of);
+        return reshaped(b, op, &index, &rules::row_reduced(x.shape.len(), keepdims));
     };
-    let axis = rules::reduction_axis(op, axis, x.raw.shape.len())?;
-    let axes = axis.as_slice();
-    reduced(b, op, &x.raw, None, axes, keepdims, fold).map(CudaArray::of)
+    let axis = rules::reduction_axis(op, axis, x.shape.len())?;
+    reduced(b, op, x, None, axis.as_slice(), keepdims, fold)
 }
 
 /// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead, whose layout is that of
@@ -180,7 +154,8 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<CudaArray<U>> {
-    fold_of(b, F::NAME, &F::CUDA, &f.params(), &x.raw, None, axis, keepdims, U::DTYPE).map(CudaArray::of)
+    let out = fold_of(b, F::NAME, &F::CUDA, &f.params(), x.raw(), None, axis, keepdims, U::DTYPE)?;
+    CudaArray::from_raw(F::NAME, out)
 }
 
 #[allow(clippy::too_many_arguments)] // the parts of a row, and the arguments of its call

@@ -1,9 +1,9 @@
 //! Quantiles of sorted rows.
 
 use crate::{
-    Axes, DType, Interpolation, Real, Result,
+    Axes, DType, Interpolation, Result,
     cuda::{
-        Cuda, CudaArray,
+        OpContext,
         array::RawArray,
         copy::contiguous,
         kernel::{Argument, Grid},
@@ -13,34 +13,33 @@ use crate::{
     rules,
 };
 
-const OP: &str = "quantile";
-
 /// Quantiles over axes; the result has the axes of `q` first.
-pub fn quantile<T: Real>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    q: &CudaArray<T>,
+pub fn quantile(
+    on: OpContext<'_>,
+    x: &RawArray,
+    q: &RawArray,
     axis: Axes,
     method: Interpolation,
     keepdims: bool,
-) -> Result<CudaArray<T>> {
-    let x = &x.raw;
-    b.check(OP, x)?;
-    let axes = rules::reduction(OP, axis, x.shape.len())?;
-    let q = contiguous(b, OP, &q.raw)?;
-    check_range(b, &q)?;
-    rules::require_elements(OP, &x.shape, &axes)?;
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    on.require(&[x, q])?;
+    b.check(op, x)?;
+    let axes = rules::reduction(op, axis, x.shape.len())?;
+    let q = contiguous(b, op, q)?;
+    check_range(on, &q)?;
+    rules::require_elements(op, &x.shape, &axes)?;
     let kept: Vec<usize> = (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect();
     let length: usize = axes.iter().map(|&axis| x.shape[axis]).product();
     let rows: usize = kept.iter().map(|&axis| x.shape[axis]).product();
     let shape = [&q.shape[..], &rules::reduced(&x.shape, &axes, keepdims)].concat();
-    let out = b.uninit_raw(OP, x.dtype, &shape)?;
+    let out = b.uninit_raw(op, x.dtype, &shape)?;
     if out.size() == 0 {
-        return Ok(CudaArray::of(out));
+        return Ok(out);
     }
     let lanes = x.permuted(&[kept, axes].concat());
-    let sorted = Rows::sorted(b, OP, &lanes, length, false, Wanted::Values)?;
-    let kernel = b.kernel(OP, &PROGRAM, Instance::new("quantiles", "", &[x.dtype]))?;
+    let sorted = Rows::sorted(b, op, &lanes, length, false, Wanted::Values)?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("quantiles", "", &[x.dtype]))?;
     let arguments: [&dyn Argument; 7] = [
         &sorted.keys().pointer(),
         &q.pointer(),
@@ -52,24 +51,25 @@ pub fn quantile<T: Real>(
     ];
     // SAFETY: the arguments match the parameters of `quantiles`; the keys of all rows are sorted, and the result has an
     // element for each `q` and row.
-    unsafe { b.launch(OP, kernel, Grid::over(out.size()), &arguments)? };
-    Ok(CudaArray::of(out))
+    unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
+    Ok(out)
 }
 
 /// Refuses a `q` outside 0 to 1. Copies one flag to the host.
-fn check_range(b: &Cuda, q: &RawArray) -> Result<()> {
+fn check_range(on: OpContext<'_>, q: &RawArray) -> Result<()> {
+    let OpContext { backend: b, op, .. } = on;
     if q.size() == 0 {
         return Ok(());
     }
-    let flag = b.uninit_raw(OP, DType::UInt32, &[1])?;
-    b.set_bytes(OP, &flag, 0)?;
-    let kernel = b.kernel(OP, &PROGRAM, Instance::new("outside", "", &[q.dtype]))?;
+    let flag = b.uninit_raw(op, DType::UInt32, &[1])?;
+    b.set_bytes(op, &flag, 0)?;
+    let kernel = b.kernel(op, &PROGRAM, Instance::new("outside", "", &[q.dtype]))?;
     let (from, n, to) = (q.pointer(), q.size() as u64, flag.pointer());
     // SAFETY: the arguments match the parameters of `outside`; `q` is contiguous.
-    unsafe { b.launch(OP, kernel, Grid::over(q.size()), &[&from, &n, &to])? };
-    match b.download::<u32>(OP, &flag)?[..] {
+    unsafe { b.launch(op, kernel, Grid::over(q.size()), &[&from, &n, &to])? };
+    match b.download::<u32>(op, &flag)?[..] {
         [0] => Ok(()),
-        _ => Err(rules::quantile_range(OP)),
+        _ => Err(rules::quantile_range(op)),
     }
 }
 
@@ -88,9 +88,11 @@ fn number(method: Interpolation) -> u32 {
 mod tests {
     use super::*;
     use crate::{
-        Arrays, Error, bf16,
+        Arrays, Error, Real, bf16,
         cuda::{
+            Cuda, CudaArray,
             compare::{assert_near, layouts, mixed},
+            reduction::tests::typed,
             testing::device,
         },
         f16,
@@ -106,6 +108,18 @@ mod tests {
         Interpolation::Midpoint,
         Interpolation::Nearest,
     ];
+
+    /// Quantiles by the raw function, of arrays with their dtype in the type.
+    fn quantile<T: Real>(
+        b: &Cuda,
+        x: &CudaArray<T>,
+        q: &CudaArray<T>,
+        axis: Axes,
+        method: Interpolation,
+        keepdims: bool,
+    ) -> Result<CudaArray<T>> {
+        typed(super::quantile(OpContext::new(b, "quantile", T::DTYPE), &x.raw, &q.raw, axis, method, keepdims))
+    }
 
     fn check<T: Real>(b: &Cuda, x: &ArrayD<T>, axes: &[&[isize]]) {
         let q = arr1(&[0.0, 0.25, 0.3, 0.5, 0.77, 1.0]).mapv(T::of).into_dyn().into_shared();

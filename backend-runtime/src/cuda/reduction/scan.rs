@@ -2,9 +2,9 @@
 
 use super::fold::{ACCUMULATOR, Fold};
 use crate::{
-    DType, DTypeKind, Element, Numeric, Result,
+    DType, DTypeKind, Result,
     cuda::{
-        Cuda, CudaArray, OpContext,
+        Cuda, OpContext,
         array::RawArray,
         copy::fill,
         kernel::{Argument, Grid},
@@ -13,7 +13,8 @@ use crate::{
         program::{Instance, KernelList, Program, ProgramSource},
         walk::Merged,
     },
-    raw, rules,
+    raw::RawElement,
+    rules,
 };
 use std::cmp::Reverse;
 
@@ -46,44 +47,39 @@ pub(crate) const DIFFS: KernelList = (&DIFF, || {
 });
 
 /// Running sum along one axis; without an axis, the array is flattened first.
-pub fn cumulative_sum<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
-    axis: Option<isize>,
-    include_initial: bool,
-) -> Result<CudaArray<T::Sum>> {
-    running(b, "cumulative_sum", x, axis, include_initial, Fold::Sum, T::Sum::ZERO)
+pub fn cumulative_sum(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, include_initial: bool) -> Result<RawArray> {
+    running(on, x, axis, include_initial, Fold::Sum, 0)
 }
 
 /// Running product along one axis; without an axis, the array is flattened first.
-pub fn cumulative_prod<T: Element>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn cumulative_prod(
+    on: OpContext<'_>,
+    x: &RawArray,
     axis: Option<isize>,
     include_initial: bool,
-) -> Result<CudaArray<T::Sum>> {
-    running(b, "cumulative_prod", x, axis, include_initial, Fold::Product, T::Sum::ONE)
+) -> Result<RawArray> {
+    running(on, x, axis, include_initial, Fold::Product, 1)
 }
 
-fn running<T: Element>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
+fn running(
+    on: OpContext<'_>,
+    x: &RawArray,
     axis: Option<isize>,
     include_initial: bool,
     fold: Fold,
-    identity: T::Sum,
-) -> Result<CudaArray<T::Sum>> {
-    let x = along_or_row(b, op, &x.raw, axis)?;
-    let (axis, from, to) = rules::scan(op, &x.shape, axis.unwrap_or(0), include_initial, T::Sum::DTYPE.size())?;
+    identity: i64,
+) -> Result<RawArray> {
+    let (OpContext { backend: b, op, .. }, dtype) = (on, fold.result(x.dtype));
+    let x = along_or_row(b, op, x, axis)?;
+    let (axis, from, to) = rules::scan(op, &x.shape, axis.unwrap_or(0), include_initial, dtype.size())?;
     let x = if x.shape == from { x } else { x.expanded(0) };
-    let out = result(b, op, &x, to, T::Sum::DTYPE)?;
+    let out = result(b, op, &x, to, dtype)?;
     if x.shape[axis] == 0 {
-        fill(b, op, identity, &out)?;
+        fill(b, op, RawElement::of(identity).to(dtype), &out)?;
     } else {
         scan(b, op, &x, &out, axis, include_initial, fold)?;
     }
-    Ok(CudaArray::of(out))
+    Ok(out)
 }
 
 /// Running count of the true elements of a 1-D mask; each count includes its own element.
@@ -212,68 +208,80 @@ struct KernelScan {
 unsafe impl Argument for KernelScan {}
 
 /// Differences of neighbouring elements along one axis, taken `n` times.
-pub fn diff<T: Numeric>(
-    b: &Cuda,
-    x: &CudaArray<T>,
+pub fn diff(
+    on: OpContext<'_>,
+    x: &RawArray,
     axis: isize,
     n: usize,
-    prepend: Option<&CudaArray<T>>,
-    append: Option<&CudaArray<T>>,
-) -> Result<CudaArray<T>> {
-    let op = "diff";
-    b.check(op, &x.raw)?;
-    let axis = rules::axis(op, axis, x.raw.shape.len())?;
-    let longer = with_edges(b, op, x, axis, prepend, append)?;
+    prepend: Option<&RawArray>,
+    append: Option<&RawArray>,
+) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
+    on.require(&[x, prepend.unwrap_or(x), append.unwrap_or(x)])?;
+    b.check(op, x)?;
+    let axis = rules::axis(op, axis, x.shape.len())?;
+    let longer = with_edges(on, x, axis, prepend, append)?;
     let x = longer.as_ref().unwrap_or(x);
-    let (left, times) = rules::differences(&x.raw.shape, axis, n);
+    let (left, times) = rules::differences(&x.shape, axis, n);
     if left.contains(&0) {
-        return b.uninit(op, &left);
+        return b.uninit_raw(op, on.dtype, &left);
     }
-    let mut current = x.raw.clone();
+    let mut current = x.clone();
     for _ in 0..times {
         let len = current.shape[axis] - 1;
         let (after, before) = (current.sliced(axis, 1, len, 1), current.sliced(axis, 0, len, 1));
-        current = map(b, op, &DIFF, Members::NONE, &[Input::Array(&after), Input::Array(&before)], T::DTYPE)?;
+        current = map(b, op, &DIFF, Members::NONE, &[Input::Array(&after), Input::Array(&before)], on.dtype)?;
     }
-    Ok(CudaArray::of(current))
+    Ok(current)
 }
 
 /// The array with `before` and `after` joined to its ends; `None` if there is neither.
-fn with_edges<T: Numeric>(
-    b: &Cuda,
-    op: &'static str,
-    x: &CudaArray<T>,
+fn with_edges(
+    on: OpContext<'_>,
+    x: &RawArray,
     axis: usize,
-    before: Option<&CudaArray<T>>,
-    after: Option<&CudaArray<T>>,
-) -> Result<Option<CudaArray<T>>> {
-    let edge = |edge: Option<&CudaArray<T>>| {
-        let to = |edge: &CudaArray<T>| rules::edge(op, &x.raw.shape, &edge.raw.shape, axis);
-        edge.map(|edge| edge.raw.broadcast(op, &to(edge)?).map(CudaArray::of)).transpose()
+    before: Option<&RawArray>,
+    after: Option<&RawArray>,
+) -> Result<Option<RawArray>> {
+    let op = on.op;
+    let edge = |edge: Option<&RawArray>| {
+        let to = |edge: &RawArray| rules::edge(op, &x.shape, &edge.shape, axis);
+        edge.map(|edge| edge.broadcast(op, &to(edge)?)).transpose()
     };
     let (before, after) = (edge(before)?, edge(after)?);
     if before.is_none() && after.is_none() {
         return Ok(None);
     }
-    let parts: Vec<&CudaArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    let joined = concat(OpContext::new(b, op, T::DTYPE), &raw::arrays(&parts), Some(axis as isize));
-    joined.map(|joined| Some(CudaArray::of(joined)))
+    let parts: Vec<&RawArray> = before.iter().chain([x]).chain(&after).collect();
+    concat(on, &parts, Some(axis as isize)).map(Some)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Arrays, Complex, Error, bf16,
+        Arrays, Complex, Error, Numeric, bf16,
         cuda::{
             compare::{assert_near, host, layouts, mixed},
+            reduction::tests::{on, typed},
             testing::device,
         },
         numpyish::{Numpyish, reduction as cpu},
     };
+    use crate::{Element, cuda::CudaArray};
     use ndarray::{ArrayD, IxDyn};
 
     const CPU: Numpyish = Numpyish::new();
+
+    /// Running sums by the raw function, of arrays with their dtype in the type.
+    fn cumulative_sum<T: Element>(
+        b: &Cuda,
+        x: &CudaArray<T>,
+        axis: Option<isize>,
+        include_initial: bool,
+    ) -> Result<CudaArray<T::Sum>> {
+        typed(super::cumulative_sum(on(b, "cumulative_sum", x), &x.raw, axis, include_initial))
+    }
 
     fn check<T: Numeric>(b: &Cuda, shape: &[usize], tolerance: f64) {
         let x = mixed::<T>(shape);
@@ -286,10 +294,10 @@ mod tests {
                     let expected = cpu::cumulative_sum(&CPU, &here, Some(axis), initial).unwrap();
                     assert_near(b, &got, &expected, tolerance, &what);
                 }
-                let got = cumulative_prod(b, &a, Some(axis), true).unwrap();
+                let got = typed(cumulative_prod(on(b, "cumulative_prod", &a), &a.raw, Some(axis), true)).unwrap();
                 assert_near(b, &got, &cpu::cumulative_prod(&CPU, &here, Some(axis), true).unwrap(), tolerance, &what);
                 for n in [0, 1, 2, 9] {
-                    let got = diff(b, &a, axis, n, None, None).unwrap();
+                    let got = typed(diff(on(b, "diff", &a), &a.raw, axis, n, None, None)).unwrap();
                     assert_near(b, &got, &cpu::diff(&CPU, &here, axis, n, None, None).unwrap(), 0.0, &what);
                 }
             }
@@ -329,6 +337,7 @@ mod tests {
         let here = cpu::cumulative_sum(&CPU, &host(&b, &scalar), Some(-1), false).unwrap();
         assert_eq!(cumulative_sum(&b, &scalar, Some(-1), false).unwrap().shape(), here.shape());
         assert!(matches!(cumulative_sum(&b, &scalar, Some(1), false), Err(Error::Axis { op: "cumulative_sum", .. })));
-        assert!(matches!(diff(&b, &scalar, -1, 1, None, None), Err(Error::Axis { op: "diff", .. })));
+        let wrong = diff(on(&b, "diff", &scalar), &scalar.raw, -1, 1, None, None);
+        assert!(matches!(wrong, Err(Error::Axis { op: "diff", .. })));
     }
 }

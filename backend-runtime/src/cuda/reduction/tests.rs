@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Arrays, Complex, Error, bf16,
+    Arrays, Complex, Error, Float, Ordered, bf16,
     cuda::{
         compare::{assert_near, host, layouts, mixed},
         testing::device,
@@ -14,6 +14,16 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
+/// The context of an op in the dtype of `x`.
+pub(super) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>) -> OpContext<'b> {
+    OpContext::new(b, op, T::DTYPE)
+}
+
+/// The result of an op, with its dtype in the type.
+pub(super) fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
+    CudaArray::from_raw("typed", x?)
+}
+
 fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
     (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
 }
@@ -23,7 +33,7 @@ const SHAPES: [&[usize]; 6] = [&[3, 4, 5], &[2, 300, 3], &[1100, 3], &[3, 1100],
 /// Calls the op on this backend and on the CPU, and compares the results.
 macro_rules! compare {
     ($b:ident, $a:ident, $x:ident, $what:ident, $tolerance:expr; $($f:ident($($arg:expr),*))*) => {$(
-        let got = $f(&$b, &$a, $($arg),*).unwrap();
+        let got = typed($f(on(&$b, stringify!($f), &$a), &$a.raw, $($arg),*)).unwrap();
         let expected = cpu::$f(&CPU, &$x, $($arg),*).unwrap();
         assert_near(&$b, &got, &expected, $tolerance, &format!("{} of {}", stringify!($f), $what));
     )*};
@@ -105,7 +115,7 @@ fn large_arrays() {
     }
     let half = ArrayD::from_elem(IxDyn(&[60_000]), f16::from_f32(0.1)).into_shared();
     let a = b.from_ndarray(half).unwrap();
-    let total = host(&b, &sum(&b, &a, Axes::All, false).unwrap())[[]];
+    let total = host::<f16>(&b, &typed(sum(on(&b, "sum", &a), &a.raw, Axes::All, false)).unwrap())[[]];
     assert_eq!(total, f16::from_f64(f16::from_f32(0.1).to_f64() * 60_000.0), "summed in f16 it would stay at 256");
 }
 
@@ -127,8 +137,10 @@ fn nan_and_nothing() {
         compare!(b, a, x, what, 0.0; all(by, false) var(by, 0.0, false) std(by, 1.0, false));
     }
     compare!(b, a, x, what, 0.0; max(Axes::from(1), false) argmin(Some(1), true));
-    assert!(matches!(max(&b, &a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));
-    assert!(matches!(argmin(&b, &a, Some(0), false), Err(Error::Shape { op: "argmin", .. })));
-    assert!(matches!(sum(&b, &a, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
-    assert!(matches!(argmax(&b, &a, Some(1000), false), Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
+    let (on, a) = (|op| on(&b, op, &a), &a.raw);
+    assert!(matches!(max(on("max"), a, Axes::from(0), false), Err(Error::Shape { op: "max", .. })));
+    assert!(matches!(argmin(on("argmin"), a, Some(0), false), Err(Error::Shape { op: "argmin", .. })));
+    assert!(matches!(sum(on("sum"), a, Axes::from(2), false), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 })));
+    let wrong = argmax(on("argmax"), a, Some(1000), false);
+    assert!(matches!(wrong, Err(Error::Axis { op: "argmax", axis: 1000, ndim: 2 })));
 }

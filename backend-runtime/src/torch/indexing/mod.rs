@@ -148,14 +148,9 @@ fn multiplied_by_loops(
     values: &Tensor,
     axis: isize,
 ) -> Result<Tensor> {
-    let (b, op) = (on.backend, on.op);
-    let indices = TorchArray::<i64>::new(op, indices.clone())?;
-    dispatch!(on.dtype, T: [Complex64, Complex128] => {
-        let (x, values) = (TorchArray::<T>::new(op, x.clone())?, TorchArray::<T>::new(op, values.clone())?);
-        let (x, indices, values) = (hosted(b, op, &x)?, hosted(b, op, &indices)?, hosted(b, op, &values)?);
-        let product = placed::<T>(b, scatter_mul_of(x.view(), indices.view(), values.view(), axis))?;
-        Ok(product.tensor().clone())
-    })
+    let indices = hosted(on.with_dtype(DType::Int64), indices)?;
+    let (x, values) = (hosted(on, x)?, hosted(on, values)?);
+    placed(on, scatter_mul_of(x.view(), indices.view(), values.view(), axis))
 }
 
 /// A copy of `x` where each element at `indices` along one axis is the maximum of itself and the values.

@@ -125,17 +125,10 @@ fn of_loops(
     structure: [&Tensor; 2],
     product: &dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray>,
 ) -> Result<Tensor> {
-    let (b, op) = (on.backend, on.op);
-    let [indices, indptr] = structure.map(|x| TorchArray::<i64>::new(op, x.clone()));
-    let (indices, indptr) = (indices?, indptr?);
-    let (indices, indptr) = (hosted(b, op, &indices)?, hosted(b, op, &indptr)?);
-    let structure = [indices.view(), indptr.view()];
-    dispatch!(on.dtype, T => {
-        let [x, y] = factors.map(|x| TorchArray::<T>::new(op, x.clone()));
-        let (x, y) = (x?, y?);
-        let (x, y) = (hosted(b, op, &x)?, hosted(b, op, &y)?);
-        Ok(placed::<T>(b, product([x.view(), y.view()], structure))?.tensor().clone())
-    })
+    let integers = on.with_dtype(DType::Int64);
+    let (indices, indptr) = (hosted(integers, structure[0])?, hosted(integers, structure[1])?);
+    let (x, y) = (hosted(on, factors[0])?, hosted(on, factors[1])?);
+    placed(on, product([x.view(), y.view()], [indices.view(), indptr.view()]))
 }
 
 /// The strategy for products of a dtype: 16-bit floats are rounded once, and integers wrap.

@@ -2,8 +2,8 @@
 
 use super::{array, torch};
 use crate::{
-    Axes, DType, Element, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, Operand, PadMode,
-    Result, Side, Slice,
+    Axes, DType, Element, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, PadMode, Result, Side,
+    Slice,
     numpyish::Numpyish,
     raw::{RawElement, RawOperand},
     torch::{
