@@ -1,14 +1,14 @@
 //! Short names for the steps that most functions of this backend are composed of.
 
 use super::{
-    Operand, TorchArray,
+    TorchArray,
     call::{OpContext, args},
     ops,
     strategy::{Detour, DtypeStrategy},
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, Element, Error, Result,
+    DType, Error, Result,
     raw::{RawElement, RawOperand},
     rules,
 };

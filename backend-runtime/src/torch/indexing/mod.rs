@@ -5,7 +5,6 @@ mod gather;
 pub use gather::{add_at, get, set};
 
 use super::{
-    TorchArray,
     call::{OpContext, args},
     hosted::{hosted, placed},
     ops,
@@ -13,7 +12,7 @@ use super::{
     tensor::{Arg, Number, Tensor},
 };
 use crate::{
-    DType, DTypeKind, Error, Result, Slice, dispatch,
+    DType, DTypeKind, Error, Result, Slice,
     numpyish::indexing::scatter_mul_of,
     raw::RawElement,
     rules::{self, Along, Masked, Span},

@@ -2,7 +2,7 @@
 //! libtorch's gathers and scatters.
 
 use crate::{
-    DType, DTypeKind, Result, dispatch,
+    DType, DTypeKind, Result,
     numpyish::{
         linalg::{csc_product, csr_product, sampled_product},
         raw::{RawArray, View},
@@ -10,7 +10,6 @@ use crate::{
     raw::RawElement,
     rules::{self, Compressed},
     torch::{
-        TorchArray,
         call::{OpContext, args},
         hosted::{hosted, placed},
         indexing::check_from_zero,
