@@ -3,7 +3,7 @@
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
     Result, Value,
-    by_name::LibraryCalls,
+    by_name::{Args, LibraryCalls, RawCalls, RawLibrary},
     bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
@@ -193,6 +193,16 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         _options: &[(&str, Value<Self>)],
     ) -> Result<Value<Self>> {
         Err(Error::unsupported(info.name, Self::NAME))
+    }
+
+    /// The library that the backend is, if its functions take arrays with the dtype as a value.
+    #[doc(hidden)]
+    const RAW: Option<RawLibrary> = None;
+
+    /// Calls an op by the library's function.
+    #[doc(hidden)]
+    fn call_raw(&self, op: &'static str, _calls: &RawCalls, _args: &Args<'_, Self>) -> Result<Value<Self>> {
+        Err(Error::unsupported(op, Self::NAME))
     }
 
     /// Whether the backend implements [`Arrays::fused`] and [`Arrays::fused_reduction`].

@@ -4,7 +4,7 @@ use super::*;
 
 impl Expand<'_> {
     /// The module with a library's functions: the runtime's, or a path of the user's crate.
-    fn module(&self, backend: &Backend) -> TokenStream {
+    pub(super) fn module(&self, backend: &Backend) -> TokenStream {
         let (rt, module) = (self.rt(), tokens(&backend.module));
         if backend.module.contains("::") { module } else { quote!(#rt::#module) }
     }
@@ -98,52 +98,6 @@ impl Expand<'_> {
         }
     }
 
-    /// The call of a function over arrays with the dtype as a value.
-    fn raw_call(&self, op: &Op, module: &TokenStream, path: &str) -> TokenStream {
-        let (rt, name, path, x) = (self.rt(), &op.name, function(path), hidden("x"));
-        let raw = quote!(#rt::raw);
-        let to = op.second.is_some().then(|| quote!(.with_to(<U as #rt::Element>::DTYPE)));
-        let args = op.params.iter().map(|p| {
-            let n = id(&p.name);
-            match (&p.kind, &p.default) {
-                (Kind::Array(_), Some(_)) => quote!(#n.as_deref().map(#raw::TypedArray::raw)),
-                (Kind::Array(_), None) => quote!(#raw::TypedArray::raw(&*#n)),
-                (Kind::Target(_), _) => quote!(#raw::TypedArray::raw(&*#n)),
-                (Kind::Operand(..), _) => quote!(#raw::operand(&#n)),
-                (Kind::Arrays(_), _) => quote!(&#raw::arrays(&#n)),
-                (Kind::Scalar, Some(DefaultValue::None)) => quote!(#n.map(#raw::RawElement::of)),
-                (Kind::Scalar, _) => quote!(#raw::RawElement::of(#n)),
-                _ => self.passed(p, op),
-            }
-        });
-        let on = quote!(#module::OpContext::new(self, #name, <T as #rt::Element>::DTYPE) #to);
-        let call = quote!(#module::#path(#on, #(#args),*));
-        // the functions of the base table are tested; those of another table may be missing
-        let call = if self.home.is_some() || self.extension.is_some() {
-            let call = of_row(op, call);
-            quote!({ #call })
-        } else {
-            call
-        };
-        let typed = quote!(#raw::TypedArray::from_raw);
-        if let Some(target) = op.target() {
-            let n = id(&target.name);
-            return quote!(*#n = #typed(#name, #call?)?; Ok(()));
-        }
-        match &op.result {
-            Out::One(_) => quote!(#typed(#name, #call?)),
-            Out::List(_) => quote!(#raw::from_list(#name, #call?)),
-            Out::Fields(fields) => {
-                let (path, places) = (self.result_path(op), 0..fields.len());
-                let names: Vec<Ident> = fields.iter().map(|f| id(&f.name)).collect();
-                let parts = places.map(|i| format_ident!("{x}{i}"));
-                let parts: Vec<Ident> = parts.collect();
-                quote!({ let [#(#parts),*] = #call?; Ok(#path { #(#names: #typed(#name, #parts)?),* }) })
-            }
-            Out::Plain(_) => call,
-        }
-    }
-
     /// The call, on the backend `on`, of a row that is written once for any backend; empty for other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
         let name = &op.name;
@@ -215,7 +169,7 @@ impl Expand<'_> {
 ///
 /// Only the compiler knows whether the function exists, and which arguments it takes. Its errors mention the macro, and
 /// so the row.
-fn of_row(op: &Op, call: TokenStream) -> TokenStream {
+pub(super) fn of_row(op: &Op, call: TokenStream) -> TokenStream {
     let name = format_ident!("row_{}", op.name);
     quote! {
         macro_rules! #name { () => { #call } }

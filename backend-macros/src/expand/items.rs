@@ -108,6 +108,7 @@ impl Expand<'_> {
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
         let (bounds, dispatch, delegate) = (self.backend_bounds(), self.in_its_dtype(op, None), self.delegate(op));
+        let (raw, functions) = self.by_raw_name(op);
         quote! {
             impl #module::#item {
                 /// Description of the op's parameters and results, as data.
@@ -120,9 +121,12 @@ impl Expand<'_> {
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
                     #delegate
+                    #raw
                     let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
                     #dispatch
                 }
+
+                #functions
             }
         }
     }

@@ -240,6 +240,14 @@ impl Expand<'_> {
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
+    /// The type in which a parameter other than an array is read from the values of a call by name.
+    pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
+        match self.code(kind, op, &hidden("K")).read {
+            Read::Value(ty) => ty,
+            Read::Typed { .. } => quote!(()),
+        }
+    }
+
     /// A positional argument, read from the values `args` of a call by name.
     pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {

@@ -25,6 +25,7 @@ mod kinds;
 mod lazy;
 mod options;
 mod out;
+mod raw;
 mod results;
 mod scalar;
 mod signature;

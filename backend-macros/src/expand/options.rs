@@ -96,7 +96,7 @@ impl Expand<'_> {
     }
 
     /// A default value as Rust code.
-    fn default(&self, value: &DefaultValue, kind: &Kind) -> TokenStream {
+    pub(super) fn default(&self, value: &DefaultValue, kind: &Kind) -> TokenStream {
         let rt = self.rt();
         match value {
             DefaultValue::None => quote!(None),

@@ -17,7 +17,7 @@ pub struct Args<'a, B: Arrays> {
     /// The value of each parameter of the row; `None` if the call does not give it.
     pub(super) values: Vec<Option<&'a Value<B>>>,
     /// The option `dtype`, which every call has.
-    dtype: Option<DType>,
+    pub(super) dtype: Option<DType>,
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
@@ -146,11 +146,11 @@ impl<'a, B: Arrays> Args<'a, B> {
         given.filter_map(|(param, value)| Some((param, (*value)?)))
     }
 
-    fn find(&self, param: usize) -> Option<&'a Value<B>> {
+    pub(super) fn find(&self, param: usize) -> Option<&'a Value<B>> {
         self.values[param].filter(|value| !matches!(value, Value::None))
     }
 
-    fn wrong(&self, name: &str, value: &Value<B>, wanted: &str) -> Error {
+    pub(super) fn wrong(&self, name: &str, value: &Value<B>, wanted: &str) -> Error {
         Error::argument(self.op.name, format!("`{name}` is {}, but must be {wanted}", value.what()))
     }
 
@@ -180,11 +180,14 @@ impl<'a, B: Arrays> Args<'a, B> {
                 let wrong = || self.wrong(self.op.params[param].name, value, &format!("an array of {}", T::DTYPE));
                 x.get().map(ArrayArg::Given).ok_or_else(wrong)
             }
-            other => {
-                let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
-                self.b.from_ndarray(self.elements(param, other, wanted)?).map(ArrayArg::Made)
-            }
+            other => self.made(param, other).map(ArrayArg::Made),
         }
+    }
+
+    /// The array made from a number or from nested lists of numbers.
+    pub(super) fn made<T: Element>(&self, param: usize, value: &Value<B>) -> Result<B::Array<T>> {
+        let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
+        self.b.from_ndarray(self.elements(param, value, wanted)?)
     }
 
     /// The parameter as an array, if the call gives it.

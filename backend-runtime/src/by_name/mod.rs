@@ -10,6 +10,7 @@ pub mod delegate;
 mod described;
 mod literal;
 mod program;
+mod raw;
 mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
@@ -17,6 +18,7 @@ pub use array::DynArray;
 pub use delegate::{CallOf, Holds, LibraryCalls};
 pub use literal::ToLiteral;
 pub use program::Program;
+pub use raw::{RawArg, RawArrays, RawCall, RawCalls, RawLibrary, RawOperandArg, raw_list};
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

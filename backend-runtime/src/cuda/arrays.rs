@@ -1,14 +1,21 @@
 //! The `Arrays` trait for CUDA: shapes, and transfers from and to the host.
 
 use super::{
-    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
-    outside::Notes, staging,
+    array::{CudaArray, RawArray},
+    backend::Cuda,
+    copy::contiguous,
+    elementwise, exchange, fft, formula, info, linalg, link,
+    outside::Notes,
+    staging,
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
+    Value,
+    by_name::{Args, RawArrays, RawCalls, RawLibrary},
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
     link::{Link, Offer, Peers, Through},
+    raw::TypedArray,
 };
 use std::any::Any;
 
@@ -29,6 +36,15 @@ impl Arrays for Cuda {
     type Array<T: Element> = CudaArray<T>;
 
     const NAME: &'static str = "cuda";
+
+    const RAW: Option<RawLibrary> = Some(RawLibrary::Cuda);
+
+    fn call_raw(&self, op: &'static str, calls: &RawCalls, args: &Args<'_, Self>) -> Result<Value<Self>> {
+        match calls.cuda {
+            Some(call) => call(self, args),
+            None => Err(Error::unsupported(op, Self::NAME)),
+        }
+    }
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {
         const OP: &str = "to_ndarray";
@@ -182,5 +198,21 @@ impl Arrays for Cuda {
 
     fn random_state(&self) -> Result<(u64, u64)> {
         Ok(self.random.state())
+    }
+}
+
+impl RawArrays for Cuda {
+    type Raw = RawArray;
+
+    fn raw<T: Element>(x: &CudaArray<T>) -> &RawArray {
+        x.raw()
+    }
+
+    fn typed<T: Element>(op: &'static str, raw: RawArray) -> Result<CudaArray<T>> {
+        CudaArray::from_raw(op, raw)
+    }
+
+    fn dtype(_: &'static str, raw: &RawArray) -> Result<DType> {
+        Ok(raw.dtype)
     }
 }

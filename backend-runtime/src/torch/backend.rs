@@ -3,13 +3,15 @@
 use super::{
     array::{TorchArray, from_host, to_host},
     exchange, ffi, memory,
-    tensor::device_name,
+    tensor::{Tensor, device_name},
 };
 use crate::{
-    Arrays, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
+    Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result, Value,
+    by_name::{Args, RawArrays, RawCalls, RawLibrary},
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
+    raw::TypedArray,
 };
 use std::fmt;
 
@@ -102,6 +104,15 @@ impl Arrays for Torch {
 
     const NAME: &'static str = "torch";
 
+    const RAW: Option<RawLibrary> = Some(RawLibrary::Torch);
+
+    fn call_raw(&self, op: &'static str, calls: &RawCalls, args: &Args<'_, Self>) -> Result<Value<Self>> {
+        match calls.torch {
+            Some(call) => call(self, args),
+            None => Err(Error::unsupported(op, Self::NAME)),
+        }
+    }
+
     fn to_ndarray<T: Element>(&self, x: &TorchArray<T>) -> Result<HostArray<T>> {
         match if self.in_place { exchange::shared(x) } else { None } {
             Some(shared) => Ok(shared),
@@ -185,5 +196,21 @@ impl Arrays for Torch {
 
     fn random_state(&self) -> Result<(u64, u64)> {
         self.host.random_state()
+    }
+}
+
+impl RawArrays for Torch {
+    type Raw = Tensor;
+
+    fn raw<T: Element>(x: &TorchArray<T>) -> &Tensor {
+        x.raw()
+    }
+
+    fn typed<T: Element>(op: &'static str, raw: Tensor) -> Result<TorchArray<T>> {
+        TorchArray::from_raw(op, raw)
+    }
+
+    fn dtype(op: &'static str, raw: &Tensor) -> Result<DType> {
+        raw.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
     }
 }

@@ -1,0 +1,183 @@
+//! The arguments of a call by name, read as arrays whose dtype is a value, for the functions of libraries that take
+//! them.
+
+use super::{Args, DynArray, Value};
+use crate::{
+    Arrays, DType, Element, Error, Result, dispatch,
+    raw::{RawElement, RawOperand},
+};
+
+/// A backend whose arrays are arrays with the dtype as a value, with the dtype in their type.
+pub trait RawArrays: Arrays {
+    /// An array whose dtype is a value.
+    type Raw: Clone;
+
+    /// The array without its dtype in the type.
+    fn raw<T: Element>(x: &Self::Array<T>) -> &Self::Raw;
+
+    /// Puts the dtype into the type; returns an error that names the op if the array has another dtype.
+    fn typed<T: Element>(op: &'static str, raw: Self::Raw) -> Result<Self::Array<T>>;
+
+    /// The dtype of the array.
+    fn dtype(op: &'static str, raw: &Self::Raw) -> Result<DType>;
+}
+
+/// A function that reads the arguments of a call and calls the library's function.
+pub type RawCall<L> = fn(&L, &Args<'_, L>) -> Result<Value<L>>;
+
+/// The function of an op for each library whose functions take arrays with the dtype as a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RawCalls {
+    /// For NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    pub cuda: Option<RawCall<crate::cuda::Cuda>>,
+    /// For libtorch.
+    #[cfg(feature = "torch")]
+    pub torch: Option<RawCall<crate::torch::Torch>>,
+}
+
+impl RawCalls {
+    /// No function.
+    pub const NONE: RawCalls = RawCalls {
+        #[cfg(feature = "cuda")]
+        cuda: None,
+        #[cfg(feature = "torch")]
+        torch: None,
+    };
+}
+
+/// A library whose functions take arrays with the dtype as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RawLibrary {
+    /// NVIDIA GPUs.
+    Cuda,
+    /// libtorch.
+    Torch,
+}
+
+/// An array argument, which was given as an array or made from numbers.
+#[derive(Debug)]
+pub enum RawArg<'a, A> {
+    /// An array of the call.
+    Given(&'a A),
+    /// An array made from the numbers of the argument.
+    Made(A),
+}
+
+impl<A> RawArg<'_, A> {
+    /// The array.
+    pub fn raw(&self) -> &A {
+        match self {
+            RawArg::Given(x) => x,
+            RawArg::Made(x) => x,
+        }
+    }
+}
+
+/// An argument that is an array or a number.
+#[derive(Debug)]
+pub enum RawOperandArg<'a, A> {
+    /// An array.
+    Array(RawArg<'a, A>),
+    /// A number.
+    Scalar(RawElement),
+}
+
+impl<A> RawOperandArg<'_, A> {
+    /// The operand, in the form that the function takes.
+    pub fn operand(&self) -> RawOperand<'_, A> {
+        match self {
+            RawOperandArg::Array(x) => RawOperand::Array(x.raw()),
+            RawOperandArg::Scalar(x) => RawOperand::Scalar(*x),
+        }
+    }
+}
+
+/// The arrays of a list of arguments.
+pub fn raw_list<'a, A>(list: &'a [RawArg<'_, A>]) -> Vec<&'a A> {
+    list.iter().map(RawArg::raw).collect()
+}
+
+impl<'a, L: RawArrays> Args<'a, L> {
+    /// The parameter as an array of this dtype. The value may be an array, a number, or nested lists of numbers.
+    pub fn raw_array(&self, param: usize, dtype: DType) -> Result<RawArg<'a, L::Raw>> {
+        self.raw_of(param, self.values[param].unwrap_or(&Value::None), dtype)
+    }
+
+    fn raw_of(&self, param: usize, value: &'a Value<L>, dtype: DType) -> Result<RawArg<'a, L::Raw>> {
+        match value {
+            Value::Array(x) => dispatch!(dtype, T => {
+                let wrong = || self.wrong(self.op.params[param].name, value, &format!("an array of {dtype}"));
+                x.get::<T>().map(|x| RawArg::Given(L::raw(x))).ok_or_else(wrong)
+            }),
+            _ => dispatch!(dtype, T => Ok(RawArg::Made(L::raw(&self.made::<T>(param, value)?).clone()))),
+        }
+    }
+
+    /// The parameter as an array of this dtype, if the call gives it.
+    pub fn optional_raw_array(&self, param: usize, dtype: DType) -> Result<Option<RawArg<'a, L::Raw>>> {
+        self.find(param).map(|_| self.raw_array(param, dtype)).transpose()
+    }
+
+    /// The parameter as a list of arrays of this dtype.
+    pub fn raw_arrays(&self, param: usize, dtype: DType) -> Result<Vec<RawArg<'a, L::Raw>>> {
+        let name = self.op.params[param].name;
+        let value = self.values[param].unwrap_or(&Value::None);
+        let Value::List(items) = value else {
+            return Err(self.wrong(name, value, &format!("a list of arrays of {dtype}")));
+        };
+        items.iter().map(|item| self.raw_of(param, item, dtype)).collect()
+    }
+
+    /// The parameter as an array or a number of this dtype.
+    pub fn raw_operand(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
+        match self.values[param] {
+            Some(Value::Array(_) | Value::List(_)) | None => self.raw_array(param, dtype).map(RawOperandArg::Array),
+            Some(_) => self.raw_scalar(param, dtype).map(RawOperandArg::Scalar),
+        }
+    }
+
+    /// The parameter as a lower bound; the lowest value of the dtype if the call gives none.
+    pub fn raw_lower_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
+        self.raw_bound(param, dtype, false)
+    }
+
+    /// The parameter as an upper bound; the highest value of the dtype if the call gives none.
+    pub fn raw_upper_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
+        self.raw_bound(param, dtype, true)
+    }
+
+    fn raw_bound(&self, param: usize, dtype: DType, upper: bool) -> Result<RawOperandArg<'a, L::Raw>> {
+        use crate::Ordered;
+        if !matches!(self.values[param], Some(Value::None | Value::All) | None) {
+            return self.raw_operand(param, dtype);
+        }
+        let open: Result<RawElement> = dispatch!(dtype, T: [
+            Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
+        ] => Ok(RawElement::of(if upper { T::HIGHEST } else { T::LOWEST })));
+        open.map(RawOperandArg::Scalar).map_err(|_| Error::DType { op: self.op.name, dtype })
+    }
+
+    /// The parameter as a number of this dtype.
+    pub fn raw_scalar(&self, param: usize, dtype: DType) -> Result<RawElement> {
+        dispatch!(dtype, T => self.scalar::<T>(param).map(RawElement::of))
+    }
+
+    /// Returns whether the option `dtype` requests sums in the dtype of the elements, instead of in a wider one.
+    pub fn narrows_to(&self, dtype: DType) -> bool {
+        dtype != dtype.to_sum() && self.dtype == Some(dtype)
+    }
+
+    /// An array of the result as a value.
+    pub fn raw_value(&self, x: L::Raw) -> Result<Value<L>> {
+        let op = self.op.name;
+        dispatch!(L::dtype(op, &x)?, T => Ok(Value::Array(DynArray::of::<T>(L::typed::<T>(op, x)?))))
+    }
+
+    /// A list of arrays of the result as a value.
+    pub fn raw_values(&self, arrays: impl IntoIterator<Item = L::Raw>) -> Result<Value<L>> {
+        let values: Result<Vec<Value<L>>> = arrays.into_iter().map(|x| self.raw_value(x)).collect();
+        values.map(Value::List)
+    }
+}
