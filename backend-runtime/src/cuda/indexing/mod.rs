@@ -240,6 +240,23 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     Ok(out)
 }
 
+/// Combines arrays, those of 16-bit floats in float32: a sum that is rounded after each of many additions would stop
+/// growing, and a product would overflow or underflow on the way.
+fn in_float32(
+    on: OpContext<'_>,
+    x: &RawArray,
+    values: &RawArray,
+    combine: impl FnOnce(OpContext<'_>, &RawArray, &RawArray) -> Result<RawArray>,
+) -> Result<RawArray> {
+    if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
+        return combine(on, x, values);
+    }
+    on.require(&[x, values])?;
+    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
+    let [x, values] = [cast(b, "astype", x, wide.dtype)?, cast(b, "astype", values, wide.dtype)?];
+    cast(b, "astype", &combine(wide, &x, &values)?, on.dtype)
+}
+
 /// A copy of `x` with values added at indices along one axis.
 pub fn scatter_add(
     on: OpContext<'_>,
@@ -248,15 +265,7 @@ pub fn scatter_add(
     values: &RawArray,
     axis: isize,
 ) -> Result<RawArray> {
-    if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
-        return combined(on, "scatter_add", x, indices, values, axis);
-    }
-    // a 16-bit sum, rounded after each of many additions, would stop growing
-    on.require(&[x, values])?;
-    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
-    let [x, values] = [cast(b, "astype", x, wide.dtype)?, cast(b, "astype", values, wide.dtype)?];
-    let sums = combined(wide, "scatter_add", &x, indices, &values, axis)?;
-    cast(b, "astype", &sums, on.dtype)
+    in_float32(on, x, values, |on, x, values| combined(on, "scatter_add", x, indices, values, axis))
 }
 
 /// A copy of `x` with the elements at indices along one axis multiplied by values.
@@ -268,7 +277,7 @@ pub fn scatter_mul(
     axis: isize,
 ) -> Result<RawArray> {
     if on.dtype != WIDEST {
-        return combined(on, "scatter_mul", x, indices, values, axis);
+        return in_float32(on, x, values, |on, x, values| combined(on, "scatter_mul", x, indices, values, axis));
     }
     let (b, op) = (on.backend, on.op);
     let given = Scatter::new(on, x, indices, values, axis)?;

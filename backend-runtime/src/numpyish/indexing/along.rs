@@ -1,6 +1,6 @@
 //! Gathers and scatters along one axis, with arrays of indices.
 
-use super::sums::{Runs, sum};
+use super::sums::{Runs, product, sum};
 use crate::{
     Complex, DType, Element, Error, Numeric, Ordered, Real, Result, bf16, f16,
     numpyish::{
@@ -304,22 +304,29 @@ struct Lanes {
     n: usize,
 }
 
-/// Adds values of 16-bit floats in float32.
-unsafe fn add_runs<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
-    let Lanes { to, values, len, inner, first, n } = lanes;
-    let (to, values) = (to.cast::<T>(), values.cast::<T>());
-    for run in runs.iter() {
-        let Some(&k) = run.first() else { continue };
-        let row = from_start(indices[k], len) * inner;
-        for column in first..first + n {
-            // SAFETY: the index is within the lane, there is a value for each index, and the column is within both.
-            unsafe {
-                let to = to.add(row + column);
-                *to = sum(*to, run.iter().map(|k| *values.add(k * inner + column)));
+/// Defines the loops that combine 16-bit floats in float32, rounded once.
+macro_rules! combining_runs {
+    ($name:ident: $combined:ident) => {
+        unsafe fn $name<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
+            let Lanes { to, values, len, inner, first, n } = lanes;
+            let (to, values) = (to.cast::<T>(), values.cast::<T>());
+            for run in runs.iter() {
+                let Some(&k) = run.first() else { continue };
+                let row = from_start(indices[k], len) * inner;
+                for column in first..first + n {
+                    // SAFETY: the index is within the lane, there is a value for each index, and the column is within
+                    // both.
+                    unsafe {
+                        let to = to.add(row + column);
+                        *to = $combined(*to, run.iter().map(|k| *values.add(k * inner + column)));
+                    }
+                }
             }
         }
-    }
+    };
 }
+combining_runs! { add_runs: sum }
+combining_runs! { multiply_runs: product }
 
 /// Signed and unsigned integers have the same sums, bit by bit.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
@@ -398,8 +405,8 @@ fn multiplication(dtype: DType) -> Put {
         Int16 | UInt16 => of::<u16>(),
         Int32 | UInt32 => of::<u32>(),
         Int64 | UInt64 => of::<u64>(),
-        Float16 => of::<f16>(),
-        BFloat16 => of::<bf16>(),
+        Float16 => Put { runs: Some(multiply_runs::<f16>), ..of::<f16>() },
+        BFloat16 => Put { runs: Some(multiply_runs::<bf16>), ..of::<bf16>() },
         Float32 => of::<f32>(),
         Float64 => of::<f64>(),
         Complex64 => of::<Complex<f32>>(),
@@ -541,6 +548,14 @@ mod tests {
         assert_eq!(list(&scatter_min(&B, &x, &i, &values, 0).unwrap()), [0, 1, 2]);
         assert!(scatter(&B, &x, &i, &counting(&[2]), 0).is_err());
         assert!(scatter(&B, &x, &counting(&[1, 1]), &values, 0).is_err());
+    }
+
+    #[test]
+    fn products_of_16_bit_floats_are_rounded_once() {
+        let [x, values] = [vec![1.0], vec![400.0, 200.0, 0.5]].map(|x| x.into_iter().map(f16::from_f64).collect());
+        let [x, values]: [NdArray<f16>; 2] = [x, values].map(|x: Vec<f16>| x.into_host().unwrap());
+        let i = [0_i64, 0, 0].into_host().unwrap();
+        assert_eq!(scatter_mul(&B, &x, &i, &values, 0).unwrap()[0].to_f64(), 40000.0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Sums of 16-bit floats with the same target: in float32, rounded once, because a sum that is rounded after each of
-//! many terms stops growing.
+//! Sums and products of 16-bit floats with the same target: in float32, rounded once. A sum that is rounded after each
+//! of many terms stops growing, and a product overflows or underflows on the way.
 
 use crate::{Real, Result, numpyish::buffer};
 
@@ -36,6 +36,14 @@ pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) 
     let first: f32 = first.into();
     let sum: f32 = more.fold(first, |sum, x| sum + Into::<f32>::into(x));
     T::of(f64::from(sum))
+}
+
+/// The product of an element and further numbers.
+#[inline(always)]
+pub(super) fn product<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
+    let first: f32 = first.into();
+    let product: f32 = more.fold(first, |product, x| product * Into::<f32>::into(x));
+    T::of(f64::from(product))
 }
 
 #[cfg(test)]
