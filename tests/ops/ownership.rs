@@ -70,6 +70,27 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
+/// A call by name of an op that changes an array changes a copy, and returns it.
+fn arguments_of_calls_stay<B: Backend>(b: &B) -> Result<()> {
+    for n in [3, 50_000] {
+        let values = [Value::<B>::array::<f64>(b.ones([n])?), Value::Integer(0), Value::Float(5.0)];
+        for changed in [backends::ops::set::call(b, &values, &[])?, backends::ops::add_at::call(b, &values, &[])?] {
+            let first = |value: &Value<B>| {
+                let x = value.as_array().and_then(DynArray::get::<f64>).expect("an array of float64");
+                b.to_ndarray(x).map(|x| x[0])
+            };
+            assert_eq!(first(&values[0])?, 1.0);
+            assert!(first(&changed)? > 4.0);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn calls_by_name_do_not_change_their_arguments() {
+    on_every_backend!(arguments_of_calls_stay);
+}
+
 /// Results written to an existing array with `out`: only the given handle changes.
 fn written_to<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {

@@ -88,7 +88,9 @@ impl Expand<'_> {
             let n = hidden(&format!("a{place}"));
             match (&p.kind, &p.default) {
                 (Kind::Array(_), Some(_)) => quote!(#n.as_ref().map(#rt::by_name::RawArg::raw)),
-                (Kind::Array(_) | Kind::Target(_), _) => quote!(#n.raw()),
+                (Kind::Array(_), None) => quote!(#n.raw()),
+                // another handle, so that the function does not change the caller's array in place
+                (Kind::Target(_), _) => quote!(&#n.raw().clone()),
                 (Kind::Operand(..), _) => quote!(#n.operand()),
                 (Kind::Arrays(_), _) => quote!(&#rt::by_name::raw_list(&#n)),
                 (Kind::Index, _) => quote!(#rt::Indices::Any(&#n.indices())),
