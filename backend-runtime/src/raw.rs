@@ -103,6 +103,9 @@ impl RawElement {
 
     /// The element in another dtype, converted like `astype`.
     pub fn to(self, dtype: DType) -> RawElement {
+        if dtype == self.dtype {
+            return self;
+        }
         let to: Result<RawElement> = dispatch!(dtype, T => Ok(RawElement::of(self.cast::<T>())));
         to.unwrap_or(RawElement::zero(dtype))
     }

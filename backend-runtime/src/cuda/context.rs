@@ -32,6 +32,11 @@ impl<'b> OpContext<'b> {
         OpContext { to, ..self }
     }
 
+    /// The same call for arrays of another dtype.
+    pub fn with_dtype(self, dtype: DType) -> OpContext<'b> {
+        OpContext { dtype, to: dtype, ..self }
+    }
+
     /// Refuses arrays of another dtype than that of the call. An op calls this for each array of the call's dtype,
     /// because its kernels read the arrays' memory in this dtype.
     pub fn require(self, arrays: &[&RawArray]) -> Result<()> {

@@ -114,7 +114,7 @@ fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
 /// The number of occurrences of each number, or the sum of their weights.
 pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, minlength: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
-    let counted = OpContext { dtype: DType::Int64, ..on };
+    let counted = on.with_dtype(DType::Int64);
     counted.require(&[x])?;
     on.require(weights.as_slice())?;
     let n = rules::counted_numbers(op, &x.shape, weights.map(|weights| &weights.shape[..]))?;
@@ -131,7 +131,7 @@ pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, min
         // SAFETY: the arguments match the parameters of `bincount`: `n` numbers, all smaller than the number of counts.
         unsafe { b.launch(op, kernel, counting(n), &arguments)? };
     }
-    casting::astype(OpContext { op: "astype", to: dtype, ..counted }, &counts)
+    casting::astype(counted.with_to(dtype), &counts)
 }
 
 /// The sum of the weights of each number below `len`.

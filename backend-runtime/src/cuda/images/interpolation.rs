@@ -198,7 +198,7 @@ fn interpolated(
         let axis = |k: usize| if axes.contains(&k) { SPLINE_BORDER } else { 0 };
         let widths: Vec<usize> = (0..x.shape.len()).flat_map(|k| [axis(k); 2]).collect();
         let value = Number::Real(if with == PadMode::Constant { cval } else { 0.0 });
-        from = pad(OpContext { op, ..on }, &from, &widths, with, value)?;
+        from = pad(on, &from, &widths, with, value)?;
     }
     let from = if spline.prefilter && order > 1 {
         spline_filter_along(b, op, &from, axes.clone(), order, mode)?

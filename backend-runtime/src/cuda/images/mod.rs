@@ -20,5 +20,5 @@ pub(super) const KERNELS: KernelList =
 /// Refuses an image of another dtype than that of the call, and numbers of another dtype than that of its real part.
 fn require(on: OpContext<'_>, x: &RawArray, numbers: &[&RawArray]) -> Result<()> {
     on.require(&[x])?;
-    OpContext { dtype: on.dtype.to_real(), ..on }.require(numbers)
+    on.with_dtype(on.dtype.to_real()).require(numbers)
 }

@@ -79,7 +79,7 @@ pub fn label(
     let flags = match structure {
         // a structure of another shape is refused below without reading it
         Some(of) if of.shape.iter().all(|&len| len == 3) && of.shape.len() == x.shape.len() => {
-            OpContext { dtype: DType::Bool, ..on }.require(&[of])?;
+            on.with_dtype(DType::Bool).require(&[of])?;
             b.check(op, of)?;
             b.download::<bool>(op, &contiguous(b, op, of)?)?
         }
@@ -174,7 +174,7 @@ const LONGEST_SEARCHED: usize = 1024;
 /// The Euclidean distance of each true element to the nearest false one.
 pub fn distance_transform_edt(on: OpContext<'_>, x: &RawArray, sampling: Option<&RawArray>) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
-    OpContext { dtype: DType::Bool, ..on }.require(&[x])?;
+    on.with_dtype(DType::Bool).require(&[x])?;
     let steps: Vec<f64> = match sampling {
         // a sampling of another shape is refused below without reading it
         Some(of) if of.size() <= x.shape.len().max(1) => {

@@ -86,7 +86,7 @@ pub fn index_put(
 }
 
 /// The array with values added to the elements that a list of indices selects; for equal indices all values are added.
-/// If `x` is the only handle, its memory is changed.
+/// If `x` is the only handle, its memory is changed, except for 16-bit floats, which are added in float32.
 pub fn add_at(
     on: OpContext<'_>,
     x: &RawArray,
@@ -98,17 +98,17 @@ pub fn add_at(
     }
     // a 16-bit sum, rounded after each of many additions, would stop growing
     on.require(&[x])?;
-    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
-    let sums = cast(b, "astype", x, wide.dtype)?;
+    let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
+    let wide_x = cast(b, on.op, x, wide.dtype)?;
     let sums = match values {
         RawOperand::Array(values) => {
             on.require(&[values])?;
-            let values = cast(b, "astype", values, wide.dtype)?;
-            put(wide, &sums, true, index, RawOperand::Array(&values), true)?
+            let values = cast(b, on.op, values, wide.dtype)?;
+            put(wide, &wide_x, true, index, RawOperand::Array(&values), true)?
         }
-        RawOperand::Scalar(_) => put(wide, &sums, true, index, values, true)?,
+        RawOperand::Scalar(_) => put(wide, &wide_x, true, index, values, true)?,
     };
-    cast(b, "astype", &sums, on.dtype)
+    cast(b, on.op, &sums, on.dtype)
 }
 
 /// The array with values written or added to the elements that a list of indices selects. With `in_place`, the memory

@@ -35,7 +35,8 @@ const WIDEST: DType = DType::Complex128;
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
-    let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
+    // 16-bit floats are combined in float32
+    let combined = || DType::ALL.into_iter().filter(|d| !matches!(d, DType::Bool | DType::Float16 | DType::BFloat16));
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     ["find_outside", "note_outside", "last_of"]
         .map(|name| Instance::new(name, "", &[]))
@@ -43,8 +44,8 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .chain(moving("take"))
         .chain(moving("scatter"))
         .chain(along)
-        .chain(numeric().map(|dtype| Instance::new("scatter_add", "", &[dtype])))
-        .chain(numeric().filter(|&dtype| dtype != WIDEST).map(|dtype| Instance::new("scatter_mul", "", &[dtype])))
+        .chain(combinable().map(|dtype| Instance::new("scatter_add", "", &[dtype])))
+        .chain(combinable().filter(|&dtype| dtype != WIDEST).map(|dtype| Instance::new("scatter_mul", "", &[dtype])))
         .chain([Instance::new("scatter_mul_locked", "", &[WIDEST])])
         .chain(ordered().map(|dtype| Instance::new("scatter_max", "", &[dtype])))
         .chain(ordered().map(|dtype| Instance::new("scatter_min", "", &[dtype])))
@@ -240,21 +241,28 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     Ok(out)
 }
 
-/// Combines arrays, those of 16-bit floats in float32: a sum that is rounded after each of many additions would stop
-/// growing, and a product would overflow or underflow on the way.
-fn in_float32(
+/// [`combined`], for 16-bit floats in float32: a sum that is rounded after each of many additions would stop growing,
+/// and a product would overflow or underflow on the way.
+fn combined_wide(
     on: OpContext<'_>,
+    name: &'static str,
     x: &RawArray,
+    indices: &RawArray,
     values: &RawArray,
-    combine: impl FnOnce(OpContext<'_>, &RawArray, &RawArray) -> Result<RawArray>,
+    axis: isize,
 ) -> Result<RawArray> {
     if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
-        return combine(on, x, values);
+        return combined(on, name, x, indices, values, axis);
     }
     on.require(&[x, values])?;
-    let (b, wide) = (on.backend, OpContext { dtype: DType::Float32, ..on });
-    let [x, values] = [cast(b, "astype", x, wide.dtype)?, cast(b, "astype", values, wide.dtype)?];
-    cast(b, "astype", &combine(wide, &x, &values)?, on.dtype)
+    // before the casts, which may need more memory than there is
+    rules::scattered(on.op, &x.shape, &indices.shape, &values.shape, axis)?;
+    let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
+    let result = {
+        let [x, values] = [cast(b, on.op, x, wide.dtype)?, cast(b, on.op, values, wide.dtype)?];
+        combined(wide, name, &x, indices, &values, axis)?
+    };
+    cast(b, on.op, &result, on.dtype)
 }
 
 /// A copy of `x` with values added at indices along one axis.
@@ -265,7 +273,7 @@ pub fn scatter_add(
     values: &RawArray,
     axis: isize,
 ) -> Result<RawArray> {
-    in_float32(on, x, values, |on, x, values| combined(on, "scatter_add", x, indices, values, axis))
+    combined_wide(on, "scatter_add", x, indices, values, axis)
 }
 
 /// A copy of `x` with the elements at indices along one axis multiplied by values.
@@ -277,7 +285,7 @@ pub fn scatter_mul(
     axis: isize,
 ) -> Result<RawArray> {
     if on.dtype != WIDEST {
-        return in_float32(on, x, values, |on, x, values| combined(on, "scatter_mul", x, indices, values, axis));
+        return combined_wide(on, "scatter_mul", x, indices, values, axis);
     }
     let (b, op) = (on.backend, on.op);
     let given = Scatter::new(on, x, indices, values, axis)?;
@@ -411,7 +419,7 @@ impl Scatter {
 /// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
 pub fn boolean_mask(on: OpContext<'_>, x: &RawArray, mask: &RawArray) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
-    OpContext { dtype: DType::Bool, ..on }.require(&[mask])?;
+    on.with_dtype(DType::Bool).require(&[mask])?;
     let Masked { cells, cell } = rules::masked(op, &x.shape, &mask.shape)?;
     if cells == 0 {
         b.check(op, x)?;
