@@ -3,6 +3,7 @@
 //! dtypes. The generated methods convert between them and arrays with the dtype in the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
+use std::ops::Deref;
 
 /// An array with its dtype in the type, made of an array whose dtype is a value.
 pub trait TypedArray: Sized {
@@ -12,8 +13,32 @@ pub trait TypedArray: Sized {
     /// The array without its dtype in the type.
     fn raw(&self) -> &Self::Raw;
 
+    /// The array for an op that changes it.
+    fn target(&mut self) -> RawTarget<'_, Self::Raw>;
+
     /// Puts the dtype into the type; returns an error that names the op if the array has another dtype.
     fn from_raw(op: &'static str, raw: Self::Raw) -> Result<Self>;
+}
+
+/// An array for an op that changes it. Nothing else uses this handle during the call, so the op may overwrite the
+/// memory if there is no other handle.
+#[derive(Debug)]
+pub struct RawTarget<'a, A>(&'a mut A);
+
+impl<'a, A> RawTarget<'a, A> {
+    /// A target, which the op can read and whose memory it may overwrite.
+    pub fn new(x: &'a mut A) -> RawTarget<'a, A> {
+        RawTarget(x)
+    }
+}
+
+// there is no `DerefMut`, because an op must not exchange the array for one of another dtype
+impl<A> Deref for RawTarget<'_, A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        self.0
+    }
 }
 
 /// The raw array of a backend's array.

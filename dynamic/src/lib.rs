@@ -1,7 +1,7 @@
 //! Calls by name and scripts on [`AnyBackend`], compiled once.
 //!
-//! [`backends::call`] and [`Script::run`] are generic: each crate that uses them compiles every row of the table in all
-//! of its dtypes, which takes minutes. The functions here do the same for [`AnyBackend`], the backend chosen at run
+//! [`backends::call`] and [`Script::run`] are generic: each crate that uses them compiles the calls of every row
+//! of the table, which takes a minute. The functions here do the same for [`AnyBackend`], the backend chosen at run
 //! time. They are compiled once, with this crate, and linked into the programs that call them.
 //!
 //! ```

@@ -174,10 +174,26 @@ impl Expand<'_> {
                 options: &[(&str, #rt::Value<Self>)],
             ) -> #rt::Result<#rt::Value<Self>> {
                 match self {
-                    #(#any_name::#variant(b) => #rt::by_name::delegate::on(b, info.name, calls.#get, args, options),)*
+                    #(#any_name::#variant(b) => #rt::by_name::call_on_library(b, info.name, calls.#get, args, options),)*
                     #watched_call
                 }
             }
+        });
+        let holds = when_watched(quote! {
+            #(
+                impl #rt::by_name::Holds<#ty> for #any_name {
+                    fn held<'a, T: #rt::Element>(
+                        x: &'a #any_array<T>,
+                        op: &'static str,
+                    ) -> #rt::Result<&'a <#ty as #rt::Arrays>::Array<T>> {
+                        x.#get(op)
+                    }
+
+                    fn hold<T: #rt::Element>(x: <#ty as #rt::Arrays>::Array<T>) -> #any_array<T> {
+                        #any_array::#variant(x)
+                    }
+                }
+            )*
         });
         let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
@@ -281,20 +297,7 @@ impl Expand<'_> {
                 )*
             }
 
-            #(
-                impl #rt::by_name::Holds<#ty> for #any_name {
-                    fn held<'a, T: #rt::Element>(
-                        x: &'a #any_array<T>,
-                        op: &'static str,
-                    ) -> #rt::Result<&'a <#ty as #rt::Arrays>::Array<T>> {
-                        x.#get(op)
-                    }
-
-                    fn hold<T: #rt::Element>(x: <#ty as #rt::Arrays>::Array<T>) -> #any_array<T> {
-                        #any_array::#variant(x)
-                    }
-                }
-            )*
+            #holds
 
             // if the enum has only one backend, the arms for arrays of other backends are unreachable
             #[allow(unreachable_patterns)]

@@ -26,8 +26,8 @@ impl Expand<'_> {
                     the arrays, which then is also the dtype of sums of narrow integers, or the dtype of the result. \
                     Any other `dtype` is an error, because it would have no effect. A number next to an array must \
                     fit the array's dtype.\n\n\
-                    Every op is compiled in all of its dtypes for each type of backend that is passed to this \
-                    function, and for no other.\n\n\
+                    The calls of the ops are compiled for each type of backend that is passed to this function, and for \
+                    no other.\n\n\
                     # Errors\n\
                     The errors of the op; [`Error::Argument`](crate::Error::Argument) if there is no op of this name, \
                     or if the arguments do not match its parameters.";

@@ -14,7 +14,7 @@ impl Expand<'_> {
             match (&p.kind, &p.default) {
                 (Kind::Array(_), Some(_)) => quote!(#n.as_deref().map(#raw::TypedArray::raw)),
                 (Kind::Array(_), None) => quote!(#raw::TypedArray::raw(&*#n)),
-                (Kind::Target(_), _) => quote!(#raw::TypedArray::raw(&*#n)),
+                (Kind::Target(_), _) => quote!(#raw::TypedArray::target(#n)),
                 (Kind::Operand(..), _) => quote!(#raw::operand(&#n)),
                 (Kind::Arrays(_), _) => quote!(&#raw::arrays(&#n)),
                 (Kind::Scalar, Some(DefaultValue::None)) => quote!(#n.map(#raw::RawElement::of)),
@@ -80,17 +80,28 @@ impl Expand<'_> {
         let (rt, module, ty, name) = (self.rt(), self.module(backend), self.backend_type(backend), id(&backend.name));
         let Some(Map::Call(path)) = op.maps.get(&backend.name) else { return quote!() };
         let (path, text) = (function(path), &op.name);
-        let read = op.params.iter().enumerate().map(|(place, p)| {
+        // in the order of `typed_by_name`, so that all libraries name the same argument in an error
+        let order = |p: &Param| match p.kind {
+            Kind::Target(_) => 0,
+            _ if p.default.is_some() => 1,
+            _ => 2,
+        };
+        let mut places: Vec<(usize, &Param)> = op.params.iter().enumerate().collect();
+        places.sort_by_key(|(_, p)| order(p));
+        let read = places.into_iter().map(|(place, p)| {
             let (n, value) = (hidden(&format!("a{place}")), self.read_raw(place, p, op));
-            quote!(let #n = #value;)
+            match p.kind {
+                // a handle of its own: the caller's array is another handle, and stays as it is
+                Kind::Target(_) => quote!(let mut #n = #value.into_raw();),
+                _ => quote!(let #n = #value;),
+            }
         });
         let args = op.params.iter().enumerate().map(|(place, p)| {
             let n = hidden(&format!("a{place}"));
             match (&p.kind, &p.default) {
                 (Kind::Array(_), Some(_)) => quote!(#n.as_ref().map(#rt::by_name::RawArg::raw)),
                 (Kind::Array(_), None) => quote!(#n.raw()),
-                // another handle, so that the function does not change the caller's array in place
-                (Kind::Target(_), _) => quote!(&#n.raw().clone()),
+                (Kind::Target(_), _) => quote!(#rt::raw::RawTarget::new(&mut #n)),
                 (Kind::Operand(..), _) => quote!(#n.operand()),
                 (Kind::Arrays(_), _) => quote!(&#rt::by_name::raw_list(&#n)),
                 (Kind::Index, _) => quote!(#rt::Indices::Any(&#n.indices())),

@@ -119,7 +119,12 @@ impl<'a, B: Arrays> Args<'a, B> {
     /// Returns whether the option `dtype` requests sums of `T` elements in `T` itself, instead of in the default wider
     /// dtype `S`.
     pub fn narrows<T: Element, S: Element>(&self) -> bool {
-        T::DTYPE != S::DTYPE && self.dtype == Some(T::DTYPE)
+        T::DTYPE != S::DTYPE && self.narrows_to(T::DTYPE)
+    }
+
+    /// Returns whether the option `dtype` requests sums in the dtype of the elements, instead of in a wider one.
+    pub fn narrows_to(&self, dtype: DType) -> bool {
+        dtype != dtype.to_sum() && self.dtype == Some(dtype)
     }
 
     /// The dtype of the result of an op that converts, which is the option `dtype`.
@@ -186,8 +191,13 @@ impl<'a, B: Arrays> Args<'a, B> {
 
     /// The array made from a number or from nested lists of numbers.
     pub(super) fn made<T: Element>(&self, param: usize, value: &Value<B>) -> Result<B::Array<T>> {
+        self.b.from_ndarray(self.elements_of(param, value)?)
+    }
+
+    /// The elements of a number or of nested lists of numbers.
+    pub(super) fn elements_of<T: Element>(&self, param: usize, value: &Value<B>) -> Result<HostArray<T>> {
         let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
-        self.b.from_ndarray(self.elements(param, value, wanted)?)
+        self.elements(param, value, wanted)
     }
 
     /// The parameter as an array, if the call gives it.

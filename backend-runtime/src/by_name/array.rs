@@ -38,8 +38,8 @@ macro_rules! dyn_array {
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
             }
 
-            /// The array, with its shape and dtype known and its type unknown.
-            pub fn typed(&self) -> &dyn AnyTyped {
+            /// The array without its type; its shape and its dtype are known.
+            pub(crate) fn erased(&self) -> &dyn AnyTyped {
                 match self { $(DynArray::$variant(x) => x,)* }
             }
 

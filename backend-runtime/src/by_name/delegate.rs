@@ -3,13 +3,13 @@
 //! nothing is compiled for the backend that holds them.
 
 use super::{DynArray, Value};
-use crate::{Arrays, DType, Element, Error, Result, dispatch};
+use crate::{Arrays, Element, Error, Result, dispatch};
 
 /// A call of one op by name, on one backend.
 pub type CallOf<B> = fn(&B, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
-/// The calls of one op on the libraries. A library that has no code of its own for the op has `None`.
-#[derive(Clone, Copy, Debug, Default)]
+/// The calls of one op on the libraries of a table.
+#[derive(Clone, Copy, Debug)]
 pub struct LibraryCalls {
     /// The call on the CPU backend.
     pub numpyish: Option<CallOf<crate::numpyish::Numpyish>>,
@@ -42,7 +42,7 @@ pub trait Holds<L: Arrays>: Arrays {
 }
 
 /// Runs a call on the library `l`.
-pub fn on<B: Holds<L>, L: Arrays>(
+pub fn call_on_library<B: Holds<L>, L: Arrays>(
     l: &L,
     op: &'static str,
     call: Option<CallOf<L>>,
@@ -60,29 +60,25 @@ pub fn on<B: Holds<L>, L: Arrays>(
     for (name, value) in options {
         named.push((*name, held(op, value)?));
     }
-    hold(call(l, &of_library, &named)?)
+    hold(op, call(l, &of_library, &named)?)
 }
 
 /// The value with arrays of the library.
 fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Value<L>> {
-    value.with_arrays(&mut |x| {
+    value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {
-            let x = x.get::<T>().ok_or_else(|| no_dtype(op, x.dtype()))?;
+            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
             Ok(DynArray::of::<T>(B::held(x, op)?.clone()))
         })
     })
 }
 
 /// The value with arrays of the backend that holds the library's.
-fn hold<B: Holds<L>, L: Arrays>(value: Value<L>) -> Result<Value<B>> {
-    value.with_arrays(&mut |x| {
+fn hold<B: Holds<L>, L: Arrays>(op: &'static str, value: Value<L>) -> Result<Value<B>> {
+    value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {
-            let x = x.get::<T>().ok_or_else(|| no_dtype("call", x.dtype()))?;
+            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
             Ok(DynArray::of::<T>(B::hold::<T>(x.clone())))
         })
     })
-}
-
-fn no_dtype(op: &'static str, dtype: DType) -> Error {
-    Error::DType { op, dtype }
 }

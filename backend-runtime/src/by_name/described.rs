@@ -2,91 +2,148 @@
 
 use super::{Args, Value, literal::ToLiteral};
 use crate::{
-    Arg, Arrays, Call, DType, IndexArg, Number, PlainInfo, Result,
+    Arg, Arrays, Call, DType, ElementInfo, HostArray, IndexArg, Number, PlainInfo, Result, dispatch,
     info::{ParamInfo, ParamKind},
     wrap::AnyTyped,
 };
 
-/// An argument as text.
-struct Text(String);
-
-impl ToLiteral for Text {
-    fn text(&self) -> String {
-        self.0.clone()
-    }
+/// The argument of a parameter, which is written as text only if a watcher asks for the text.
+struct Given<'a, B: Arrays> {
+    param: &'static ParamInfo,
+    value: Option<&'a Value<B>>,
 }
 
-impl<B: Arrays> Args<'_, B> {
+impl<'a, B: Arrays> Args<'a, B> {
     /// Passes the call, in the dtype `dtype`, with all its arguments and the defaults of its options.
     pub fn described<R>(&self, dtype: DType, pass: impl FnOnce(&Call<'_>) -> Result<R>) -> Result<R> {
-        let given = || self.op.params.iter().zip(&self.values);
-        let texts: Vec<Text> = given().map(|(param, value)| Text(text_of(param, *value))).collect();
+        let given: Vec<Given<'_, B>> = self.op.params.iter().zip(&self.values).map(Given::new).collect();
         let args: Vec<(&'static str, Arg<'_>)> =
-            given().zip(&texts).map(|((param, value), text)| (param.name, arg(param, *value, text))).collect();
+            given.iter().map(|given| (given.param.name, given.arg(dtype))).collect();
         let to = if self.op.to_dtypes.is_empty() { None } else { Some(self.to_dtype()?) };
         pass(&Call { info: Some(self.op), op: self.op.name, formula: None, dtype, to, is_composed: false, args: &args })
     }
+
+    /// The values of all parameters that are given, by name. `make` makes the array of a value that is a number, or a
+    /// list of numbers, of this dtype where the op takes an array.
+    pub fn with_arrays_made(
+        &self,
+        dtype: DType,
+        make: &mut dyn FnMut(&Self, usize, DType) -> Result<Value<B>>,
+    ) -> Result<Vec<(&'static str, Value<B>)>> {
+        let mut all = Vec::with_capacity(self.values.len() + 1);
+        for (place, (param, value)) in self.op.params.iter().zip(&self.values).enumerate() {
+            let Some(value) = value else { continue };
+            let is_made = |e: ElementInfo| {
+                match value {
+                    Value::List(_) => true,
+                    Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::Complex(_) => {
+                        matches!(param.kind, ParamKind::Array(_) | ParamKind::Target(_))
+                    }
+                    _ => false,
+                }
+                .then_some(e.dtype(dtype))
+            };
+            let made = match param.kind {
+                ParamKind::Array(e) | ParamKind::Target(e) | ParamKind::Operand(e) | ParamKind::Bound(e) => is_made(e),
+                _ => None,
+            };
+            let value = match made {
+                Some(of) => make(self, place, of)?,
+                None => (*value).clone(),
+            };
+            all.push((param.name, value));
+        }
+        if let Some(dtype) = self.dtype {
+            all.push(("dtype", Value::Text(dtype.name().into())));
+        }
+        Ok(all)
+    }
+
+    /// The elements of a parameter that is given as a number or as nested lists of numbers.
+    pub fn host_elements<T: crate::Element>(&self, param: usize) -> Result<HostArray<T>> {
+        self.elements_of(param, self.values[param].unwrap_or(&Value::None))
+    }
 }
 
-fn arg<'a, B: Arrays>(param: &ParamInfo, value: Option<&'a Value<B>>, text: &'a Text) -> Arg<'a> {
-    use ParamKind::*;
-    match (param.kind, value) {
-        (Array(_), None | Some(Value::None)) => Arg::Absent,
-        (Host, Some(Value::Array(x))) => Arg::Host(x.typed()),
-        (Index, Some(Value::List(items))) => Arg::Index(items.iter().map(item).collect()),
-        (Index, Some(one)) => Arg::Index(vec![item(one)]),
-        (_, Some(Value::Array(x))) => Arg::Array(x.typed()),
-        (Arrays(_), Some(Value::List(items))) => {
-            let typed = |item: &'a Value<B>| item.as_array().map(|x| x.typed());
-            match items.iter().map(typed).collect::<Option<Vec<&dyn AnyTyped>>>() {
-                Some(arrays) => Arg::Arrays(arrays),
-                None => Arg::Plain(text),
+impl<'a, B: Arrays> Given<'a, B> {
+    fn new((param, value): (&'static ParamInfo, &Option<&'a Value<B>>)) -> Given<'a, B> {
+        // like an option that is not given
+        let value = value.filter(|value| param.default.is_none() || !matches!(value, Value::None));
+        Given { param, value }
+    }
+
+    fn arg(&self, dtype: DType) -> Arg<'_> {
+        use ParamKind::*;
+        match (self.param.kind, self.value) {
+            (Array(_), None) | (Bound(_), None | Some(Value::None | Value::All)) => Arg::Absent,
+            (Host, Some(Value::Array(x))) => Arg::Host(x.erased()),
+            (Index, Some(Value::List(items))) => Arg::Index(items.iter().map(item).collect()),
+            (Index, Some(one)) => Arg::Index(vec![item(one)]),
+            (_, Some(Value::Array(x))) => Arg::Array(x.erased()),
+            (Arrays(_), Some(Value::List(items))) => {
+                let erased = |item: &'a Value<B>| item.as_array().map(|x| x.erased());
+                match items.iter().map(erased).collect::<Option<Vec<&dyn AnyTyped>>>() {
+                    Some(arrays) => Arg::Arrays(arrays),
+                    None => Arg::Plain(self),
+                }
             }
+            (Operand(e) | Bound(e), Some(value)) => number(value, e.dtype(dtype)).map_or(Arg::Plain(self), Arg::Number),
+            (Scalar, Some(value)) => number(value, dtype).map_or(Arg::Plain(self), Arg::Number),
+            _ => Arg::Plain(self),
         }
-        (Operand(_) | Bound(_) | Scalar, Some(value)) => number(value).map_or(Arg::Plain(text), Arg::Number),
-        _ => Arg::Plain(text),
+    }
+}
+
+impl<B: Arrays> ToLiteral for Given<'_, B> {
+    /// The text of the argument or of its default, written as for the method of the op.
+    fn text(&self) -> String {
+        use ParamKind::*;
+        let is_real = matches!(self.param.kind, Plain(PlainInfo::F64) | Maybe(PlainInfo::F64));
+        match (self.param.kind, self.value) {
+            (AxisOrAll, Some(Value::All)) => "none".into(),
+            (AxisOrAll, None) => self.param.default_text().unwrap_or_else(|| "none".into()),
+            (_, None) => self.param.default_text().unwrap_or_else(|| "..".into()),
+            (Axes, Some(Value::None)) => "..".into(),
+            (Axes | Lengths | Shape | Signed | Widths, Some(Value::Integer(x))) => format!("[{x}]"),
+            (Widths, Some(Value::List(items))) => {
+                let flat = items.iter().flat_map(|item| match item {
+                    Value::List(pair) => &pair[..],
+                    one => std::slice::from_ref(one),
+                });
+                list(flat)
+            }
+            (_, Some(Value::Integer(x))) if is_real => (*x as f64).text(),
+            (_, Some(value)) => literal(value),
+        }
     }
 }
 
 fn item<B: Arrays>(value: &Value<B>) -> IndexArg<'_> {
     match value {
-        Value::Array(x) => IndexArg::Array(x.typed()),
-        Value::New => IndexArg::Plain("NewAxis".into()),
-        Value::Rest => IndexArg::Plain("...".into()),
+        Value::Array(x) => IndexArg::Array(x.erased()),
         other => IndexArg::Plain(literal(other)),
     }
 }
 
-fn number<B: Arrays>(value: &Value<B>) -> Option<Number> {
-    Some(match value {
-        Value::Bool(x) => Number::Bool(*x),
-        Value::Integer(x) => Number::Integer(*x),
-        Value::Float(x) => Number::Real(*x),
-        Value::Complex(x) => Number::Complex(*x),
-        _ => return None,
-    })
+/// The number as an element of the dtype, if the dtype can represent it.
+fn number<B: Arrays>(value: &Value<B>, dtype: DType) -> Option<Number> {
+    let number: Result<Option<Number>> = dispatch!(dtype, T => Ok(value.element::<T>().map(Number::of)));
+    number.ok().flatten()
 }
 
-/// The text of an argument or of its default, written as for the method of the op.
-fn text_of<B: Arrays>(param: &ParamInfo, value: Option<&Value<B>>) -> String {
-    let is_real = matches!(param.kind, ParamKind::Plain(PlainInfo::F64) | ParamKind::Maybe(PlainInfo::F64));
-    match (param.kind, value) {
-        (_, None) => param.default_text().unwrap_or_else(|| "..".into()),
-        (ParamKind::Axes, Some(Value::Integer(axis))) => format!("[{axis}]"),
-        (_, Some(Value::Integer(x))) if is_real => (*x as f64).text(),
-        (_, Some(value)) => literal(value),
-    }
+fn list<'a, B: Arrays>(items: impl Iterator<Item = &'a Value<B>>) -> String {
+    format!("[{}]", items.map(literal).collect::<Vec<_>>().join(", "))
 }
 
 fn literal<B: Arrays>(value: &Value<B>) -> String {
     match value {
-        Value::Array(x) => format!("{:?}", x.typed()),
+        Value::Array(x) => format!("{:?}", x.erased()),
         Value::Bool(x) => x.text(),
         Value::Integer(x) => x.to_string(),
         Value::Float(x) => x.text(),
         Value::Complex(x) => x.text(),
         Value::Text(x) => x.as_str().text(),
-        Value::List(items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::List(items) => list(items.iter()),
         Value::Slice(x) => x.text(),
         Value::Bytes(x) => x.as_slice().text(),
         Value::All => "..".into(),

@@ -2,11 +2,12 @@
 //! tests use them.
 //!
 //! The generated function `call` of a table finds the row, makes [`Args`] from the arguments, and calls the row's
-//! method in the dtype of its arrays. A program that never uses `call` does not instantiate it.
+//! method in the dtype of its arrays, or a library's function that takes the dtype as a value. A program that never uses
+//! `call` does not instantiate it.
 
 mod args;
 mod array;
-pub mod delegate;
+mod delegate;
 mod described;
 mod literal;
 mod program;
@@ -15,7 +16,7 @@ mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
-pub use delegate::{CallOf, Holds, LibraryCalls};
+pub use delegate::{CallOf, Holds, LibraryCalls, call_on_library};
 pub use literal::ToLiteral;
 pub use program::Program;
 pub use raw::{RawArg, RawArrays, RawCall, RawCalls, RawLibrary, RawOperandArg, raw_list};

@@ -5,6 +5,7 @@ use super::{Args, DynArray, Value};
 use crate::{
     Arrays, DType, Element, Error, Result, dispatch,
     raw::{RawElement, RawOperand},
+    rules,
 };
 
 /// A backend whose arrays are arrays with the dtype as a value, with the dtype in their type.
@@ -26,7 +27,7 @@ pub trait RawArrays: Arrays {
 pub type RawCall<L> = fn(&L, &Args<'_, L>) -> Result<Value<L>>;
 
 /// The function of an op for each library whose functions take arrays with the dtype as a value.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct RawCalls {
     /// For NVIDIA GPUs.
     #[cfg(feature = "cuda")]
@@ -70,6 +71,16 @@ impl<A> RawArg<'_, A> {
     pub fn raw(&self) -> &A {
         match self {
             RawArg::Given(x) => x,
+            RawArg::Made(x) => x,
+        }
+    }
+}
+
+impl<A: Clone> RawArg<'_, A> {
+    /// A handle of the array, besides the caller's.
+    pub fn into_raw(self) -> A {
+        match self {
+            RawArg::Given(x) => x.clone(),
             RawArg::Made(x) => x,
         }
     }
@@ -164,11 +175,6 @@ impl<'a, L: RawArrays> Args<'a, L> {
         dispatch!(dtype, T => self.scalar::<T>(param).map(RawElement::of))
     }
 
-    /// Returns whether the option `dtype` requests sums in the dtype of the elements, instead of in a wider one.
-    pub fn narrows_to(&self, dtype: DType) -> bool {
-        dtype != dtype.to_sum() && self.dtype == Some(dtype)
-    }
-
     /// An array of the result as a value.
     pub fn raw_value(&self, x: L::Raw) -> Result<Value<L>> {
         let op = self.op.name;
@@ -177,7 +183,11 @@ impl<'a, L: RawArrays> Args<'a, L> {
 
     /// A list of arrays of the result as a value.
     pub fn raw_values(&self, arrays: impl IntoIterator<Item = L::Raw>) -> Result<Value<L>> {
-        let values: Result<Vec<Value<L>>> = arrays.into_iter().map(|x| self.raw_value(x)).collect();
-        values.map(Value::List)
+        let arrays = arrays.into_iter();
+        let mut values = rules::list(self.op.name, arrays.size_hint().0)?;
+        for x in arrays {
+            values.push(self.raw_value(x)?);
+        }
+        Ok(Value::List(values))
     }
 }

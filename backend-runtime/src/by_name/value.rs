@@ -54,6 +54,7 @@ impl<B: Arrays> Value<B> {
     /// The value with its arrays converted to another backend.
     pub(super) fn with_arrays<C: Arrays>(
         &self,
+        op: &'static str,
         convert: &mut dyn FnMut(&DynArray<B>) -> Result<DynArray<C>>,
     ) -> Result<Value<C>> {
         Ok(match self {
@@ -64,14 +65,18 @@ impl<B: Arrays> Value<B> {
             Value::Complex(x) => Value::Complex(*x),
             Value::Text(x) => Value::Text(x.clone()),
             Value::List(items) => {
-                let mut list = rules::list("call", items.len())?;
+                let mut list = rules::list(op, items.len())?;
                 for item in items {
-                    list.push(item.with_arrays(convert)?);
+                    list.push(item.with_arrays(op, convert)?);
                 }
                 Value::List(list)
             }
             Value::Slice(x) => Value::Slice(*x),
-            Value::Bytes(x) => Value::Bytes(x.clone()),
+            Value::Bytes(x) => {
+                let mut bytes = rules::list(op, x.len())?;
+                bytes.extend_from_slice(x);
+                Value::Bytes(bytes)
+            }
             Value::All => Value::All,
             Value::New => Value::New,
             Value::Rest => Value::Rest,

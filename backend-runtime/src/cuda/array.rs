@@ -1,7 +1,11 @@
 //! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
 
 use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
-use crate::{DType, Element, Error, Result, raw::TypedArray, rules};
+use crate::{
+    DType, Element, Error, Result,
+    raw::{RawTarget, TypedArray},
+    rules,
+};
 use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
@@ -151,6 +155,10 @@ impl<T: Element> TypedArray for CudaArray<T> {
     #[inline(always)]
     fn raw(&self) -> &RawArray {
         &self.raw
+    }
+
+    fn target(&mut self) -> RawTarget<'_, RawArray> {
+        RawTarget::new(&mut self.raw)
     }
 
     fn from_raw(op: &'static str, raw: RawArray) -> Result<Self> {

@@ -70,7 +70,7 @@ pub use array::{CudaArray, RawArray};
 pub use backend::Cuda;
 pub use context::OpContext;
 
-/// The type of an `operand` parameter in this backend's functions.
+/// An operand of this backend with its dtype in the type.
 pub type Operand<'a, T> = crate::Operand<'a, Cuda, T>;
 
 #[cfg(test)]

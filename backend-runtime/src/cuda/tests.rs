@@ -58,7 +58,7 @@ mod indexing {
         values: Operand<'_, T>,
     ) -> Result<()> {
         let on = OpContext::new(b, "set", T::DTYPE);
-        *x = CudaArray::from_raw(on.op, cuda::indexing::set(on, x.raw(), index, raw::operand(&values))?)?;
+        *x = CudaArray::from_raw(on.op, cuda::indexing::set(on, x.target(), index, raw::operand(&values))?)?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         run::REUSED,
         typed::copied,
     },
-    raw::TypedArray,
+    raw::{RawTarget, TypedArray},
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
@@ -102,11 +102,11 @@ impl<T: Element> TorchArray<T> {
     }
 }
 
-/// A view of a tensor on the host, which must have this dtype; `None` on a GPU, or if a bool is neither 0 nor 1.
+/// A view of a tensor on the host; `None` if it has another dtype or is on a GPU, or if a bool is neither 0 nor 1.
 pub(super) fn view_of(tensor: &Tensor, dtype: DType) -> Option<View<'_>> {
     const { assert!(size_of::<usize>() == size_of::<isize>()) };
     let are_bools = || TorchArray::<bool>::new("view", tensor.clone())?.view().map(drop);
-    if tensor.device() >= 0 || dtype == DType::Bool && are_bools().is_err() {
+    if tensor.device() >= 0 || !tensor.is(dtype) || dtype == DType::Bool && are_bools().is_err() {
         return None;
     }
     let strides = tensor.strides();
@@ -124,6 +124,10 @@ impl<T: Element> TypedArray for TorchArray<T> {
     #[inline(always)]
     fn raw(&self) -> &Tensor {
         &self.tensor
+    }
+
+    fn target(&mut self) -> RawTarget<'_, Tensor> {
+        RawTarget::new(&mut self.tensor)
     }
 
     #[inline]

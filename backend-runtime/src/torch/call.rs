@@ -194,6 +194,11 @@ impl<'b> OpContext<'b> {
         OpContext { dtype, to: dtype, ..self }
     }
 
+    /// Refuses the dtype bool, for loops whose results would be no bools.
+    pub fn require_numbers(self) -> Result<()> {
+        if self.dtype == DType::Bool { Err(Error::DType { op: self.op, dtype: self.dtype }) } else { Ok(()) }
+    }
+
     /// Refuses arrays of another dtype than that of the call.
     pub fn require(self, arrays: &[&Tensor]) -> Result<()> {
         match arrays.iter().find(|x| !x.is(self.dtype)) {

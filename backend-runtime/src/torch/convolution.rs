@@ -43,6 +43,7 @@ pub fn conv(
         return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
     if is_integer(on.dtype) {
+        on.require_numbers()?;
         let (x, weight) = (hosted(on, x)?, hosted(on, weight)?);
         let bias = bias.map(|bias| hosted(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());
@@ -86,6 +87,7 @@ pub fn conv_transpose(
         return on.full(&plan.shape, RawElement::zero(on.dtype));
     }
     if is_integer(on.dtype) {
+        on.require_numbers()?;
         let (x, weight) = (hosted(on, x)?, hosted(on, weight)?);
         let bias = bias.map(|bias| hosted(on, bias)).transpose()?;
         let bias = bias.as_ref().map(|bias| bias.view());

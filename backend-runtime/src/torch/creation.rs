@@ -65,8 +65,7 @@ pub fn ones_like(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
 
 /// Unspecified elements in the shape of `x`.
 pub fn empty_like(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
-    // errors name `empty`
-    empty(OpContext { op: "empty", ..on }, x.shape())
+    empty(on, x.shape())
 }
 
 /// `value` in every element, in the shape of `x`.

@@ -55,5 +55,5 @@ pub use locate::libtorch;
 pub use strategy::DtypeStrategy;
 pub use tensor::{Arg, Tensor};
 
-/// The type of an `operand` parameter in this backend's functions.
+/// An operand of this backend with its dtype in the type.
 pub type Operand<'a, T> = crate::Operand<'a, Torch, T>;

@@ -15,7 +15,7 @@ use crate::cuda::{
 };
 use crate::{
     DType, Index, Indices, Result,
-    raw::RawOperand,
+    raw::{RawOperand, RawTarget},
     rules::{self, Selection},
 };
 
@@ -68,11 +68,11 @@ pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<
 /// If `x` is the only handle, its memory is changed.
 pub fn set(
     on: OpContext<'_>,
-    x: &RawArray,
+    x: RawTarget<'_, RawArray>,
     index: Indices<'_, Cuda>,
     values: RawOperand<'_, RawArray>,
 ) -> Result<RawArray> {
-    put(on, x, true, index, values, false)
+    put(on, &x, true, index, values, false)
 }
 
 /// A copy of the array with values written to the elements that a list of indices selects.
@@ -89,17 +89,17 @@ pub fn index_put(
 /// If `x` is the only handle, its memory is changed, except for 16-bit floats, which are added in float32.
 pub fn add_at(
     on: OpContext<'_>,
-    x: &RawArray,
+    x: RawTarget<'_, RawArray>,
     index: Indices<'_, Cuda>,
     values: RawOperand<'_, RawArray>,
 ) -> Result<RawArray> {
     if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
-        return put(on, x, true, index, values, true);
+        return put(on, &x, true, index, values, true);
     }
     // a 16-bit sum, rounded after each of many additions, would stop growing
-    on.require(&[x])?;
+    on.require(&[&x])?;
     let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
-    let wide_x = cast(b, on.op, x, wide.dtype)?;
+    let wide_x = cast(b, on.op, &x, wide.dtype)?;
     let sums = match values {
         RawOperand::Array(values) => {
             on.require(&[values])?;

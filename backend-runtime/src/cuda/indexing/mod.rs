@@ -36,7 +36,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
     // 16-bit floats are combined in float32
-    let combined = || DType::ALL.into_iter().filter(|d| !matches!(d, DType::Bool | DType::Float16 | DType::BFloat16));
+    let combinable = || DType::ALL.into_iter().filter(|d| !matches!(d, DType::Bool | DType::Float16 | DType::BFloat16));
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     ["find_outside", "note_outside", "last_of"]
         .map(|name| Instance::new(name, "", &[]))

@@ -11,7 +11,7 @@ use crate::torch::{
 };
 use crate::{
     DType, DTypeKind, Index, Indices, Result,
-    raw::{RawElement, RawOperand},
+    raw::{RawElement, RawOperand, RawTarget},
     rules::{self, Kept, Selection},
 };
 
@@ -33,25 +33,30 @@ pub fn get(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>) -> Result<T
 
 /// Writes values to the elements that a list of indices selects; for equal indices the last value wins. Returns the
 /// changed array.
-pub fn set(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>, values: RawOperand<'_, Tensor>) -> Result<Tensor> {
-    put(on, x, index, values, DtypeStrategy::Wrap, false)
+pub fn set(
+    on: OpContext<'_>,
+    x: RawTarget<'_, Tensor>,
+    index: Indices<'_, Torch>,
+    values: RawOperand<'_, Tensor>,
+) -> Result<Tensor> {
+    put(on, &x, index, values, DtypeStrategy::Wrap, false)
 }
 
 /// Adds values to the elements that a list of indices selects; for equal indices all values are added. Returns the
 /// changed array.
 pub fn add_at(
     on: OpContext<'_>,
-    x: &Tensor,
+    x: RawTarget<'_, Tensor>,
     index: Indices<'_, Torch>,
     values: RawOperand<'_, Tensor>,
 ) -> Result<Tensor> {
     // 16-bit floats are summed in float32, and complex numbers by parts
     let via = if on.dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
-    put(on, x, index, values, via, true)
+    put(on, &x, index, values, via, true)
 }
 
-/// Returns the changed array: `x` itself if it is the only handle of memory that libtorch owns and its dtype needs no
-/// conversion to float32, and otherwise a new array.
+/// Returns the changed array: `x` itself if it is the only handle of memory that libtorch owns, its strides do not
+/// overlap and its dtype needs no conversion to float32, or if the selection is empty; otherwise a new array.
 fn put(
     on: OpContext<'_>,
     x: &Tensor,
@@ -258,18 +263,18 @@ mod tests {
         let mut x = on.full(&[3], RawElement::of(1.0)).unwrap();
         let start = x.data();
         let part = [Slice::from(1..)];
-        x = set(on, &x, Indices::Slices(&part), number(2.0)).unwrap();
+        x = set(on, RawTarget::new(&mut x), Indices::Slices(&part), number(2.0)).unwrap();
         assert_eq!(x.data(), start);
         let i = on.array::<i64>(on.full(&[2], RawElement::of(0_i64)).unwrap()).unwrap();
-        x = add_at(on, &x, Indices::Any(&[Index::Array(&i)]), number(2.0)).unwrap();
+        x = add_at(on, RawTarget::new(&mut x), Indices::Any(&[Index::Array(&i)]), number(2.0)).unwrap();
         assert_eq!((x.data(), elements(&x).as_slice()), (start, Some(&[5.0, 2.0, 2.0][..])));
         let view = get(on, &x, Indices::Slices(&part)).unwrap();
-        x = set(on, &x, Indices::Slices(&part), number(3.0)).unwrap();
+        x = set(on, RawTarget::new(&mut x), Indices::Slices(&part), number(3.0)).unwrap();
         assert!(x.data() != start && elements(&view).as_slice() == Some(&[2.0, 2.0]));
         // memory that the host allocated belongs to its owner, and is not changed in place
         let host = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
-        let x = b.from_ndarray(host.clone()).unwrap();
-        let x = set(on, x.raw(), Indices::Slices(&[]), number(0.0)).unwrap();
+        let mut x = b.from_ndarray(host.clone()).unwrap();
+        let x = set(on, x.target(), Indices::Slices(&[]), number(0.0)).unwrap();
         assert_eq!(host.as_slice(), Some(&[1.0, 2.0][..]));
         assert!(x.is(DType::Float64));
     }

@@ -147,8 +147,8 @@ fn multiplied_by_loops(
     values: &Tensor,
     axis: isize,
 ) -> Result<Tensor> {
-    let indices = hosted(on.with_dtype(DType::Int64), indices)?;
-    let (x, values) = (hosted(on, x)?, hosted(on, values)?);
+    let x = hosted(on, x)?;
+    let (indices, values) = (hosted(on.with_dtype(DType::Int64), indices)?, hosted(on, values)?);
     placed(on, scatter_mul_of(x.view(), indices.view(), values.view(), axis))
 }
 

@@ -109,6 +109,7 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
 
 /// Refuses factors of another dtype than that of the call, and structure arrays that are not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
+    on.require_numbers()?;
     on.require(&factors)?;
     on.with_dtype(DType::Int64).require(&structure)
 }
@@ -125,8 +126,9 @@ fn of_loops(
     product: &dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray>,
 ) -> Result<Tensor> {
     let integers = on.with_dtype(DType::Int64);
+    let x = hosted(on, factors[0])?;
     let (indices, indptr) = (hosted(integers, structure[0])?, hosted(integers, structure[1])?);
-    let (x, y) = (hosted(on, factors[0])?, hosted(on, factors[1])?);
+    let y = hosted(on, factors[1])?;
     placed(on, product([x.view(), y.view()], [indices.view(), indptr.view()]))
 }
 

@@ -5,7 +5,7 @@ use crate::{
     Axes, DType, Element, Error, HostArray, Indices, Interpolation, Lengths, MeshIndexing, Norm, PadMode, Result, Side,
     Slice,
     numpyish::Numpyish,
-    raw::{RawElement, RawOperand},
+    raw::{RawElement, RawOperand, TypedArray},
     torch::{
         Arg, Aten, DtypeStrategy, OpContext, Tensor, Torch, TorchArray, aten, creation, elementwise, fft, indexing,
         linalg, manipulation, reduction, sorting, special,
@@ -132,8 +132,13 @@ fn axes_indices_and_arguments_out_of_range() {
         indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::at(2)]).err(),
         indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::ALL, Slice::ALL]).err(),
         indexing::getitem(b.on::<f64>("getitem"), v.tensor(), &[Slice::ALL.step(0)]).err(),
-        indexing::set(b.on::<f64>("set"), m.tensor(), Indices::Slices(&[Slice::at(0)]), RawOperand::Array(v.tensor()))
-            .err(),
+        indexing::set(
+            b.on::<f64>("set"),
+            m.clone().target(),
+            Indices::Slices(&[Slice::at(0)]),
+            RawOperand::Array(v.tensor()),
+        )
+        .err(),
         indexing::take(b.on::<f64>("take"), v.tensor(), i(&[2]).tensor(), Some(0)).err(),
         indexing::take(b.on::<f64>("take"), v.tensor(), i(&[-3]).tensor(), Some(0)).err(),
         indexing::take(b.on::<f64>("take"), e.tensor(), i(&[0]).tensor(), Some(0)).err(),
