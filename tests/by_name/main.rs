@@ -3,7 +3,7 @@
 mod options;
 mod scripts;
 
-use backends::{prelude::*, runtime::available};
+use backends::{prelude::*, runtime::available, watch::Profile};
 use backends_dynamic::call;
 use std::sync::LazyLock;
 
@@ -298,4 +298,44 @@ fn a_row_is_an_item() {
         let backends: Vec<&str> = row.backends.iter().map(|(name, _)| *name).collect();
         assert_eq!(backends, ["numpyish", "cuda", "torch"], "{}", row.name);
     }
+}
+
+/// A watcher sees a call by name as it sees a call of the method.
+#[test]
+fn watchers_see_calls_by_name_like_methods() {
+    let profile = Profile::new();
+    let b = AnyBackend::from(profile.watch(AnyBackend::from(Numpyish::new())));
+    let seen = || {
+        let events = profile.events().into_iter().map(|event| (event.name, event.args)).collect::<Vec<_>>();
+        profile.reset();
+        events
+    };
+    let x = b.ones::<f64>([2, 2]).unwrap();
+    let value = Value::array::<f64>(x.clone());
+    let pairs: [(&str, Vec<V>, Vec<(&str, V)>, &dyn Fn()); 7] = [
+        ("ones", vec![3.into()], vec![("dtype", "float64".into())], &|| drop(b.ones::<f64>([3]).unwrap())),
+        ("sum", vec![value.clone(), 1.into()], vec![("keepdims", V::None)], &|| drop(b.sum(&x, 1).unwrap())),
+        ("sum", vec![value.clone()], vec![("keepdims", true.into())], &|| {
+            drop(b.sum_with(&x, .., SumOptions::new().keepdims(true)).unwrap());
+        }),
+        ("argmax", vec![value.clone()], vec![], &|| drop(b.argmax(&x, ..).unwrap())),
+        ("add", vec![value.clone(), 2.into()], vec![], &|| drop(b.add(&x, 2.0).unwrap())),
+        ("pad", vec![value.clone(), vec![V::from(1), V::from(2), V::from(0), V::from(0)].into()], vec![], &|| {
+            drop(b.pad(&x, [1, 2, 0, 0]).unwrap());
+        }),
+        ("var", vec![value, 0.into()], vec![("correction", 1.into())], &|| {
+            drop(b.var_with(&x, 0, VarOptions::new().correction(1.0)).unwrap());
+        }),
+    ];
+    for (op, args, options, method) in pairs {
+        seen();
+        call(&b, op, &args, &options).unwrap();
+        let by_name = seen();
+        method();
+        assert_eq!(by_name, seen(), "{op}");
+    }
+    // numbers become an array first, which the watcher sees, too
+    call(&b, "argmax", &[vec![1.0, 3.0].into()], &[]).unwrap();
+    let names: Vec<String> = seen().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["from_ndarray", "argmax"]);
 }
