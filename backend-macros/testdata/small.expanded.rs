@@ -1400,7 +1400,7 @@ impl crate::runtime::Arrays for AnyBackend {
     ) -> crate::runtime::Result<crate::runtime::Value<Self>> {
         match self {
             AnyBackend::Numpyish(b) => {
-                crate::runtime::by_name::delegate::on(
+                crate::runtime::by_name::call_on_library(
                     b,
                     info.name,
                     calls.numpyish,
@@ -1409,7 +1409,7 @@ impl crate::runtime::Arrays for AnyBackend {
                 )
             }
             AnyBackend::Torch(b) => {
-                crate::runtime::by_name::delegate::on(
+                crate::runtime::by_name::call_on_library(
                     b,
                     info.name,
                     calls.torch,
@@ -2906,7 +2906,7 @@ pub mod __by_name {
 
 The dtype of the call is the dtype of its arrays. Without arrays, it is the option `dtype` or the dtype of the numbers; real numbers without a dtype get the dtype of [`precision`](crate::precision()). Together with arrays, the option `dtype` may be the dtype of the arrays, which then is also the dtype of sums of narrow integers, or the dtype of the result. Any other `dtype` is an error, because it would have no effect. A number next to an array must fit the array's dtype.
 
-Every op is compiled in all of its dtypes for each type of backend that is passed to this function, and for no other.
+The calls of the ops are compiled for each type of backend that is passed to this function, and for no other.
 
 # Errors
 The errors of the op; [`Error::Argument`](crate::Error::Argument) if there is no op of this name, or if the arguments do not match its parameters.*/
