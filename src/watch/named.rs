@@ -21,7 +21,7 @@ impl Watched<AnyBackend> {
         let within = self.within();
         let read = Args::new(within, info, args, options)?;
         // the watcher sees that numbers become arrays, and then the call with these arrays
-        let made = read.with_arrays_made(read.dtype()?, &mut |read, place, dtype| {
+        let made = read.with_arrays_made(read.dtype()?, &|read, place, dtype| {
             dispatch!(dtype, T => Ok(Value::array::<T>(self.from_ndarray(read.host_elements::<T>(place)?)?)))
         })?;
         let read = Args::new(within, info, &[], &made)?;

@@ -145,6 +145,8 @@ impl Expand<'_> {
         Some(quote! {
             // known to the compiler, so that the rest is not compiled for such a backend
             if const { <B as #rt::Arrays>::DELEGATES } {
+                // a build may lack libraries
+                #[allow(clippy::needless_update)]
                 let calls = #rt::by_name::LibraryCalls {
                     #(#libraries: Some(Self::call::<#types>),)*
                     ..#rt::by_name::LibraryCalls::NONE

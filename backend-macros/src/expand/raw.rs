@@ -68,6 +68,7 @@ impl Expand<'_> {
             // known to the compiler, so that the method is not compiled for a call by name on these libraries
             if const { matches!(<B as #rt::Arrays>::RAW, #(Some(#rt::by_name::RawLibrary::#libraries))|*) } {
                 let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
+                #[allow(clippy::needless_update)]
                 let calls = #rt::by_name::RawCalls { #(#names: Some(Self::#names),)* ..#rt::by_name::RawCalls::NONE };
                 return #rt::Arrays::call_raw(b, Self::INFO.name, &calls, &args);
             }

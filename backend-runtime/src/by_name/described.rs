@@ -13,6 +13,9 @@ struct Given<'a, B: Arrays> {
     value: Option<&'a Value<B>>,
 }
 
+/// Makes the array of a parameter, of this dtype, from the numbers that a call gives.
+type MakeArray<'m, B> = dyn Fn(&Args<'_, B>, usize, DType) -> Result<Value<B>> + 'm;
+
 impl<'a, B: Arrays> Args<'a, B> {
     /// Passes the call, in the dtype `dtype`, with all its arguments and the defaults of its options.
     pub fn described<R>(&self, dtype: DType, pass: impl FnOnce(&Call<'_>) -> Result<R>) -> Result<R> {
@@ -25,11 +28,7 @@ impl<'a, B: Arrays> Args<'a, B> {
 
     /// The values of all parameters that are given, by name. `make` makes the array of a value that is a number, or a
     /// list of numbers, of this dtype where the op takes an array.
-    pub fn with_arrays_made(
-        &self,
-        dtype: DType,
-        make: &mut dyn FnMut(&Self, usize, DType) -> Result<Value<B>>,
-    ) -> Result<Vec<(&'static str, Value<B>)>> {
+    pub fn with_arrays_made(&self, dtype: DType, make: &MakeArray<B>) -> Result<Vec<(&'static str, Value<B>)>> {
         let mut all = Vec::with_capacity(self.values.len() + 1);
         for (place, (param, value)) in self.op.params.iter().zip(&self.values).enumerate() {
             let Some(value) = value else { continue };

@@ -15,7 +15,7 @@ use super::{
     program::{Instance, KernelList, Program, ProgramSource},
     sorting,
 };
-use crate::{DType, DTypeKind, Real, Result, dispatch, raw::RawElement, rules};
+use crate::{DType, DTypeKind, Element, Real, Result, dispatch, raw::RawElement, rules};
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
@@ -70,7 +70,7 @@ pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high
 /// A random permutation of 0 .. n - 1: the order of random keys.
 pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<RawArray> {
     let largest: Result<u64> = dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
-        Ok(T::MAX as u64)
+        Ok(Element::cast::<u64>(T::MAX))
     });
     rules::check_permutation(on.op, n, on.dtype, largest?)?;
     let keys = on.backend.uninit_raw(on.op, DType::UInt64, &[n])?;

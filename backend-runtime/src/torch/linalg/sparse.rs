@@ -118,12 +118,15 @@ fn is_on_host(x: &Tensor) -> bool {
     x.device() < 0
 }
 
+/// A product of two factors, given the factors and their structure.
+type Product<'a> = dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray> + 'a;
+
 /// A product of two factors with a structure of indices and pointers, by the host's loops.
 fn of_loops(
     on: OpContext<'_>,
     factors: [&Tensor; 2],
     structure: [&Tensor; 2],
-    product: &dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray>,
+    product: &Product<'_>,
 ) -> Result<Tensor> {
     let integers = on.with_dtype(DType::Int64);
     let x = hosted(on, factors[0])?;
