@@ -300,6 +300,9 @@ fn a_row_is_an_item() {
     }
 }
 
+/// An op, the arguments and options of a call by name, and the same call of the method.
+type Pair<'a> = (&'a str, Vec<V>, Vec<(&'a str, V)>, &'a dyn Fn());
+
 /// A watcher sees a call by name as it sees a call of the method.
 #[test]
 fn watchers_see_calls_by_name_like_methods() {
@@ -312,7 +315,7 @@ fn watchers_see_calls_by_name_like_methods() {
     };
     let x = b.ones::<f64>([2, 2]).unwrap();
     let value = Value::array::<f64>(x.clone());
-    let pairs: [(&str, Vec<V>, Vec<(&str, V)>, &dyn Fn()); 7] = [
+    let pairs: [Pair<'_>; 7] = [
         ("ones", vec![3.into()], vec![("dtype", "float64".into())], &|| drop(b.ones::<f64>([3]).unwrap())),
         ("sum", vec![value.clone(), 1.into()], vec![("keepdims", V::None)], &|| drop(b.sum(&x, 1).unwrap())),
         ("sum", vec![value.clone()], vec![("keepdims", true.into())], &|| {
