@@ -2031,6 +2031,7 @@ impl ops::add {
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            #[allow(clippy::needless_update)]
             let calls = crate::runtime::by_name::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
@@ -2096,6 +2097,7 @@ impl ops::leaky {
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            #[allow(clippy::needless_update)]
             let calls = crate::runtime::by_name::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
@@ -2160,6 +2162,7 @@ impl ops::threshold {
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            #[allow(clippy::needless_update)]
             let calls = crate::runtime::by_name::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
@@ -2228,6 +2231,7 @@ impl ops::sum {
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            #[allow(clippy::needless_update)]
             let calls = crate::runtime::by_name::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
@@ -2374,6 +2378,7 @@ impl ops::ends {
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
+            #[allow(clippy::needless_update)]
             let calls = crate::runtime::by_name::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
