@@ -206,7 +206,7 @@ fn empty_arrays_have_results() {
         reduction::quantile(
             on("quantile"),
             e.tensor(),
-            array(&b, vec![0.5]).tensor(),
+            array(&b, vec![0.5_f32]).tensor(),
             Axes::from(1),
             Interpolation::Linear,
             false
