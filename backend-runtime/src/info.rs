@@ -1,6 +1,6 @@
 //! The rows of an op table as data.
 
-use crate::{DType, DTypeKind, FoldKernel};
+use crate::{DType, FoldKernel};
 use std::fmt;
 
 /// A row as data: name, parameters, dtypes, result and documentation of an op.
@@ -184,11 +184,7 @@ impl ElementInfo {
             ElementInfo::Real => t.to_real(),
             ElementInfo::Complex if matches!(t, DType::Float64 | DType::Complex128) => DType::Complex128,
             ElementInfo::Complex => DType::Complex64,
-            ElementInfo::Sum => match t.kind() {
-                DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
-                DTypeKind::Unsigned => DType::UInt64,
-                DTypeKind::Real | DTypeKind::Complex => t,
-            },
+            ElementInfo::Sum => t.to_sum(),
             ElementInfo::Bool => DType::Bool,
             ElementInfo::UInt8 => DType::UInt8,
             ElementInfo::Int32 => DType::Int32,

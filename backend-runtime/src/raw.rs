@@ -20,6 +20,47 @@ pub trait TypedArray: Sized {
     fn from_raw(op: &'static str, raw: Self::Raw) -> Result<Self>;
 }
 
+/// The context of one call of an op: the name for errors, the backend with its device, and the dtypes of the call.
+pub struct OpContext<'b, B> {
+    /// The backend.
+    pub backend: &'b B,
+    /// The row's name.
+    pub op: &'static str,
+    /// The dtype of the call, `T` of the method.
+    pub dtype: DType,
+    /// The second dtype of a row that has one, `U` of the method; otherwise the dtype of the call.
+    pub to: DType,
+}
+
+// derived implementations would require that the backend is `Copy`
+impl<B> Clone for OpContext<'_, B> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for OpContext<'_, B> {}
+
+impl<'b, B> OpContext<'b, B> {
+    /// Describes a call of the op `op` in this dtype.
+    #[inline]
+    pub fn new(backend: &'b B, op: &'static str, dtype: DType) -> Self {
+        OpContext { backend, op, dtype, to: dtype }
+    }
+
+    /// Sets the second dtype of the call.
+    #[inline]
+    pub fn with_to(self, to: DType) -> Self {
+        OpContext { to, ..self }
+    }
+
+    /// Sets both dtypes of the call, for a step on arrays of another dtype.
+    pub fn with_dtype(self, dtype: DType) -> Self {
+        OpContext { dtype, to: dtype, ..self }
+    }
+}
+
 /// An array for an op that changes it. Nothing else uses this handle during the call, so the op may overwrite the
 /// memory if there is no other handle.
 #[derive(Debug)]

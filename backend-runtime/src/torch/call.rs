@@ -163,37 +163,10 @@ impl Drop for Results {
     }
 }
 
-/// The context of one call of an op: the name for errors, the backend with its device, and the dtypes of the call.
-#[derive(Clone, Copy)]
-pub struct OpContext<'b> {
-    /// The backend.
-    pub backend: &'b Torch,
-    /// The row's name.
-    pub op: &'static str,
-    /// The dtype of the call, `T` of the method.
-    pub dtype: DType,
-    /// The second dtype of a row that has one, `U` of the method; otherwise the dtype of the call.
-    pub to: DType,
-}
+/// The context of a call on this backend.
+pub type OpContext<'b> = crate::raw::OpContext<'b, Torch>;
 
-impl<'b> OpContext<'b> {
-    /// A call of the op `op` in this dtype.
-    #[inline]
-    pub fn new(backend: &'b Torch, op: &'static str, dtype: DType) -> OpContext<'b> {
-        OpContext { backend, op, dtype, to: dtype }
-    }
-
-    /// The call with another second dtype.
-    #[inline]
-    pub fn with_to(self, to: DType) -> OpContext<'b> {
-        OpContext { to, ..self }
-    }
-
-    /// The same call for arrays of another dtype.
-    pub fn with_dtype(self, dtype: DType) -> OpContext<'b> {
-        OpContext { dtype, to: dtype, ..self }
-    }
-
+impl OpContext<'_> {
     /// Refuses the dtype bool, for loops whose results would be no bools.
     pub fn require_numbers(self) -> Result<()> {
         if self.dtype == DType::Bool { Err(Error::DType { op: self.op, dtype: self.dtype }) } else { Ok(()) }

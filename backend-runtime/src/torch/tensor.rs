@@ -159,13 +159,7 @@ impl From<RawElement> for Number {
 impl Number {
     /// Wraps an element.
     pub fn of<T: Element>(x: T) -> Number {
-        const { assert!(size_of::<T>() <= 16) };
-        let mut bytes = [0_u64; 2];
-        // SAFETY: an element is at most 16 bytes, without padding.
-        unsafe {
-            std::ptr::copy_nonoverlapping((&raw const x).cast::<u8>(), bytes.as_mut_ptr().cast(), size_of::<T>())
-        };
-        Number { code: ffi::code(T::DTYPE), bytes }
+        RawElement::of(x).into()
     }
 }
 
