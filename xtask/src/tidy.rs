@@ -231,8 +231,10 @@ fn functions_are_where_their_rows_say() {
         let module = format!("backend-runtime/src/{backend}/{}", op.group);
         let mut texts =
             files.iter().filter(|(name, _)| *name == format!("{module}.rs") || name.starts_with(&format!("{module}/")));
-        // the line begins a function, or is an entry in a macro's list of functions
-        let begins = [format!("pub fn {}<", op.name), format!("pub fn r#{}<", op.name), format!("{}<", op.name)];
+        // the line begins a function, or is an entry in a macro's list of functions; a function without a type
+        // parameter takes the dtype as a value
+        let begins = ["pub fn ", "pub fn r#", ""].map(|before| format!("{before}{}", op.name));
+        let begins = begins.iter().flat_map(|begin| [format!("{begin}<"), format!("{begin}(")]).collect::<Vec<_>>();
         let has = |line: &str| begins.iter().any(|begin| line.trim_start().starts_with(begin.as_str()));
         if !texts.any(|(_, text)| text.lines().any(has)) {
             missing.push(format!("{module} has no function `{}`", op.name));
