@@ -234,7 +234,8 @@ fn functions_are_where_their_rows_say() {
         // the line begins a function, or is an entry in a macro's list of functions; a function without a type
         // parameter takes the dtype as a value
         let begins = ["pub fn ", "pub fn r#", ""].map(|before| format!("{before}{}", op.name));
-        let begins = begins.iter().flat_map(|begin| [format!("{begin}<"), format!("{begin}(")]).collect::<Vec<_>>();
+        let ends = |begin: &String| ["<", "(", " -> ", " = "].map(|end| format!("{begin}{end}"));
+        let begins: Vec<String> = begins.iter().flat_map(ends).collect();
         let has = |line: &str| begins.iter().any(|begin| line.trim_start().starts_with(begin.as_str()));
         if !texts.any(|(_, text)| text.lines().any(has)) {
             missing.push(format!("{module} has no function `{}`", op.name));

@@ -1,9 +1,6 @@
 //! Filters along axes: spline coefficients, weighted sums over windows, and window extremes.
 
-use super::{
-    program::{FLOATS, PROGRAM},
-    require,
-};
+use super::program::{FLOATS, PROGRAM, require};
 use crate::{
     Boundary, DType, Result,
     cuda::{

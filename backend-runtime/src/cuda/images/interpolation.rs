@@ -2,8 +2,7 @@
 
 use super::{
     filters::spline_filter_along,
-    program::{FLOATS, PROGRAM},
-    require,
+    program::{FLOATS, PROGRAM, require},
 };
 use crate::{
     Boundary, DType, Lengths, Number, PadMode, Result,
