@@ -3,7 +3,7 @@
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
     Result, Value,
-    by_name::{Args, LibraryCalls, RawCalls, RawLibrary},
+    by_name::{Args, RawLibrary},
     bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
@@ -183,12 +183,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const DELEGATES: bool = false;
 
-    /// Calls an op by name on the library whose arrays this backend holds.
+    /// Calls an op by name on the library whose arrays this backend holds. `calls` is a
+    /// [`LibraryCalls`](crate::libraries::LibraryCalls).
     #[doc(hidden)]
     fn delegate(
         &self,
         info: &'static OpInfo,
-        _calls: &LibraryCalls,
+        _calls: &dyn Any,
         _args: &[Value<Self>],
         _options: &[(&str, Value<Self>)],
     ) -> Result<Value<Self>> {
@@ -199,9 +200,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const RAW: Option<RawLibrary> = None;
 
-    /// Calls an op by the library's function.
+    /// Calls an op by the library's function. `call` is a [`RawCall`](crate::by_name::RawCall) of this backend.
     #[doc(hidden)]
-    fn call_raw(&self, op: &'static str, _calls: &RawCalls, _args: &Args<'_, Self>) -> Result<Value<Self>> {
+    fn call_raw(&self, op: &'static str, _call: &dyn Any, _args: &Args<'_, Self>) -> Result<Value<Self>> {
         Err(Error::unsupported(op, Self::NAME))
     }
 

@@ -21,6 +21,7 @@ pub mod formula;
 pub mod host;
 pub mod index;
 pub mod info;
+pub mod libraries;
 pub mod link;
 #[cfg(any(feature = "cuda", feature = "torch"))]
 mod load;

@@ -3,10 +3,7 @@
 use super::{RunningOn, Watched};
 use crate::{
     AnyBackend, Arrays, DynArray, Error, Result, Value, dispatch,
-    runtime::{
-        OpInfo, Wrap,
-        by_name::{Args, LibraryCalls},
-    },
+    runtime::{OpInfo, Wrap, by_name::Args, libraries::LibraryCalls},
 };
 
 impl Watched<AnyBackend> {

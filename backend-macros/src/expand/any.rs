@@ -169,10 +169,13 @@ impl Expand<'_> {
             fn delegate(
                 &self,
                 info: &'static #rt::OpInfo,
-                calls: &#rt::by_name::LibraryCalls,
+                calls: &dyn ::core::any::Any,
                 args: &[#rt::Value<Self>],
                 options: &[(&str, #rt::Value<Self>)],
             ) -> #rt::Result<#rt::Value<Self>> {
+                let Some(calls) = calls.downcast_ref::<#rt::libraries::LibraryCalls>() else {
+                    return Err(#rt::Error::unsupported(info.name, Self::NAME));
+                };
                 match self {
                     #(#any_name::#variant(b) => #rt::by_name::call_on_library(b, info.name, calls.#get, args, options),)*
                     #watched_call

@@ -147,9 +147,9 @@ impl Expand<'_> {
             if const { <B as #rt::Arrays>::DELEGATES } {
                 // a build may lack libraries
                 #[allow(clippy::needless_update)]
-                let calls = #rt::by_name::LibraryCalls {
+                let calls = #rt::libraries::LibraryCalls {
                     #(#libraries: Some(Self::call::<#types>),)*
-                    ..#rt::by_name::LibraryCalls::NONE
+                    ..#rt::libraries::LibraryCalls::NONE
                 };
                 return #rt::Arrays::delegate(b, Self::INFO, &calls, args, options);
             }

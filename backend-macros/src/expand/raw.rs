@@ -62,15 +62,19 @@ impl Expand<'_> {
         }
         let rt = self.rt();
         let names: Vec<Ident> = backends.iter().map(|b| id(&b.name)).collect();
-        let libraries = backends.iter().map(|b| id(&camel(&b.name)));
+        let libraries: Vec<Ident> = backends.iter().map(|b| id(&camel(&b.name))).collect();
+        let types = backends.iter().map(|b| self.backend_type(b));
         let functions = backends.iter().map(|backend| self.raw_function(op, backend));
         let statement = quote! {
             // known to the compiler, so that the method is not compiled for a call by name on these libraries
             if const { matches!(<B as #rt::Arrays>::RAW, #(Some(#rt::by_name::RawLibrary::#libraries))|*) } {
                 let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
-                #[allow(clippy::needless_update)]
-                let calls = #rt::by_name::RawCalls { #(#names: Some(Self::#names),)* ..#rt::by_name::RawCalls::NONE };
-                return #rt::Arrays::call_raw(b, Self::INFO.name, &calls, &args);
+                #(let #names: #rt::by_name::RawCall<#types> = Self::#names;)*
+                let call: &dyn ::core::any::Any = match <B as #rt::Arrays>::RAW {
+                    #(Some(#rt::by_name::RawLibrary::#libraries) => &#names,)*
+                    _ => return Err(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)),
+                };
+                return #rt::Arrays::call_raw(b, Self::INFO.name, call, &args);
             }
         };
         (Some(statement), quote!(#(#functions)*))

@@ -8,30 +8,6 @@ use crate::{Arrays, Element, Error, Result, dispatch};
 /// A call of one op by name, on one backend.
 pub type CallOf<B> = fn(&B, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
-/// The calls of one op on the libraries of a table.
-#[derive(Clone, Copy, Debug)]
-pub struct LibraryCalls {
-    /// The call on the CPU backend.
-    pub numpyish: Option<CallOf<crate::numpyish::Numpyish>>,
-    /// The call on NVIDIA GPUs.
-    #[cfg(feature = "cuda")]
-    pub cuda: Option<CallOf<crate::cuda::Cuda>>,
-    /// The call on libtorch.
-    #[cfg(feature = "torch")]
-    pub torch: Option<CallOf<crate::torch::Torch>>,
-}
-
-impl LibraryCalls {
-    /// No call.
-    pub const NONE: LibraryCalls = LibraryCalls {
-        numpyish: None,
-        #[cfg(feature = "cuda")]
-        cuda: None,
-        #[cfg(feature = "torch")]
-        torch: None,
-    };
-}
-
 /// A backend whose arrays may be arrays of the backend `L`.
 pub trait Holds<L: Arrays>: Arrays {
     /// The array of `L`; returns an error if the array belongs to another backend.

@@ -16,10 +16,10 @@ mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
-pub use delegate::{CallOf, Holds, LibraryCalls, call_on_library};
+pub use delegate::{CallOf, Holds, call_on_library};
 pub use literal::ToLiteral;
 pub use program::Program;
-pub use raw::{RawArg, RawArrays, RawCall, RawCalls, RawLibrary, RawOperandArg, raw_list};
+pub use raw::{RawArg, RawArrays, RawCall, RawLibrary, RawOperandArg, raw_list};
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

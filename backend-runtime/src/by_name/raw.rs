@@ -26,27 +26,6 @@ pub trait RawArrays: Arrays {
 /// A function that reads the arguments of a call and calls the library's function.
 pub type RawCall<L> = fn(&L, &Args<'_, L>) -> Result<Value<L>>;
 
-/// The function of an op for each library whose functions take arrays with the dtype as a value.
-#[derive(Clone, Copy, Debug)]
-pub struct RawCalls {
-    /// For NVIDIA GPUs.
-    #[cfg(feature = "cuda")]
-    pub cuda: Option<RawCall<crate::cuda::Cuda>>,
-    /// For libtorch.
-    #[cfg(feature = "torch")]
-    pub torch: Option<RawCall<crate::torch::Torch>>,
-}
-
-impl RawCalls {
-    /// No function.
-    pub const NONE: RawCalls = RawCalls {
-        #[cfg(feature = "cuda")]
-        cuda: None,
-        #[cfg(feature = "torch")]
-        torch: None,
-    };
-}
-
 /// A library whose functions take arrays with the dtype as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     Value,
-    by_name::{Args, RawArrays, RawCalls, RawLibrary},
+    by_name::{Args, RawArrays, RawCall, RawLibrary},
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     formula::{Input, Layout, Node, Reduction, Typed},
     link::{Link, Offer, Peers, Through},
@@ -39,8 +39,8 @@ impl Arrays for Cuda {
 
     const RAW: Option<RawLibrary> = Some(RawLibrary::Cuda);
 
-    fn call_raw(&self, op: &'static str, calls: &RawCalls, args: &Args<'_, Self>) -> Result<Value<Self>> {
-        match calls.cuda {
+    fn call_raw(&self, op: &'static str, call: &dyn Any, args: &Args<'_, Self>) -> Result<Value<Self>> {
+        match call.downcast_ref::<RawCall<Self>>() {
             Some(call) => call(self, args),
             None => Err(Error::unsupported(op, Self::NAME)),
         }

@@ -7,13 +7,13 @@ use super::{
 };
 use crate::{
     Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result, Value,
-    by_name::{Args, RawArrays, RawCalls, RawLibrary},
+    by_name::{Args, RawArrays, RawCall, RawLibrary},
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
     raw::TypedArray,
 };
-use std::fmt;
+use std::{any::Any, fmt};
 
 /// libtorch on one device. Cheap to clone; clones share the random stream.
 #[derive(Clone, Debug)]
@@ -106,8 +106,8 @@ impl Arrays for Torch {
 
     const RAW: Option<RawLibrary> = Some(RawLibrary::Torch);
 
-    fn call_raw(&self, op: &'static str, calls: &RawCalls, args: &Args<'_, Self>) -> Result<Value<Self>> {
-        match calls.torch {
+    fn call_raw(&self, op: &'static str, call: &dyn Any, args: &Args<'_, Self>) -> Result<Value<Self>> {
+        match call.downcast_ref::<RawCall<Self>>() {
             Some(call) => call(self, args),
             None => Err(Error::unsupported(op, Self::NAME)),
         }
