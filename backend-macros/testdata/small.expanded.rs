@@ -1394,10 +1394,14 @@ impl crate::runtime::Arrays for AnyBackend {
     fn delegate(
         &self,
         info: &'static crate::runtime::OpInfo,
-        calls: &crate::runtime::by_name::LibraryCalls,
+        calls: &dyn ::core::any::Any,
         args: &[crate::runtime::Value<Self>],
         options: &[(&str, crate::runtime::Value<Self>)],
     ) -> crate::runtime::Result<crate::runtime::Value<Self>> {
+        let Some(calls) = calls.downcast_ref::<crate::runtime::libraries::LibraryCalls>()
+        else {
+            return Err(crate::runtime::Error::unsupported(info.name, Self::NAME));
+        };
         match self {
             AnyBackend::Numpyish(b) => {
                 crate::runtime::by_name::call_on_library(
@@ -2032,10 +2036,10 @@ impl ops::add {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
             #[allow(clippy::needless_update)]
-            let calls = crate::runtime::by_name::LibraryCalls {
+            let calls = crate::runtime::libraries::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::by_name::LibraryCalls::NONE
+                ..crate::runtime::libraries::LibraryCalls::NONE
             };
             return crate::runtime::Arrays::delegate(
                 b,
@@ -2098,10 +2102,10 @@ impl ops::leaky {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
             #[allow(clippy::needless_update)]
-            let calls = crate::runtime::by_name::LibraryCalls {
+            let calls = crate::runtime::libraries::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::by_name::LibraryCalls::NONE
+                ..crate::runtime::libraries::LibraryCalls::NONE
             };
             return crate::runtime::Arrays::delegate(
                 b,
@@ -2163,10 +2167,10 @@ impl ops::threshold {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
             #[allow(clippy::needless_update)]
-            let calls = crate::runtime::by_name::LibraryCalls {
+            let calls = crate::runtime::libraries::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::by_name::LibraryCalls::NONE
+                ..crate::runtime::libraries::LibraryCalls::NONE
             };
             return crate::runtime::Arrays::delegate(
                 b,
@@ -2232,10 +2236,10 @@ impl ops::sum {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
             #[allow(clippy::needless_update)]
-            let calls = crate::runtime::by_name::LibraryCalls {
+            let calls = crate::runtime::libraries::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::by_name::LibraryCalls::NONE
+                ..crate::runtime::libraries::LibraryCalls::NONE
             };
             return crate::runtime::Arrays::delegate(
                 b,
@@ -2379,10 +2383,10 @@ impl ops::ends {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::DELEGATES } {
             #[allow(clippy::needless_update)]
-            let calls = crate::runtime::by_name::LibraryCalls {
+            let calls = crate::runtime::libraries::LibraryCalls {
                 numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
                 torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::by_name::LibraryCalls::NONE
+                ..crate::runtime::libraries::LibraryCalls::NONE
             };
             return crate::runtime::Arrays::delegate(
                 b,
