@@ -32,6 +32,7 @@ from golden_images import (  # noqa: E402
     _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
     _norm_scores,
 )
+from golden_nufft import _nufft_spread, _nufft_interpolate  # noqa: E402
 from golden_random import (  # noqa: E402
     _units, _random_integers, _random_permutation, _random_choice, _random_shuffle, _random_permutations, _random_subsets,
     _random_choice_weighted, _random_subsets_weighted, _random_multinomial, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
@@ -499,7 +500,7 @@ WORDS = {"np": np} | {
         _norm_scores,
         _random_choice, _random_shuffle, _random_permutations, _random_subsets, _random_choice_weighted, _random_subsets_weighted,
         _random_multinomial, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
-        _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric,
+        _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric, _nufft_spread, _nufft_interpolate,
     )  # fmt: skip
 }
 

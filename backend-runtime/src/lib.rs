@@ -36,6 +36,7 @@ pub mod raw;
 pub mod rules;
 pub mod scalar;
 pub mod scope;
+pub mod spreading;
 #[cfg(feature = "serde")]
 pub mod stored;
 mod threads;

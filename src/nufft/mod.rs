@@ -3,7 +3,7 @@
 //! The functions implement the `nufft` ops of the table, each for one transform. [`NufftPlan`] is for many transforms
 //! with the same points: everything that depends on the points is computed once.
 
-mod kernel;
+mod design;
 mod plan;
 mod type3;
 

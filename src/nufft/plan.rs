@@ -1,13 +1,11 @@
 //! A non-uniform transform that is prepared once and run many times.
 
-use super::kernel::{self, Kernel};
+use super::design::{Accuracy, Design};
 use crate::runtime::rules;
-use crate::{Backend, ComplexFloat, ConcatOptions, Error, FftnOptions, IfftnOptions, Norm, Real, Result, Slice};
-use std::f64::consts::TAU;
-
-/// Minimum number of elements that gathering and spreading process at a time; if the fine grid has more elements, that
-/// number is used. It is large enough to keep a GPU busy, and small enough for a CPU's cache.
-const CHUNK: usize = 1 << 18;
+use crate::{
+    Backend, ComplexFloat, ConcatOptions, Error, FftOptions, IfftOptions, Norm, NufftInterpolateOptions,
+    NufftSpreadOptions, Real, Result, Slice, StackOptions,
+};
 
 /// The direction of a non-uniform Fourier transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +18,14 @@ pub enum NufftType {
 
 /// A non-uniform Fourier transform with fixed modes, accuracy and points, for many arrays.
 ///
-/// [`new`](NufftPlan::new) computes everything that depends on the modes, [`set_points`](NufftPlan::set_points)
-/// everything that depends on the points; [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
+/// [`new`](NufftPlan::new) checks the parameters, and [`set_points`](NufftPlan::set_points) computes everything that
+/// depends on the points and their number; [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
 ///
 /// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from
-/// `-(N // 2)` to `(N - 1) // 2`. The method is that of Barnett, Magland and af Klinteberg (2019), on a grid twice as
-/// fine as the modes.
+/// `-(N // 2)` to `(N - 1) // 2`. Values are spread over a grid finer than the modes by a Kaiser-Bessel kernel, or
+/// interpolated from it, as in J. A. Fessler and B. P. Sutton (2003), Nonuniform fast Fourier transforms using min-max
+/// interpolation, and A. Barnett, J. Magland and L. af Klinteberg (2019), A parallel nonuniform fast Fourier transform
+/// library.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -48,39 +48,21 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     op: &'static str,
     kind: NufftType,
     modes: Vec<usize>,
-    grid: Vec<usize>,
+    accuracy: Accuracy,
     forward: bool,
-    kernel: Kernel,
-    /// A factor for each mode, broadcastable to the shape of the modes.
-    deconvolution: B::Array<C>,
-    /// For each axis, a factor for each grid point.
-    phases: Vec<B::Array<C>>,
-    points: usize,
-    /// For each axis and point, the kernel's offsets in the flat grid and its values there; shapes (points, width).
-    near: Vec<Near<B, C>>,
+    points: Points<B, C>,
 }
 
-/// The part of the fine grid near each point, along one axis.
+/// The points of a plan, and all that depends on them.
 #[derive(Clone, Debug)]
-struct Near<B: Backend, C: ComplexFloat> {
-    places: B::Array<i64>,
-    weights: B::Array<C>,
-}
-
-/// Returns an error if a coordinate is infinite or NaN.
-fn require_finite<B: Backend, T: Real>(op: &'static str, b: &B, points: &[&B::Array<T>]) -> Result<()> {
-    let mut all = None;
-    for &x in points {
-        let of_axis = b.all(b.isfinite(x)?, ..)?;
-        all = Some(match all {
-            Some(others) => b.logical_and(others, of_axis)?,
-            None => of_axis,
-        });
-    }
-    match all.map(|all| b.item(all)).transpose()? {
-        Some(false) => Err(Error::argument(op, "a coordinate is not finite")),
-        _ => Ok(()),
-    }
+struct Points<B: Backend, C: ComplexFloat> {
+    count: usize,
+    /// Coordinates (points, axes), and the points in the order in which the backend spreads them.
+    coordinates: B::Array<C::Real>,
+    sorted: B::Array<i64>,
+    design: Design,
+    /// A factor for each mode, of the shape of the modes.
+    factors: B::Array<C>,
 }
 
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
@@ -99,42 +81,12 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
                 return Err(Error::shape("nufft", n_modes, "of the modes must have one to three axes"));
             }
         };
-        let kernel = Kernel::of::<C>(op, eps)?;
-        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
-        let empty = rules::count(op, n_modes, size_of::<C>())? == 0;
-        let n_tables = if empty { vec![1; n_modes.len()] } else { n_modes.to_vec() };
-        let grid = n_tables.iter().map(|&n| kernel.grid(op, n)).collect::<Result<Vec<_>>>()?;
-        rules::count(op, &grid, size_of::<C>())?;
-
-        let sign = if isign < 0 { -1.0 } else { 1.0 };
-        let complex = |(re, im): &(f64, f64)| C::from_parts(C::Real::of(*re), C::Real::of(*im));
-        let mut deconvolution = b.ones::<C>(vec![1; n_modes.len()])?;
-        let mut phases = Vec::with_capacity(n_modes.len());
-        for (axis, (&modes, &length)) in n_tables.iter().zip(&grid).enumerate() {
-            let table = kernel.deconvolution(op, modes, length)?;
-            let factors = b.asarray(kernel::mapped(op, &table, |&d| C::from_real(C::Real::of(d)))?)?;
-            let mut along = vec![1; n_modes.len()];
-            along[axis] = -1;
-            deconvolution = b.multiply(&deconvolution, &b.reshape(&factors, along)?)?;
-            let table = kernel::phases(op, modes, length, sign)?;
-            phases.push(b.asarray(kernel::mapped(op, &table, complex)?)?);
-        }
-        let mut plan = NufftPlan {
-            backend: b.clone(),
-            op,
-            kind,
-            modes: n_modes.to_vec(),
-            grid,
-            forward: isign < 0,
-            kernel,
-            deconvolution,
-            phases,
-            points: 0,
-            near: Vec::new(),
-        };
+        let accuracy = Accuracy::of::<C::Real>(op, eps)?;
+        rules::count(op, n_modes, size_of::<C>())?;
         let none = b.zeros::<C::Real>([0])?;
-        plan.set_points(&vec![&none; n_modes.len()])?;
-        Ok(plan)
+        let points = Points::new(b, op, n_modes, accuracy, &vec![&none; n_modes.len()])?;
+        let (backend, modes) = (b.clone(), n_modes.to_vec());
+        Ok(NufftPlan { backend, op, kind, modes, accuracy, forward: isign < 0, points })
     }
 
     /// Sets the points: for each axis, a 1-D array of the points' coordinates along that axis. A new plan has no
@@ -156,185 +108,141 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         if let Some(other) = points.iter().map(|p| b.shape(p)).find(|s| *s != first) {
             return Err(Error::shapes(self.op, first, other));
         }
-        let (count, width) = (first[0], self.kernel.width);
-        rules::count(self.op, &[count, width], size_of::<C>())?;
-        if count > 0 {
-            require_finite::<B, C::Real>(self.op, b, points)?;
-        }
-        let strides = rules::c_strides(&self.grid);
-        let near = (0..self.modes.len()).map(|axis| self.near(axis, points[axis], strides[axis] as i64));
-        self.near = near.collect::<Result<_>>()?;
-        self.points = count;
+        self.points =
+            Points::new(b, self.op, &self.modes, self.accuracy, points).map_err(|error| error.within(self.op))?;
         Ok(())
-    }
-
-    /// The grid points within the kernel's width around each coordinate along one axis, and the kernel's values there.
-    fn near(&self, axis: usize, x: &B::Array<C::Real>, stride: i64) -> Result<Near<B, C>> {
-        let (b, beta) = (&self.backend, self.kernel.beta);
-        let (length, width) = (self.grid[axis] as f64, self.kernel.width as f64);
-        let (period, half, scale) = (self.grid[axis] as i64, width / 2.0, 2.0 / width);
-        let position = expr!(b, let periods = x / TAU; (periods - floor(periods)) * length)?;
-        let position = b.expand_dims(&position, 1)?;
-        let steps = b.arange(C::Real::of(0.0), C::Real::of(width), C::Real::of(1.0))?;
-        let places = expr!(b, remainder(astype::<i64>(ceil(position - half) + steps), period))?;
-
-        let phases = b.take(&self.phases[axis], b.flatten(&places)?, 0)?;
-        let phases = b.reshape(phases, [-1, self.kernel.width as isize])?;
-        let weights = expr!(b,
-            let from_here = (ceil(position - half) + steps - position) * scale;
-            let value = exp((sqrt(maximum(1 - square(from_here), 0)) - 1) * beta);
-            astype::<C>(value) * phases
-        )?;
-        Ok(Near { places: b.multiply(places, stride)?, weights })
     }
 
     /// Transforms `data`: values at the points for type 1, modes for type 2. A leading extra axis is a batch.
     pub fn execute(&self, data: &B::Array<C>) -> Result<B::Array<C>> {
+        let (b, Points { count, factors, .. }) = (&self.backend, &self.points);
+        let (mut shape, empty) = match self.kind {
+            NufftType::One => (self.front(b.shape(data), &[*count])?, self.modes.contains(&0)),
+            NufftType::Two => (self.front(b.shape(data), &self.modes)?, self.modes.contains(&0)),
+        };
         match self.kind {
-            NufftType::One => self.to_modes(data),
-            NufftType::Two => self.to_points(data),
+            NufftType::One => shape.extend(&self.modes),
+            NufftType::Two => shape.push(*count),
         }
-    }
-
-    fn to_points(&self, modes: &B::Array<C>) -> Result<B::Array<C>> {
-        let b = &self.backend;
-        let (batch, mut result_shape) = self.batch(b.shape(modes), &self.modes)?;
-        result_shape.push(self.points);
-        if self.points == 0 || b.size(modes) == 0 {
-            return b.zeros(result_shape);
+        if empty || *count == 0 || shape.contains(&0) {
+            return b.zeros(shape);
         }
-        let grid = self.transform(&b.multiply(modes, &self.deconvolution)?)?;
-        let grid = b.reshape(&grid, [batch as isize, -1])?;
-        let mut parts = Vec::new();
-        for chunk in self.chunks(batch) {
-            let mut values = b.take(&grid, &self.places(&chunk)?, 1)?;
-            values = b.reshape(&values, self.cube(batch, &chunk))?;
-            for axis in (0..self.grid.len()).rev() {
-                values = b.sum(&b.multiply(&values, &self.weights(axis, &chunk)?)?, -1)?;
+        let transformed = match self.kind {
+            NufftType::One => {
+                let mut grid = self.points.spread(b, data)?;
+                for axis in (0..self.modes.len()).rev() {
+                    grid = self.modes_of(&self.transformed(&grid, axis)?, axis)?;
+                }
+                b.multiply(grid, factors)
             }
-            parts.push(values);
-        }
-        let all = b.concat_with(&parts, ConcatOptions::new().axis(1))?;
-        b.reshape(&all, signed(&result_shape))
-    }
-
-    fn to_modes(&self, values: &B::Array<C>) -> Result<B::Array<C>> {
-        let b = &self.backend;
-        let (batch, mut result_shape) = self.batch(b.shape(values), &[self.points])?;
-        result_shape.extend(&self.modes);
-        if self.points == 0 || rules::count(self.op, &result_shape, size_of::<C>())? == 0 {
-            return b.zeros(result_shape);
-        }
-        let grid = self.transform(&self.on_grid(values, batch)?)?;
-        let mut low = vec![Slice::ALL];
-        low.extend(self.modes.iter().map(|&n| Slice::from(..n)));
-        let modes = b.multiply(&b.getitem(&grid, low)?, &self.deconvolution)?;
-        b.reshape(&modes, signed(&result_shape))
-    }
-
-    /// Spreads the values of the points over the fine grid, (batch, ..), with the phases that number its modes from 0.
-    fn on_grid(&self, values: &B::Array<C>, batch: usize) -> Result<B::Array<C>> {
-        let b = &self.backend;
-        let values = b.reshape(values, [batch as isize, -1])?;
-        let mut grid = b.zeros::<C>([batch, self.grid.iter().product()])?;
-        for chunk in self.chunks(batch) {
-            let mut spread = b.getitem(&values, [Slice::ALL, chunk.clone().into()])?;
-            for axis in 0..self.grid.len() {
-                spread = b.multiply(&b.expand_dims(&spread, -1)?, &self.weights(axis, &chunk)?)?;
+            NufftType::Two => {
+                let mut grid = b.multiply(data, factors)?;
+                for axis in 0..self.modes.len() {
+                    grid = self.transformed(&self.on_grid(&grid, axis)?, axis)?;
+                }
+                self.points.interpolate(b, &grid)
             }
-            let spread = b.reshape(&spread, [batch as isize, -1])?;
-            grid = b.scatter_add(&grid, &self.places(&chunk)?, &spread, 1)?;
-        }
-        let mut shape = vec![batch as isize];
-        shape.extend(signed(&self.grid));
-        b.reshape(&grid, shape)
+        };
+        transformed.map_err(|error| error.within(self.op))
     }
 
-    /// Spreads the values of the points over the fine grid, (batch, ..), on which angle 0 is in the middle.
-    pub(super) fn spread(&self, values: &B::Array<C>) -> Result<B::Array<C>> {
-        let b = &self.backend;
-        let (batch, _) = self.batch(b.shape(values), &[self.points])?;
-        let mut grid = self.on_grid(values, batch)?;
-        let axes = self.grid.len();
-        for (axis, phases) in self.phases.iter().enumerate() {
-            let mut along = vec![1; axes];
-            along[axis] = -1;
-            grid = b.multiply(grid, b.reshape(b.conj(phases)?, along)?)?;
-        }
-        b.fftshift(grid, (1..=axes as isize).collect::<Vec<_>>())
-    }
-
-    /// Lengths of the fine grid.
-    pub(super) fn grid(&self) -> &[usize] {
-        &self.grid
-    }
-
-    /// The spreading kernel.
-    pub(super) fn kernel(&self) -> &Kernel {
-        &self.kernel
-    }
-
-    /// The unscaled FFT over the last axes, with the sign of the plan; the axes are padded with zeros to the fine grid.
-    fn transform(&self, x: &B::Array<C>) -> Result<B::Array<C>> {
-        let axes: Vec<isize> = (-(self.grid.len() as isize)..0).collect();
-        if self.forward {
-            self.backend.fftn_with(x, FftnOptions::new().s(&self.grid[..]).axes(&axes[..]))
-        } else {
-            self.backend.ifftn_with(x, IfftnOptions::new().s(&self.grid[..]).axes(&axes[..]).norm(Norm::Forward))
-        }
-    }
-
-    /// Number of transforms in data of this shape, and the leading batch shape (empty without a batch axis).
-    fn batch(&self, given: &[usize], one: &[usize]) -> Result<(usize, Vec<usize>)> {
+    /// The shape before the axes of one transform: empty, or the length of the batch.
+    fn front(&self, given: &[usize], one: &[usize]) -> Result<Vec<usize>> {
         let front = given.strip_suffix(one).filter(|front| front.len() <= 1);
-        let front = front.ok_or_else(|| Error::shapes(self.op, given, one))?;
-        Ok((front.first().copied().unwrap_or(1), front.to_vec()))
+        front.map(<[usize]>::to_vec).ok_or_else(|| Error::shapes(self.op, given, one))
     }
 
-    /// Ranges of points whose kernels together cover about as many elements as the grid, or [`CHUNK`] if that is
-    /// larger.
-    fn chunks(&self, batch: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<B, C> {
-        let touched = self.kernel.width.pow(self.grid.len() as u32);
-        let grid: usize = self.grid.iter().product();
-        let length = (grid.max(CHUNK / batch.max(1)) / touched).max(1);
-        let points = self.points;
-        (0..points).step_by(length).map(move |start| start..points.min(start.saturating_add(length)))
+    /// An axis of the modes, as an axis of an array that may have a batch axis before.
+    fn from_last(&self, axis: usize) -> isize {
+        axis as isize - self.modes.len() as isize
     }
 
-    /// Flat positions in the grid of the kernels of some points.
-    fn places(&self, chunk: &std::ops::Range<usize>) -> Result<B::Array<i64>> {
-        let b = &self.backend;
-        let mut all = b.getitem(&self.near[0].places, [Slice::from(chunk.clone())])?;
-        for (axis, near) in self.near.iter().enumerate().skip(1) {
-            let along = b.getitem(&near.places, [Slice::from(chunk.clone())])?;
-            all = b.add(&b.expand_dims(&all, -1)?, &b.reshape(&along, self.beside(axis))?)?;
+    /// The unscaled FFT along one axis of the grid, with the sign of the plan.
+    fn transformed(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
+        let axis = self.from_last(axis);
+        if self.forward {
+            self.backend.fft_with(x, FftOptions::new().axis(axis))
+        } else {
+            self.backend.ifft_with(x, IfftOptions::new().axis(axis).norm(Norm::Forward))
         }
-        b.flatten(&all)
     }
 
-    /// The kernel's values along one axis, shaped to multiply an array (batch, points, width, ..) whose last axis is
-    /// this one.
-    fn weights(&self, axis: usize, chunk: &std::ops::Range<usize>) -> Result<B::Array<C>> {
-        let b = &self.backend;
-        b.reshape(&b.getitem(&self.near[axis].weights, [Slice::from(chunk.clone())])?, self.beside(axis))
+    /// The modes of an axis in ascending order, from a transform with the negative modes at its end.
+    fn modes_of(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
+        let (modes, grid) = (self.modes[axis], self.points.design.grid[axis]);
+        let (negative, b) = (modes / 2, &self.backend);
+        let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
+        let parts = [part(grid - negative..grid)?, part(0..modes - negative)?];
+        b.concat_with(&parts, ConcatOptions::new().axis(self.from_last(axis)))
     }
 
-    /// The shape (points, 1, .., width), with a 1 for each axis before this one.
-    fn beside(&self, axis: usize) -> Vec<isize> {
-        let mut shape = vec![1; axis + 2];
-        shape[0] = -1;
-        shape[axis + 1] = self.kernel.width as isize;
-        shape
+    /// The input of a transform along an axis of the grid, from modes in ascending order; other modes are 0.
+    fn on_grid(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
+        let (modes, grid) = (self.modes[axis], self.points.design.grid[axis]);
+        let (negative, b) = (modes / 2, &self.backend);
+        let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
+        let mut between = b.shape(x).to_vec();
+        let place = between.len() - self.modes.len() + axis;
+        between[place] = grid - modes;
+        let parts = [part(negative..modes)?, b.zeros(between)?, part(0..negative)?];
+        b.concat_with(&parts, ConcatOptions::new().axis(self.from_last(axis)))
     }
 
-    /// The shape (batch, points, width, .., width).
-    fn cube(&self, batch: usize, chunk: &std::ops::Range<usize>) -> Vec<isize> {
-        let mut shape = vec![batch as isize, chunk.len() as isize];
-        shape.resize(2 + self.grid.len(), self.kernel.width as isize);
-        shape
+    /// The index of a part of an axis.
+    fn along(&self, x: &B::Array<C>, axis: usize, range: std::ops::Range<usize>) -> Vec<Slice> {
+        let mut all = vec![Slice::ALL; self.backend.shape(x).len()];
+        let place = all.len() - self.modes.len() + axis;
+        all[place] = Slice::from(range);
+        all
     }
 }
 
-fn signed(shape: &[usize]) -> Vec<isize> {
-    shape.iter().map(|&n| n as isize).collect()
+impl<B: Backend, C: ComplexFloat> Points<B, C> {
+    fn new(
+        b: &B,
+        op: &'static str,
+        modes: &[usize],
+        accuracy: Accuracy,
+        points: &[&B::Array<C::Real>],
+    ) -> Result<Self> {
+        let count = b.shape(points[0])[0];
+        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
+        let modes = if modes.contains(&0) { vec![1; modes.len()] } else { modes.to_vec() };
+        let design = Design::new(op, accuracy, &modes, count)?;
+        rules::count(op, &design.grid, size_of::<C>())?;
+        let coordinates = b.stack_with(points, StackOptions::new().axis(1))?;
+        let sorted = b.nufft_sort(&coordinates, &design.grid[..], design.width)?;
+        let mut factors: Option<B::Array<C>> = None;
+        for axis in 0..modes.len() {
+            let of_axis = design.factors(op, axis, modes[axis])?;
+            let mut elements = rules::list(op, of_axis.len())?;
+            elements.extend(of_axis.into_iter().map(|factor| C::from_real(C::Real::of(factor))));
+            let mut along = vec![1; modes.len()];
+            along[axis] = -1;
+            let of_axis = b.reshape(b.asarray(elements)?, along)?;
+            factors = Some(match factors {
+                Some(others) => b.multiply(others, of_axis)?,
+                None => of_axis,
+            });
+        }
+        let factors = match factors {
+            Some(factors) => factors,
+            None => b.ones([1])?,
+        };
+        Ok(Points { count, coordinates, sorted, design, factors })
+    }
+
+    /// The values of the points (.., points), spread over the grid.
+    fn spread(&self, b: &B, values: &B::Array<C>) -> Result<B::Array<C>> {
+        let Design { width, beta, tolerance, grid } = &self.design;
+        let options = NufftSpreadOptions::new().eps(*tolerance).sorted(&self.sorted);
+        b.nufft_spread_with(&self.coordinates, values, &grid[..], *width, *beta, options)
+    }
+
+    /// The values at the points of a grid (.., lengths).
+    fn interpolate(&self, b: &B, grid: &B::Array<C>) -> Result<B::Array<C>> {
+        let Design { width, beta, tolerance, .. } = self.design;
+        let options = NufftInterpolateOptions::new().eps(tolerance).sorted(&self.sorted);
+        b.nufft_interpolate_with(&self.coordinates, grid, width, beta, options)
+    }
 }

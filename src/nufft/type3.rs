@@ -3,12 +3,21 @@
 //! type 3 nonuniform FFT and its applications). Points and frequencies are first shifted to be centred at 0, so that
 //! the grid is no finer than their extents require.
 
-use super::{NufftPlan, NufftType, kernel};
-use crate::{Backend, ComplexFloat, Error, Real, Result, lazy, runtime::rules};
+use super::{
+    NufftPlan, NufftType,
+    design::{Accuracy, Design},
+};
+use crate::{Backend, ComplexFloat, Error, NufftSpreadOptions, Real, Result, StackOptions, lazy, runtime::rules};
 use std::f64::consts::PI;
 
 /// Oversampling of the grid, relative to what the frequencies require.
 const FINER: f64 = 2.0;
+
+/// Length of the grid relative to the number of modes that its kernel is designed for.
+const UPSAMPLING: f64 = 2.0;
+
+/// A number of modes for the width of the kernel before the number of modes is known.
+const TYPICAL: usize = 1000;
 
 /// `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, given the coordinates and frequencies along each axis.
 pub(super) fn transform<B: Backend, C: ComplexFloat>(
@@ -26,12 +35,12 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
         shape => return Err(Error::shapes(op, shape, &[n])),
     };
     let shape = [&front[..], &[count]].concat();
-    kernel::Kernel::new(op, eps, 1.0)?;
+    let accuracy = Accuracy::of::<C::Real>(op, eps)?;
     if n == 0 || rules::count(op, &shape, size_of::<C>())? == 0 {
         return b.zeros(shape);
     }
     let named = |error: Error| error.within(op);
-    transformed(op, b, points, values, frequencies, eps, isign, &shape).map_err(named)
+    transformed(op, b, points, values, frequencies, accuracy, isign, &shape).map_err(named)
 }
 
 /// The number of points. Every axis must have one coordinate per point.
@@ -63,15 +72,15 @@ fn transformed<B: Backend, C: ComplexFloat>(
     points: &[&B::Array<C::Real>],
     values: &B::Array<C>,
     frequencies: &[&B::Array<C::Real>],
-    eps: f64,
+    accuracy: Accuracy,
     isign: isize,
     shape: &[usize],
 ) -> Result<B::Array<C>> {
     let real = |x: f64| C::Real::of(x);
     let turn = C::from_parts(real(0.0), real(if isign < 0 { -1.0 } else { 1.0 }));
-    let (mut modes, mut near, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut modes, mut axes) = (Vec::new(), Vec::new());
     let (mut before, mut after) = (None, None);
-    let width = kernel::Kernel::of::<C>(op, eps)?.width as f64;
+    let width = Design::for_upsampling(op, accuracy, &[TYPICAL], UPSAMPLING)?.width as f64;
     for (x, s) in points.iter().zip(frequencies) {
         let ((x_middle, x_extent), (s_middle, s_extent)) = (extent(op, b, x)?, extent(op, b, s)?);
         // for a single point or frequency, its extent follows from the extent of the other set
@@ -84,29 +93,53 @@ fn transformed<B: Backend, C: ComplexFloat>(
         if length > (1_u64 << 40) as f64 {
             return Err(Error::Memory { op, bytes: usize::MAX });
         }
-        let half = (length / 2.0).ceil() as usize;
-        let scale = kernel::Kernel::of::<C>(op, eps)?.grid(op, half)? as f64 / (2.0 * FINER * s_extent);
-        modes.push(half);
+        modes.push((length / UPSAMPLING).ceil() as usize);
         let s_moved = (lazy(*s) - lazy(real(s_middle))).eval(b)?;
-        near.push(((lazy(*x) - lazy(real(x_middle))) / lazy(real(scale))).eval(b)?);
-        far.push((lazy(&s_moved) * lazy(real(PI / (FINER * s_extent)))).eval(b)?);
         before = Some(summed(b, before, (lazy(*x) * lazy(real(s_middle))).eval(b)?)?);
         after = Some(summed(b, after, (lazy(&s_moved) * lazy(real(x_middle))).eval(b)?)?);
+        axes.push((*x, x_middle, s_moved, s_extent));
     }
     let waves = |angles: Option<B::Array<C::Real>>| match angles {
         Some(angles) => b.exp(b.multiply(b.astype::<C, _>(angles)?, turn)?),
         None => b.ones([1]),
     };
-    let mut spreading = NufftPlan::<B, C>::new(b, NufftType::One, &modes, eps, isign)?;
-    spreading.set_points(&near.iter().collect::<Vec<_>>())?;
-    let grid = spreading.spread(&b.multiply(values, waves(before)?)?)?;
-    let mut reading = NufftPlan::<B, C>::new(b, NufftType::Two, spreading.grid(), eps, isign)?;
+
+    let design = Design::for_upsampling(op, accuracy, &modes, UPSAMPLING)?;
+    rules::count(op, &design.grid, size_of::<C>())?;
+    let (mut near, mut far, mut factors) = (Vec::new(), Vec::new(), None);
+    for ((x, x_middle, s_moved, s_extent), &length) in axes.iter().zip(&design.grid) {
+        // the middle of the points is in the middle of the grid, as mode 0 is in the middle of the modes
+        let scale = length as f64 / (2.0 * FINER * s_extent);
+        near.push(((lazy(*x) - lazy(real(*x_middle))) / lazy(real(scale)) + lazy(real(PI))).eval(b)?);
+        let angles = (lazy(s_moved) * lazy(real(PI / (FINER * s_extent)))).eval(b)?;
+        let of_axis = undoing::<B, C::Real>(b, &design, &angles)?;
+        factors = Some(match factors {
+            Some(others) => b.multiply(others, of_axis)?,
+            None => of_axis,
+        });
+        far.push(angles);
+    }
+    let coordinates = b.stack_with(&near, StackOptions::new().axis(1))?;
+    let values = b.multiply(values, waves(before)?)?;
+    let options = NufftSpreadOptions::new().eps(design.tolerance);
+    let grid = b.nufft_spread_with(&coordinates, &values, &design.grid[..], design.width, design.beta, options)?;
+    let mut reading = NufftPlan::<B, C>::new(b, NufftType::Two, &design.grid, accuracy.eps, isign)?;
     reading.set_points(&far.iter().collect::<Vec<_>>())?;
     let mut result = b.multiply(reading.execute(&grid)?, waves(after)?)?;
-    for s in &far {
-        result = b.divide(result, b.astype::<C, _>(spreading.kernel().transform_at(b, s)?)?)?;
+    if let Some(factors) = factors {
+        result = b.multiply(result, b.astype::<C, _>(factors)?)?;
     }
     b.reshape(result, shape)
+}
+
+/// The factors that undo the kernel at angles from one grid point to the next: one over its Fourier transform.
+fn undoing<B: Backend, T: Real>(b: &B, design: &Design, angles: &B::Array<T>) -> Result<B::Array<T>> {
+    let (beta, half_width) = (design.beta, design.width as f64 / 2.0);
+    let scale = beta.i0e() / half_width;
+    expr!(b,
+        let s = sqrt(beta * beta - square(angles * half_width));
+        s * scale / (exp(s - beta) - exp(-s - beta))
+    )
 }
 
 fn summed<B: Backend, T: Real>(b: &B, sum: Option<B::Array<T>>, x: B::Array<T>) -> Result<B::Array<T>> {

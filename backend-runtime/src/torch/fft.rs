@@ -3,6 +3,7 @@
 use super::{
     call::{OpContext, Schema, args},
     casting::narrow,
+    hosted::{Hosted, hosted, placed},
     manipulation::rotate,
     ops,
     strategy::DtypeStrategy,
@@ -10,6 +11,7 @@ use super::{
 };
 use crate::{
     Axes, DType, Lengths, Norm, Result,
+    numpyish::fft::nufft::{self, KernelOptions},
     raw::RawElement,
     rules::{self, Half, Transform},
 };
@@ -138,4 +140,50 @@ pub fn fftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<Tensor> {
 /// Sample frequencies of `rfft`, for samples `d` apart.
 pub fn rfftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<Tensor> {
     frequencies(on, n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
+}
+
+/// Values of non-uniform points, spread over grids. libtorch has no such op; the loops of
+/// [`Numpyish`](crate::numpyish::Numpyish) run on host memory.
+#[allow(clippy::too_many_arguments)] // the parameters of the row
+pub fn nufft_spread(
+    on: OpContext<'_>,
+    points: &Tensor,
+    values: &Tensor,
+    grid: &[usize],
+    width: usize,
+    beta: f64,
+    eps: f64,
+    axis: isize,
+    sorted: Option<&Tensor>,
+) -> Result<Tensor> {
+    let (reals, integers) = (on.with_dtype(on.dtype.to_real()), on.with_dtype(DType::Int64));
+    let (points, values) = (hosted(reals, points)?, hosted(on, values)?);
+    let sorted = sorted.map(|sorted| hosted(integers, sorted)).transpose()?;
+    let kernel = KernelOptions { width, beta, eps, axis };
+    let sorted = sorted.as_ref().map(Hosted::view);
+    placed(on, nufft::nufft_spread_of(points.view(), values.view(), grid, kernel, sorted))
+}
+
+/// Values of grids at non-uniform points, by the loops of [`Numpyish`](crate::numpyish::Numpyish).
+#[allow(clippy::too_many_arguments)] // the parameters of the row
+pub fn nufft_interpolate(
+    on: OpContext<'_>,
+    points: &Tensor,
+    grid: &Tensor,
+    width: usize,
+    beta: f64,
+    eps: f64,
+    axis: isize,
+    sorted: Option<&Tensor>,
+) -> Result<Tensor> {
+    let (reals, integers) = (on.with_dtype(on.dtype.to_real()), on.with_dtype(DType::Int64));
+    let (points, grid) = (hosted(reals, points)?, hosted(on, grid)?);
+    let sorted = sorted.map(|sorted| hosted(integers, sorted)).transpose()?;
+    let kernel = KernelOptions { width, beta, eps, axis };
+    placed(on, nufft::nufft_interpolate_of(points.view(), grid.view(), kernel, sorted.as_ref().map(Hosted::view)))
+}
+
+/// The order in which points are spread.
+pub fn nufft_sort(on: OpContext<'_>, points: &Tensor, grid: &[usize], width: usize) -> Result<Tensor> {
+    placed(on.with_dtype(DType::Int64), nufft::nufft_sort_of(hosted(on, points)?.view(), grid, width))
 }

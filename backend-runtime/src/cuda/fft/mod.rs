@@ -2,6 +2,7 @@
 
 mod cufft;
 mod layout;
+mod nufft;
 
 use super::{
     Cuda, OpContext,
@@ -18,6 +19,7 @@ use crate::{
 use cufft::TransformKind;
 pub(super) use cufft::forget_plans;
 use layout::{Layout, Strided};
+pub use nufft::{nufft_interpolate, nufft_sort, nufft_spread};
 use std::cmp::Reverse;
 
 static PROGRAM: Program = Program { name: "fft", source: ProgramSource::File(include_str!("../kernels/fft.cuh")) };

@@ -7,6 +7,7 @@ mod contiguous;
 mod halves;
 mod lane;
 mod long;
+pub mod nufft;
 mod passes;
 mod real;
 mod stockham;
@@ -27,6 +28,7 @@ use crate::{
 };
 use lane::Engine;
 pub use lane::plan_bytes;
+pub use nufft::{nufft_interpolate, nufft_sort, nufft_spread};
 
 /// Drops the cached plans of all lengths; the next transforms build them again.
 pub(crate) fn forget_plans() {

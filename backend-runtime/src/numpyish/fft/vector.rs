@@ -44,6 +44,20 @@ pub trait Vector: Copy {
 #[derive(Clone, Copy)]
 pub struct Plain<R, const LANES: usize>([R; LANES]);
 
+impl<R, const LANES: usize> Plain<R, LANES> {
+    /// A vector of these numbers.
+    #[inline(always)]
+    pub fn of(elements: [R; LANES]) -> Self {
+        Plain(elements)
+    }
+
+    /// The numbers.
+    #[inline(always)]
+    pub fn elements(self) -> [R; LANES] {
+        self.0
+    }
+}
+
 macro_rules! plain {
     ($($r:ident)*) => {$(
         impl<const L: usize> Vector for Plain<$r, L> {

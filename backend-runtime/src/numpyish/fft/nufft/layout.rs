@@ -1,0 +1,172 @@
+//! How a grid is cut into tiles, and tiles into bins. Points are sorted by tile and bin, so that the points that are
+//! processed one after another lie near each other.
+//!
+//! Axis 0 is the grid's last axis, which is contiguous in memory.
+
+use crate::{Result, rules};
+
+/// Aimed lengths of a tile along each axis, for grids of one to three axes: the cells of a tile stay in the cache.
+const TILE: [[usize; 3]; 3] = [[2048, 1, 1], [64, 64, 1], [32, 16, 16]];
+
+/// Lengths of a bin along each axis, for grids of one to three axes.
+const BIN: [[usize; 3]; 3] = [[2048, 1, 1], [64, 16, 1], [16, 4, 4]];
+
+/// Smallest number of points in the parts of a tile with many points. Tiles with fewer than twice as many are whole.
+const MIN_PART: usize = 8192;
+
+/// A grid's tiles and bins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Number of the grid's axes.
+    pub axes: usize,
+    /// Width of the kernel.
+    pub width: usize,
+    /// Lengths of the grid's axes, and 1 for axes that it does not have.
+    pub lengths: [usize; 3],
+    /// Length of a tile along each axis; the last one may be shorter.
+    pub tile: [usize; 3],
+    /// Number of tiles along each axis: 1 or an even number, so that tiles of one colour are apart.
+    pub tiles: [usize; 3],
+    bin: [usize; 3],
+    bins: [usize; 3],
+    /// Largest number of points in a part of a tile.
+    part: usize,
+}
+
+/// Points of one tile that are processed together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    pub tile: usize,
+    /// First of the sorted points, and the end.
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Layout {
+    pub fn new(grid: &[usize], width: usize) -> Layout {
+        let axes = grid.len();
+        let ones = [1; 3];
+        let mut layout = Layout { axes, width, lengths: ones, tile: ones, tiles: ones, bin: ones, bins: ones, part: 0 };
+        for axis in 0..axes {
+            let length = grid[axes - 1 - axis];
+            layout.lengths[axis] = length;
+            (layout.tile[axis], layout.tiles[axis]) = cut(length, TILE[axes - 1][axis], width);
+            layout.bin[axis] = BIN[axes - 1][axis].min(layout.tile[axis]);
+            layout.bins[axis] = layout.tile[axis].div_ceil(layout.bin[axis]);
+        }
+        let cells: usize = (0..axes).map(|axis| layout.tile[axis] + width - 1).product();
+        layout.part = MIN_PART.max(2 * cells);
+        layout
+    }
+
+    /// Number of tiles.
+    pub fn tile_count(&self) -> usize {
+        self.tiles.iter().product()
+    }
+
+    /// Number of bins in a tile.
+    pub fn bins_per_tile(&self) -> usize {
+        self.bins.iter().product()
+    }
+
+    /// The number of a tile along each axis.
+    pub fn tile_at(&self, tile: usize) -> [usize; 3] {
+        let [x, y, _] = self.tiles;
+        [tile % x, tile / x % y, tile / x / y]
+    }
+
+    /// Length of the array of sorted points: a record for each point, and where each tile begins.
+    pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
+        let records = rules::count(op, &[points, self.axes + 1], size_of::<i64>())?;
+        rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
+    }
+
+    /// What the cell of a point along an axis adds to the point's key.
+    pub fn key(&self, axis: usize, cell: usize) -> u32 {
+        let tile = cell / self.tile[axis];
+        let bin = (cell - tile * self.tile[axis]) / self.bin[axis];
+        let of_tile: usize = self.tiles[..axis].iter().product();
+        let of_bin: usize = self.bins[..axis].iter().product();
+        (tile * of_tile * self.bins_per_tile() + bin * of_bin) as u32
+    }
+
+    /// The parts of all tiles, for each of the colours. Neighbouring tiles have different colours.
+    pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<Part>; 8]> {
+        let mut all: [Vec<Part>; 8] = Default::default();
+        for tile in 0..self.tile_count() {
+            let [x, y, z] = self.tile_at(tile);
+            let parts = &mut all[(x & 1) | (y & 1) << 1 | (z & 1) << 2];
+            let (mut start, end) = (starts[tile], starts[tile + 1]);
+            // parts of about the same length
+            let count = (end - start).div_ceil(self.part).max(1);
+            let length = (end - start).div_ceil(count);
+            while start < end {
+                let stop = end.min(start + length);
+                parts
+                    .try_reserve(1)
+                    .map_err(|_| crate::Error::Memory { op, bytes: parts.len() * size_of::<Part>() })?;
+                parts.push(Part { tile, start, end: stop });
+                start = stop;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The length of a tile and the number of tiles of an axis. The windows of two tiles with one tile between them do not
+/// overlap: a window reaches at most `width - 1` cells beyond its tile.
+fn cut(length: usize, aimed: usize, width: usize) -> (usize, usize) {
+    let mut count = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
+    while count >= 2 {
+        let tile = length.div_ceil(count);
+        let last = (length as isize) - (tile * (count - 1)) as isize;
+        if tile + 1 >= width && last + 1 >= width as isize {
+            return (tile, count);
+        }
+        count -= 2;
+    }
+    (length, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_the_axis_and_colours_are_apart() {
+        for length in (1..300).chain([1000, 1023, 4096, 100_000]) {
+            for aimed in [16, 32, 64, 2048] {
+                for width in [2, 7, 16] {
+                    let (tile, count) = cut(length, aimed, width);
+                    assert!(count == 1 || count % 2 == 0);
+                    assert!(tile * count >= length && tile * (count - 1) < length, "{length} {aimed} {width}");
+                    // from the first cell of a tile's window to its last
+                    let spans: Vec<_> =
+                        (0..count).map(|t| (t * tile + 1, (tile * (t + 1)).min(length) - 1 + width)).collect();
+                    for even in [0, 1] {
+                        let mut touched = vec![0; length];
+                        for (first, last) in spans.iter().skip(even).step_by(2) {
+                            (*first..=*last).for_each(|cell| touched[cell % length] += 1);
+                        }
+                        assert!(count == 1 || touched.iter().all(|&n| n < 2), "{length} {aimed} {width}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_a_tile_follow_each_other() {
+        let layout = Layout::new(&[40, 100], 5);
+        let mut seen = vec![0; layout.tile_count() * layout.bins_per_tile()];
+        for y in 0..40 {
+            for x in 0..100 {
+                let key = (layout.key(0, x) + layout.key(1, y)) as usize;
+                let [tx, ty, _] = layout.tile_at(key / layout.bins_per_tile());
+                assert_eq!((tx, ty), (x / layout.tile[0], y / layout.tile[1]));
+                seen[key] += 1;
+            }
+        }
+        assert_eq!(seen.iter().sum::<usize>(), 4000);
+    }
+}

@@ -1,0 +1,371 @@
+//! The loops over the points of a window: spreading, and interpolation.
+
+use super::rows::{Part, Row};
+#[cfg(not(target_arch = "x86_64"))]
+use crate::numpyish::simd;
+use crate::{
+    numpyish::{fft::vector::Plain, simd::set},
+    spreading::MAX_WIDTH,
+};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// Some points, their values, and the window that they touch.
+pub struct Job<R> {
+    /// The window's first cell: complex numbers.
+    pub window: *mut R,
+    /// Number of cells from one row to the next, and from one plane to the next.
+    pub row: usize,
+    pub plane: usize,
+    /// The first and last cell of a point, along each axis.
+    pub low: [i32; 3],
+    pub high: [i32; 3],
+    /// The points' records.
+    pub records: *const i64,
+    pub points: usize,
+    /// The values of all points: complex numbers.
+    pub values: *mut R,
+    /// The number of the last point.
+    pub last: usize,
+    /// The polynomials of the kernel, [`MAX_WIDTH`] coefficients for each of their terms.
+    pub polynomials: *const R,
+    pub terms: usize,
+    pub width: usize,
+    /// For each real number of a row of the kernel, all bits; zeros up to the end of the last vector.
+    pub mask: *const R,
+    /// An axis, and the polynomials along this axis.
+    pub derived: Option<(usize, *const R)>,
+}
+
+/// A loop for one instruction set, number of vectors in a row of the kernel, and number of axes.
+///
+/// # Safety
+/// The processor has the instruction set. The window has room for the neighbourhoods of points between `low` and
+/// `high`, with whole vectors, and nobody else uses it. The records, values and polynomials are as long as the job
+/// says; values are written by such loops only, or not written.
+pub type Loop<R> = unsafe fn(&Job<R>);
+
+/// Number of points between a value that is used and one that is prefetched.
+const AHEAD: usize = 24;
+
+/// The number of the point that a record belongs to.
+///
+/// # Safety
+/// The job has this record.
+#[inline(always)]
+unsafe fn number<R, const AXES: usize>(job: &Job<R>, record: usize) -> usize {
+    // SAFETY: the caller guarantees the record.
+    let number = unsafe { *job.records.add(record * (AXES + 1) + AXES) } as usize;
+    number.min(job.last)
+}
+
+/// Where the value of a record's point is; a later one is prefetched.
+///
+/// # Safety
+/// The job has this record.
+#[inline(always)]
+unsafe fn value<R, const AXES: usize>(job: &Job<R>, record: usize) -> *mut R {
+    // SAFETY: both records exist, and each number is that of a value.
+    unsafe {
+        let later = number::<R, AXES>(job, (record + AHEAD).min(job.points - 1));
+        #[cfg(target_arch = "x86_64")]
+        _mm_prefetch::<_MM_HINT_T0>(job.values.add(2 * later).cast());
+        #[cfg(not(target_arch = "x86_64"))]
+        simd::prefetch(job.values.add(2 * later));
+        job.values.add(2 * number::<R, AXES>(job, record))
+    }
+}
+
+/// The first cell of a point's neighbourhood in the window, and the variable of the polynomials along each axis.
+///
+/// # Safety
+/// The job has this record.
+#[inline(always)]
+unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usize, [R; AXES]) {
+    let mut t = [R::default(); AXES];
+    let mut cell = 0;
+    for axis in 0..AXES {
+        // SAFETY: the caller guarantees the record.
+        let place = f64::from_bits(unsafe { *job.records.add(record * (AXES + 1) + axis) } as u64);
+        // records of other points must not lead out of the window; NaN is not above `low`
+        let (low, high) = (f64::from(job.low[axis]), f64::from(job.high[axis]));
+        let within = if place > low { place } else { low };
+        let within = if within < high + 1.0 { within } else { high };
+        // SAFETY: the number is at least `low` and less than `high + 1`, which are numbers of this type.
+        let whole = unsafe { within.to_int_unchecked::<i32>() };
+        t[axis] = R::narrow((within - f64::from(whole)) * 2.0 - 1.0);
+        cell += (whole - job.low[axis]) as usize * [1, job.row, job.plane][axis];
+    }
+    (cell, t)
+}
+
+/// The kernel's values at a point along each axis, in half as many vectors as complex rows have.
+///
+/// # Safety
+/// See [`Loop`].
+#[inline(always)]
+unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
+    job: &Job<V::Real>,
+    t: [V::Real; AXES],
+) -> [[V; VECTORS]; AXES] {
+    // SAFETY: the polynomials have whole vectors of coefficients.
+    unsafe {
+        let used = VECTORS.div_ceil(2);
+        let t = t.map(|t| V::splat(t));
+        let mut values = [[V::splat(V::Real::default()); VECTORS]; AXES];
+        for i in 0..used {
+            let highest = V::load(job.polynomials.add(i * V::LANES));
+            for of_axis in &mut values {
+                of_axis[i] = highest;
+            }
+        }
+        for term in 1..job.terms {
+            for i in 0..used {
+                let next = V::load(job.polynomials.add(term * MAX_WIDTH + i * V::LANES));
+                for (of_axis, t) in values.iter_mut().zip(t) {
+                    of_axis[i] = of_axis[i].mul_add(t, next);
+                }
+            }
+        }
+        if let Some((axis, polynomials)) = job.derived {
+            for i in 0..used {
+                let mut value = V::load(polynomials.add(i * V::LANES));
+                for term in 1..job.terms {
+                    value = value.mul_add(t[axis], V::load(polynomials.add(term * MAX_WIDTH + i * V::LANES)));
+                }
+                values[axis][i] = value;
+            }
+        }
+        values
+    }
+}
+
+/// The kernel's values along an axis, as numbers.
+///
+/// # Safety
+/// The processor has the instruction set.
+#[inline(always)]
+unsafe fn numbers<V: Row<Real: Part>, const VECTORS: usize>(values: &[V; VECTORS]) -> [V::Real; MAX_WIDTH] {
+    let mut all = [V::Real::default(); MAX_WIDTH];
+    for (i, value) in values.iter().enumerate().take(VECTORS.div_ceil(2)) {
+        // SAFETY: half as many vectors as a complex row has have at most as many elements as the widest kernel.
+        unsafe { value.store(all.as_mut_ptr().add(i * V::LANES)) };
+    }
+    all
+}
+
+/// The kernel's values along the contiguous axis, each twice, for the real and the imaginary part of a cell.
+///
+/// # Safety
+/// The processor has the instruction set.
+#[inline(always)]
+unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize) -> V {
+    // SAFETY: the caller guarantees the instruction set.
+    unsafe { if i % 2 == 0 { values[i / 2].double_low() } else { values[i / 2].double_high() } }
+}
+
+/// Without the elements beyond the kernel, which only the second half of the vectors have. Their weights are 0, but
+/// 0 times infinity is NaN.
+///
+/// # Safety
+/// See [`Loop`].
+#[inline(always)]
+unsafe fn within_kernel<V: Row<Real: Part>, const VECTORS: usize>(job: &Job<V::Real>, line: &mut [V; VECTORS]) {
+    for (i, x) in line.iter_mut().enumerate().skip(VECTORS / 2) {
+        // SAFETY: the mask is as long as the vectors.
+        *x = unsafe { x.masked(job.mask.add(i * V::LANES)) };
+    }
+}
+
+/// Adds each point's value, weighted by the kernel, to the cells of its neighbourhood.
+///
+/// # Safety
+/// See [`Loop`].
+#[inline(always)]
+unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+    // SAFETY: the caller guarantees all lengths; cells of a point are those of the window.
+    unsafe {
+        for record in 0..job.points {
+            let (cell, t) = place::<_, AXES>(job, record);
+            let kernel = kernel::<V, VECTORS, AXES>(job, t);
+            let from = value::<_, AXES>(job, record);
+            let value = V::pairs(*from, *from.add(1));
+            let mut line = [value; VECTORS];
+            for (i, x) in line.iter_mut().enumerate() {
+                *x = doubled(&kernel[0], i).mul(*x);
+            }
+            within_kernel(job, &mut line);
+            let to = job.window.add(2 * cell);
+            if AXES == 1 {
+                for (i, x) in line.iter().enumerate() {
+                    let to = to.add(i * V::LANES);
+                    V::load(to).add(*x).store(to);
+                }
+                continue;
+            }
+            let down = numbers(&kernel[1 % AXES]);
+            let rows = |to: *mut V::Real, line: [V; VECTORS]| {
+                for y in 0..job.width {
+                    let (to, weight) = (to.add(2 * y * job.row), V::splat(*down.get_unchecked(y)));
+                    for (i, x) in line.iter().enumerate() {
+                        let to = to.add(i * V::LANES);
+                        x.mul_add(weight, V::load(to)).store(to);
+                    }
+                }
+            };
+            if AXES == 2 {
+                rows(to, line);
+                continue;
+            }
+            let deep = numbers(&kernel[2 % AXES]);
+            for z in 0..job.width {
+                let weight = V::splat(*deep.get_unchecked(z));
+                rows(to.add(2 * z * job.plane), line.map(|x| x.mul(weight)));
+            }
+        }
+    }
+}
+
+/// Stores for each point the sum of the cells of its neighbourhood, weighted by the kernel.
+///
+/// # Safety
+/// See [`Loop`].
+#[inline(always)]
+unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+    // SAFETY: the caller guarantees all lengths; cells of a point are those of the window.
+    unsafe {
+        let zero = V::splat(V::Real::default());
+        for record in 0..job.points {
+            let (cell, t) = place::<_, AXES>(job, record);
+            let kernel = kernel::<V, VECTORS, AXES>(job, t);
+            let from = job.window.add(2 * cell).cast_const();
+            let mut line = [zero; VECTORS];
+            if AXES == 1 {
+                for (i, x) in line.iter_mut().enumerate() {
+                    *x = V::load(from.add(i * V::LANES));
+                }
+            } else {
+                let down = numbers(&kernel[1 % AXES]);
+                let rows = |from: *const V::Real| {
+                    let mut line = [zero; VECTORS];
+                    for y in 0..job.width {
+                        let (from, weight) = (from.add(2 * y * job.row), V::splat(*down.get_unchecked(y)));
+                        for (i, x) in line.iter_mut().enumerate() {
+                            *x = V::load(from.add(i * V::LANES)).mul_add(weight, *x);
+                        }
+                    }
+                    line
+                };
+                if AXES == 2 {
+                    line = rows(from);
+                } else {
+                    let deep = numbers(&kernel[2 % AXES]);
+                    for z in 0..job.width {
+                        let (plane, weight) = (rows(from.add(2 * z * job.plane)), V::splat(*deep.get_unchecked(z)));
+                        for (x, sum) in line.iter_mut().zip(plane) {
+                            *x = sum.mul_add(weight, *x);
+                        }
+                    }
+                }
+            }
+            within_kernel(job, &mut line);
+            // two sums of 64 bytes together, whatever the length of a vector
+            let whole = V::LANES * size_of::<V::Real>() == 64;
+            let (mut even, mut odd) = (zero, zero);
+            for (i, x) in line.iter().enumerate() {
+                let weight = doubled(&kernel[0], i);
+                if whole || i % 2 == 0 {
+                    even = weight.mul_add(*x, even);
+                } else {
+                    odd = weight.mul_add(*x, odd);
+                }
+            }
+            let (re, im) = V::sum_pairs(even, odd);
+            V::Real::store_pair(value::<_, AXES>(job, record), re, im);
+        }
+    }
+}
+
+/// Defines functions that choose the loop for the instruction set, the width and the number of axes.
+macro_rules! choices {
+    ($($choose:ident $body:ident $avx512:ident $avx2:ident $plain:ident;)*) => {$(
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
+        unsafe fn $avx512<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+            // SAFETY: the caller guarantees the conditions of a loop.
+            unsafe { $body::<V, VECTORS, AXES>(job) }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c")]
+        unsafe fn $avx2<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+            // SAFETY: the caller guarantees the conditions of a loop.
+            unsafe { $body::<V, VECTORS, AXES>(job) }
+        }
+
+        unsafe fn $plain<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+            // SAFETY: the caller guarantees the conditions of a loop.
+            unsafe { $body::<V, VECTORS, AXES>(job) }
+        }
+    )*};
+}
+choices! {
+    spreader spread spread_avx512 spread_avx2 spread_plain;
+    interpolator interpolate interpolate_avx512 interpolate_avx2 interpolate_plain;
+}
+
+/// The loops for a number of vectors in a row and a number of axes.
+macro_rules! table {
+    ($f:ident, $v:ty, $vectors:expr, $axes:expr, [$($n:literal)*]) => {
+        match ($axes, $vectors) {
+            $((1, $n) => $f::<$v, $n, 1>, (2, $n) => $f::<$v, $n, 2>, (_, $n) => $f::<$v, $n, 3>,)*
+            // the widest kernel has no more vectors than listed
+            _ => unreachable!("a kernel has at most {MAX_WIDTH} cells"),
+        }
+    };
+}
+
+/// Real numbers for which there are loops.
+pub trait Loops: Part {
+    /// The loop that spreads with a kernel of this width on a grid of this number of axes.
+    fn spread(width: usize, axes: usize) -> Loop<Self>;
+    /// The loop that interpolates.
+    fn interpolate(width: usize, axes: usize) -> Loop<Self>;
+}
+
+macro_rules! loops {
+    ($($r:ident: $wide:ident [$($w:literal)*] $narrow:ident [$($n:literal)*] $lanes:literal [$($p:literal)*];)*) => {$(
+        impl Loops for $r {
+            fn spread(width: usize, axes: usize) -> Loop<$r> {
+                let vectors = |lanes: usize| (2 * width).div_ceil(lanes);
+                match set() {
+                    #[cfg(target_arch = "x86_64")]
+                    2 => table!(spread_avx512, $wide, vectors($wide::LANES), axes, [$($w)*]),
+                    #[cfg(target_arch = "x86_64")]
+                    1 => table!(spread_avx2, $narrow, vectors($narrow::LANES), axes, [$($n)*]),
+                    _ => {
+                        table!(spread_plain, Plain<$r, $lanes>, vectors($lanes).next_power_of_two(), axes, [$($p)*])
+                    }
+                }
+            }
+
+            fn interpolate(width: usize, axes: usize) -> Loop<$r> {
+                let vectors = |lanes: usize| (2 * width).div_ceil(lanes);
+                match set() {
+                    #[cfg(target_arch = "x86_64")]
+                    2 => table!(interpolate_avx512, $wide, vectors($wide::LANES), axes, [$($w)*]),
+                    #[cfg(target_arch = "x86_64")]
+                    1 => table!(interpolate_avx2, $narrow, vectors($narrow::LANES), axes, [$($n)*]),
+                    _ => {
+                        table!(interpolate_plain, Plain<$r, $lanes>, vectors($lanes).next_power_of_two(), axes, [$($p)*])
+                    }
+                }
+            }
+        }
+    )*};
+}
+use super::super::vector::Vector;
+loops! {
+    f64: __m512d [1 2 3 4] __m256d [1 2 3 4 5 6 7 8] 4 [1 2 4 8];
+    f32: __m512 [1 2] __m256 [1 2 3 4] 8 [1 2 4];
+}

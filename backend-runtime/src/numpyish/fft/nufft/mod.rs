@@ -1,0 +1,422 @@
+//! Spreading of values of non-uniform points over a grid, and interpolation of a grid at such points: the parts of
+//! non-uniform Fourier transforms that are not Fourier transforms.
+//!
+//! Points are sorted by the tile of the grid that they lie in. The points of a tile are spread over a window of their
+//! own, which is then added to the grid, and tiles of one colour, whose windows do not overlap, run at the same time.
+//! So every cell is added to in the same order on any number of threads.
+
+mod layout;
+mod loops;
+mod rows;
+mod sort;
+mod window;
+
+use crate::{
+    ComplexFloat, DType, Error, Precision, Real, Result, bf16, f16,
+    numpyish::{
+        NdArray, Numpyish,
+        buffer::{self, Buffer},
+        copy::pack,
+        parallel::{Shared, parallel},
+        raw::{RawArray, View, view},
+        typed::typed,
+    },
+    rules::{self, Spreading},
+    spreading::{MAX_WIDTH, Polynomials, SpreadingKernel},
+};
+use layout::{Layout, Part};
+use loops::{Job, Loop, Loops};
+use num_complex::Complex;
+use sort::Sorted;
+use std::{f64::consts::PI, ops::Range, sync::OnceLock};
+use window::Window;
+
+/// The kernel, as a row of the table has it.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelOptions {
+    /// Number of grid points along an axis.
+    pub width: usize,
+    /// Shape parameter.
+    pub beta: f64,
+    /// Largest error of a value that the polynomials may add.
+    pub eps: f64,
+    /// The axis along which the kernel is differentiated, or -1.
+    pub axis: isize,
+}
+
+/// The points in the order in which they are spread.
+pub fn nufft_sort<T: Real>(_: &Numpyish, points: &NdArray<T>, grid: &[usize], width: usize) -> Result<NdArray<i64>> {
+    typed(nufft_sort_of(view(points), grid, width))
+}
+
+/// Like `nufft_sort`, for arrays of any dtype.
+pub fn nufft_sort_of(points: View<'_>, grid: &[usize], width: usize) -> Result<RawArray> {
+    const OP: &str = "nufft_sort";
+    rules::on_grid(OP, points.shape, grid)?;
+    rules::count(OP, grid, size_of::<Complex<f64>>())?;
+    SpreadingKernel::new(OP, width, 1.0)?;
+    let sorted = sorted(OP, points, &Layout::new(grid, width))?;
+    RawArray::from_vec(OP, vec![sorted.len()], sorted)
+}
+
+fn sorted(op: &'static str, points: View<'_>, layout: &Layout) -> Result<Vec<i64>> {
+    let packed = pack(op, points)?;
+    // SAFETY: the array has these elements, of this dtype.
+    unsafe {
+        match points.dtype {
+            DType::Float16 => sort::sort(op, packed.slice::<f16>(points.len()), layout),
+            DType::BFloat16 => sort::sort(op, packed.slice::<bf16>(points.len()), layout),
+            DType::Float32 => sort::sort(op, packed.slice::<f32>(points.len()), layout),
+            _ => sort::sort(op, packed.slice::<f64>(points.len()), layout),
+        }
+    }
+}
+
+/// Adds the values of points, weighted by a kernel, to grids of zeros.
+#[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
+pub fn nufft_spread<T: ComplexFloat>(
+    _: &Numpyish,
+    points: &NdArray<T::Real>,
+    values: &NdArray<T>,
+    grid: &[usize],
+    width: usize,
+    beta: f64,
+    eps: f64,
+    axis: isize,
+    sorted: Option<&NdArray<i64>>,
+) -> Result<NdArray<T>> {
+    let kernel = KernelOptions { width, beta, eps, axis };
+    typed(nufft_spread_of(view(points), view(values), grid, kernel, sorted.map(view)))
+}
+
+/// Like `nufft_spread`, for arrays of any dtype.
+pub fn nufft_spread_of(
+    points: View<'_>,
+    values: View<'_>,
+    grid: &[usize],
+    kernel: KernelOptions,
+    sorted: Option<View<'_>>,
+) -> Result<RawArray> {
+    const OP: &str = "nufft_spread";
+    let plan = rules::spread(OP, points.shape, values.shape, grid, values.dtype.size())?;
+    match values.dtype {
+        DType::Complex64 => run::<f32>(OP, points, values, &plan, kernel, sorted, Direction::ToGrid),
+        _ => run::<f64>(OP, points, values, &plan, kernel, sorted, Direction::ToGrid),
+    }
+}
+
+/// The sums of the cells of grids near points, weighted by a kernel.
+#[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
+pub fn nufft_interpolate<T: ComplexFloat>(
+    _: &Numpyish,
+    points: &NdArray<T::Real>,
+    grid: &NdArray<T>,
+    width: usize,
+    beta: f64,
+    eps: f64,
+    axis: isize,
+    sorted: Option<&NdArray<i64>>,
+) -> Result<NdArray<T>> {
+    let kernel = KernelOptions { width, beta, eps, axis };
+    typed(nufft_interpolate_of(view(points), view(grid), kernel, sorted.map(view)))
+}
+
+/// Like `nufft_interpolate`, for arrays of any dtype.
+pub fn nufft_interpolate_of(
+    points: View<'_>,
+    grid: View<'_>,
+    kernel: KernelOptions,
+    sorted: Option<View<'_>>,
+) -> Result<RawArray> {
+    const OP: &str = "nufft_interpolate";
+    let plan = rules::interpolated_grid(OP, points.shape, grid.shape, grid.dtype.size())?;
+    match grid.dtype {
+        DType::Complex64 => run::<f32>(OP, points, grid, &plan, kernel, sorted, Direction::ToPoints),
+        _ => run::<f64>(OP, points, grid, &plan, kernel, sorted, Direction::ToPoints),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Direction {
+    ToGrid,
+    ToPoints,
+}
+
+fn run<R: Loops + Precision>(
+    op: &'static str,
+    points: View<'_>,
+    data: View<'_>,
+    plan: &Spreading,
+    options: KernelOptions,
+    given: Option<View<'_>>,
+    direction: Direction,
+) -> Result<RawArray> {
+    let kernel = SpreadingKernel::new(op, options.width, options.beta)?;
+    if options.eps.is_nan() {
+        return Err(Error::argument(op, "`eps` is NaN, but must be a number"));
+    }
+    let derived = rules::derived_axis(op, options.axis, plan.grid.len())?;
+    let layout = Layout::new(&plan.grid, options.width);
+    let made;
+    let packed;
+    let all = match given {
+        None => {
+            made = sorted(op, points, &layout)?;
+            &made[..]
+        }
+        Some(given) => {
+            packed = pack(op, given)?;
+            // SAFETY: the array has these elements, of this dtype.
+            unsafe { packed.slice::<i64>(given.len()) }
+        }
+    };
+    let sorted = Sorted::new(op, &layout, plan.points, all)?;
+    let data_packed = pack(op, data)?;
+    let task = Task::<R> {
+        op,
+        layout: &layout,
+        sorted: &sorted,
+        tables: Tables::new(&kernel.polynomials(options.eps), derived, &layout),
+        cells: plan.grid.iter().product(),
+        batch: plan.batch,
+    };
+    let out_len = plan.shape.iter().product();
+    let (from, out) = (
+        data_packed.start().cast::<Complex<R>>(),
+        match direction {
+            Direction::ToGrid => Buffer::zeroed(op, out_len, data.dtype)?,
+            Direction::ToPoints => Buffer::new(op, out_len, data.dtype)?,
+        },
+    );
+    if out_len > 0 && plan.points > 0 && plan.batch > 0 {
+        let (cells, values) = (task.cells * plan.batch, plan.points * plan.batch);
+        // SAFETY: both buffers have the elements that the plan says, in this dtype; nobody else has the result.
+        unsafe {
+            match direction {
+                Direction::ToGrid => task.spread(
+                    std::slice::from_raw_parts(from, values),
+                    std::slice::from_raw_parts_mut(out.start().cast(), cells),
+                )?,
+                Direction::ToPoints => {
+                    task.interpolate(std::slice::from_raw_parts(from, cells), out.start().cast::<Complex<R>>())?;
+                }
+            }
+        }
+    }
+    // SAFETY: zeros are written before, and every point of every grid is interpolated: the parts have all points.
+    unsafe { RawArray::new(op, plan.shape.clone(), out) }
+}
+
+/// The polynomials and the mask of a kernel, in the precision of the loops.
+struct Tables<R> {
+    polynomials: Vec<[R; MAX_WIDTH]>,
+    mask: [R; 4 * MAX_WIDTH],
+    /// The axis, counted from the contiguous one, and the polynomials.
+    derived: Option<(usize, Vec<[R; MAX_WIDTH]>)>,
+}
+
+impl<R: Loops> Tables<R> {
+    fn new(polynomials: &Polynomials, derived: Option<usize>, layout: &Layout) -> Tables<R> {
+        let narrow = |p: &Polynomials| p.rows().iter().map(|row| row.map(R::narrow)).collect();
+        let of_axis = |axis: usize| {
+            let axis = layout.axes - 1 - axis;
+            // a grid of n points is 2 pi long, and the variable of the polynomials is 2 for one of its steps
+            (axis, narrow(&polynomials.derivative(layout.lengths[axis] as f64 / PI)))
+        };
+        let used = 2 * layout.width;
+        let mask = std::array::from_fn(|i| if i < used { R::ALL_BITS } else { R::default() });
+        Tables { polynomials: narrow(polynomials), mask, derived: derived.map(of_axis) }
+    }
+}
+
+/// A spreading or an interpolation of several grids.
+struct Task<'a, R> {
+    op: &'static str,
+    layout: &'a Layout,
+    sorted: &'a Sorted<'a>,
+    tables: Tables<R>,
+    /// Number of cells of a grid.
+    cells: usize,
+    batch: usize,
+}
+
+/// A pointer that tasks on several threads use.
+#[derive(Clone, Copy)]
+struct Address<T>(*mut T);
+
+// SAFETY: users of the address keep to memory of their own, or write by atomic stores.
+unsafe impl<T> Send for Address<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Address<T> {}
+
+impl<T> Address<T> {
+    fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+impl<R: Loops + Precision> Task<'_, R> {
+    /// Runs a loop over the points of a part.
+    ///
+    /// # Safety
+    /// `cells` are those of the part's window, and `values` has a value for each point. If the loop writes values,
+    /// nobody else reads or writes them, except for such loops.
+    unsafe fn run(&self, run: Loop<R>, part: Part, window: &Window, cells: &mut [Complex<R>], values: *mut Complex<R>) {
+        assert!(cells.len() >= window.size(), "a window has all its cells");
+        let record = self.layout.axes + 1;
+        let job = Job {
+            window: cells.as_mut_ptr().cast(),
+            row: window.row,
+            plane: window.plane(),
+            low: window.low,
+            high: window.high,
+            records: self.sorted.records[part.start * record..part.end * record].as_ptr(),
+            points: part.end - part.start,
+            values: values.cast(),
+            last: self.sorted.points - 1,
+            polynomials: self.tables.polynomials.as_ptr().cast(),
+            terms: self.tables.polynomials.len(),
+            width: self.layout.width,
+            mask: self.tables.mask.as_ptr(),
+            derived: self.tables.derived.as_ref().map(|(axis, p)| (*axis, p.as_ptr().cast())),
+        };
+        // SAFETY: the lengths are those of the job; the loop is one for the instruction set of the processor.
+        unsafe { run(&job) };
+    }
+
+    /// Runs `f` on ranges of 0..n, each with room for windows. Returns the first error.
+    fn with_room(&self, n: usize, f: impl Fn(Range<usize>, &mut Room<R>) -> Result<()> + Sync) -> Result<()> {
+        let failed = OnceLock::new();
+        parallel(n, 1, |range| {
+            if let Err(e) = f(range, &mut Room(Vec::new())) {
+                _ = failed.set(e);
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Adds the values of the points of each batch to its grid.
+    fn spread(&self, values: &[Complex<R>], grids: &mut [Complex<R>]) -> Result<()> {
+        let run = R::spread(self.layout.width, self.layout.axes);
+        let points = self.sorted.points;
+        let grids = Shared::new(grids);
+        let fill = |part: Part, batch: usize, window: &Window, cells: &mut [Complex<R>]| {
+            cells.fill(Complex::default());
+            let values = values[batch * points..(batch + 1) * points].as_ptr().cast_mut();
+            // SAFETY: the values are of all points, and this loop does not write them.
+            unsafe { self.run(run, part, window, cells, values) };
+        };
+        let add = |batch: usize, window: &Window, cells: &[Complex<R>]| {
+            window.stretches(self.layout, |here, there, length| {
+                let there = batch * self.cells + there;
+                // SAFETY: windows of one colour do not overlap, and each tile's windows are added by one task.
+                let to = unsafe { grids.part(there..there + length) };
+                for (to, cell) in to.iter_mut().zip(&cells[here..here + length]) {
+                    *to = Complex::new(to.re + cell.re, to.im + cell.im);
+                }
+            });
+        };
+        for parts in self.layout.parts(self.op, &self.sorted.starts(self.op)?)? {
+            let tiles: Vec<&[Part]> = parts.chunk_by(|a, b| a.tile == b.tile).collect();
+            let (whole, cut): (Vec<_>, Vec<_>) = tiles.into_iter().partition(|tile| tile.len() == 1);
+            self.with_room(self.batch * whole.len(), |range, room| {
+                for i in range {
+                    let (batch, part) = (i / whole.len(), whole[i % whole.len()][0]);
+                    let window = Window::new(self.layout, self.sorted, part);
+                    let cells = room.cells(self.op, &window)?;
+                    fill(part, batch, &window, cells);
+                    add(batch, &window, cells);
+                }
+                Ok(())
+            })?;
+            // the parts of one tile are spread at the same time, and added one after the other
+            for tile in cut {
+                for batch in 0..self.batch {
+                    self.spread_parts(
+                        tile,
+                        |part, window, cells| fill(part, batch, window, cells),
+                        |window, cells| {
+                            add(batch, window, cells);
+                        },
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the windows of parts of one tile at the same time, as many as there are threads, and adds them in order.
+    fn spread_parts(
+        &self,
+        parts: &[Part],
+        fill: impl Fn(Part, &Window, &mut [Complex<R>]) + Sync,
+        add: impl Fn(&Window, &[Complex<R>]),
+    ) -> Result<()> {
+        let together = crate::threads::count();
+        let mut rooms: Vec<(Option<Window>, Room<R>)> = (0..together).map(|_| (None, Room(Vec::new()))).collect();
+        for parts in parts.chunks(together) {
+            let shared = Shared::new(&mut rooms);
+            self.with_room(parts.len(), |range, _| {
+                for i in range {
+                    // SAFETY: each number is that of one task.
+                    let (window, room) = &mut unsafe { shared.part(i..i + 1) }[0];
+                    let of_part = window.insert(Window::new(self.layout, self.sorted, parts[i]));
+                    fill(parts[i], of_part, room.cells(self.op, of_part)?);
+                }
+                Ok(())
+            })?;
+            for (window, room) in rooms.iter_mut().take(parts.len()) {
+                if let Some(window) = window {
+                    add(window, room.cells(self.op, window)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the values of each batch's grid at the points.
+    ///
+    /// # Safety
+    /// There is room for the values of all points of each batch at `values`, which nobody else uses.
+    unsafe fn interpolate(&self, grids: &[Complex<R>], values: *mut Complex<R>) -> Result<()> {
+        let run = R::interpolate(self.layout.width, self.layout.axes);
+        let parts = self.layout.parts(self.op, &self.sorted.starts(self.op)?)?.concat();
+        let values = Address(values);
+        self.with_room(self.batch * parts.len(), |range, room| {
+            for i in range {
+                let (batch, part) = (i / parts.len(), parts[i % parts.len()]);
+                let window = Window::new(self.layout, self.sorted, part);
+                let cells = room.cells(self.op, &window)?;
+                let grid = &grids[batch * self.cells..(batch + 1) * self.cells];
+                window.stretches(self.layout, |here, there, length| {
+                    cells[here..here + length].copy_from_slice(&grid[there..there + length]);
+                });
+                window.spare_cells(|start, length| cells[start..start + length].fill(Complex::default()));
+                // SAFETY: the caller guarantees a value for each point of the batch, which only these loops write.
+                unsafe { self.run(run, part, &window, cells, values.get().add(batch * self.sorted.points)) };
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Room for the cells of a window, which grows with the windows.
+struct Room<R>(Vec<Complex<R>>);
+
+impl<R: Loops> Room<R> {
+    /// Cells of a window from a multiple of 64 bytes on. Their values are those of an earlier window.
+    fn cells(&mut self, op: &'static str, window: &Window) -> Result<&mut [Complex<R>]> {
+        let spare = 64 / size_of::<Complex<R>>();
+        let n = window.size() + spare;
+        if self.0.len() < n {
+            let more = n - self.0.len();
+            self.0.try_reserve_exact(more).map_err(|_| buffer::no_memory(op, n * size_of::<Complex<R>>()))?;
+            self.0.resize(n, Complex::default());
+        }
+        let skipped = self.0.as_ptr().align_offset(64).min(spare);
+        Ok(&mut self.0[skipped..skipped + window.size()])
+    }
+}
+
+#[cfg(test)]
+mod tests;

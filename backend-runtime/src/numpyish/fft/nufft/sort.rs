@@ -1,0 +1,214 @@
+//! Points folded to one period, in units of the grid, and sorted by tile and bin.
+
+use super::layout::Layout;
+use crate::{
+    Error, Real, Result,
+    numpyish::{
+        buffer,
+        parallel::{Shared, parallel},
+        simd::versions,
+    },
+    rules, threads,
+};
+use std::{
+    f64::consts::PI,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Number of points that are folded at a time.
+const BLOCK: usize = 512;
+
+/// Smallest number of points for which a thread counts keys of its own.
+const CHUNK: usize = 16384;
+
+/// Longest axis whose parts of keys are tabulated.
+const TABULATED: usize = 16384;
+
+/// Sorted points: for each point a record of its place along each axis, as bits of a float64, and its number; then the
+/// number of the first point of each tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorted<'a> {
+    /// Records of `axes + 1` numbers.
+    pub records: &'a [i64],
+    /// Number of points.
+    pub points: usize,
+    starts: &'a [i64],
+}
+
+impl<'a> Sorted<'a> {
+    /// Sorted points, from the numbers that [`sort`] returns for this layout and this number of points. Places and
+    /// numbers are not checked, so that readers must keep them in their ranges.
+    pub fn new(op: &'static str, layout: &Layout, points: usize, all: &'a [i64]) -> Result<Sorted<'a>> {
+        let wrong =
+            || Error::argument(op, "`sorted` is not the result of `nufft_sort` for these points, grid and width");
+        if all.len() != layout.sorted_len(op, points)? {
+            return Err(wrong());
+        }
+        let (records, starts) = all.split_at(points * (layout.axes + 1));
+        let ascending = starts.is_sorted() && starts.first() == Some(&0) && starts.last() == Some(&(points as i64));
+        if ascending { Ok(Sorted { records, points, starts }) } else { Err(wrong()) }
+    }
+
+    /// The number of the first point of each tile, and the number of points.
+    pub fn starts(&self, op: &'static str) -> Result<Vec<usize>> {
+        let mut starts = rules::list(op, self.starts.len())?;
+        starts.extend(self.starts.iter().map(|&start| start as usize));
+        Ok(starts)
+    }
+}
+
+/// Sorts points (points, axes), angles in radians. Points of the same bin keep their order. The result has
+/// [`Layout::sorted_len`] numbers.
+pub fn sort<T: Real>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
+    match layout.axes {
+        1 => sort_along::<T, 1>(op, points, layout),
+        2 => sort_along::<T, 2>(op, points, layout),
+        _ => sort_along::<T, 3>(op, points, layout),
+    }
+}
+
+fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
+    let n = points.len() / AXES;
+    let keys = layout.tile_count() * layout.bins_per_tile();
+    let folding = Folding::<AXES>::new(layout);
+    let mut tables: [Vec<u32>; AXES] = std::array::from_fn(|_| Vec::new());
+    for (axis, table) in tables.iter_mut().enumerate().filter(|(axis, _)| layout.lengths[*axis] <= TABULATED) {
+        *table = buffer::vec(op, layout.lengths[axis])?;
+        table.extend((0..layout.lengths[axis]).map(|cell| layout.key(axis, cell)));
+    }
+    let of_axis = |axis: usize, cell: usize| match tables[axis].get(cell) {
+        Some(key) => *key,
+        None => layout.key(axis, cell),
+    };
+
+    let chunks = if n < 2 * CHUNK { 1 } else { threads::count().min(n / CHUNK) };
+    let length = n.div_ceil(chunks).max(1);
+    let chunk = |c: usize| (c * length).min(n)..((c + 1) * length).min(n);
+
+    // the key of each point, and how often each key occurs in each chunk
+    let mut key = buffer::zeros::<u32>(op, n)?;
+    let mut counts = buffer::zeros::<u32>(op, rules::count(op, &[chunks, keys], size_of::<u32>())?)?;
+    let not_finite = AtomicBool::new(false);
+    {
+        let (key, counts) = (Shared::new(&mut key), Shared::new(&mut counts));
+        parallel(chunks, 1, |range| {
+            for c in range {
+                // SAFETY: chunks are disjoint, and so are their counts.
+                let (key, counts) = unsafe { (key.part(chunk(c)), counts.part(c * keys..(c + 1) * keys)) };
+                let mut places = [[0.0; BLOCK]; AXES];
+                let mut finite = true;
+                for (block, key) in key.chunks_mut(BLOCK).enumerate() {
+                    let start = chunk(c).start + block * BLOCK;
+                    finite &= folding.fold(&points[start * AXES..][..key.len() * AXES], &mut places);
+                    for (i, key) in key.iter_mut().enumerate() {
+                        let cell = |axis: usize| (places[axis][i] as i32 as usize).min(layout.lengths[axis] - 1);
+                        *key = (0..AXES).map(|axis| of_axis(axis, cell(axis))).sum();
+                        counts[*key as usize] += 1;
+                    }
+                }
+                if !finite {
+                    not_finite.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    if not_finite.into_inner() {
+        return Err(Error::argument(op, "a coordinate is not finite"));
+    }
+
+    // where the points of each key of each chunk begin
+    let mut sorted = buffer::zeros::<i64>(op, layout.sorted_len(op, n)?)?;
+    let (records, starts) = sorted.split_at_mut(n * (AXES + 1));
+    let mut next = 0;
+    for k in 0..keys {
+        if k % layout.bins_per_tile() == 0 {
+            starts[k / layout.bins_per_tile()] = next.into();
+        }
+        for c in 0..chunks {
+            let count = &mut counts[c * keys + k];
+            (*count, next) = (next, next + *count);
+        }
+    }
+    starts[layout.tile_count()] = next.into();
+
+    let (records, counts) = (Shared::new(records), Shared::new(&mut counts));
+    parallel(chunks, 1, |range| {
+        for c in range {
+            // SAFETY: chunks have disjoint counts.
+            let next = unsafe { counts.part(c * keys..(c + 1) * keys) };
+            let mut places = [[0.0; BLOCK]; AXES];
+            for (block, key) in key[chunk(c)].chunks(BLOCK).enumerate() {
+                let start = chunk(c).start + block * BLOCK;
+                folding.fold(&points[start * AXES..][..key.len() * AXES], &mut places);
+                for (i, &key) in key.iter().enumerate() {
+                    let at = next[key as usize] as usize;
+                    next[key as usize] += 1;
+                    // SAFETY: every point has its own record: chunks and keys count separate stretches.
+                    let record = unsafe { records.part(at * (AXES + 1)..(at + 1) * (AXES + 1)) };
+                    for axis in 0..AXES {
+                        record[axis] = places[axis][i].to_bits() as i64;
+                    }
+                    record[AXES] = (start + i) as i64;
+                }
+            }
+        }
+    });
+    Ok(sorted)
+}
+
+/// From angles to places on the grid.
+struct Folding<const AXES: usize> {
+    lengths: [f64; AXES],
+    half_width: f64,
+}
+
+impl<const AXES: usize> Folding<AXES> {
+    fn new(layout: &Layout) -> Self {
+        Folding {
+            lengths: std::array::from_fn(|axis| layout.lengths[axis] as f64),
+            half_width: layout.width as f64 / 2.0,
+        }
+    }
+
+    /// For each axis, contiguous axes first: each point's place on the grid less half the kernel's width, folded to
+    /// `0 <= place < length`. Returns whether all coordinates are finite.
+    fn fold<T: Real>(&self, points: &[T], places: &mut [[f64; BLOCK]; AXES]) -> bool {
+        let mut finite = true;
+        for axis in 0..AXES {
+            // SAFETY: the function has no conditions besides the instruction set, which it chooses itself.
+            finite &= unsafe {
+                folded::<T, AXES>(
+                    points.as_chunks().0,
+                    AXES - 1 - axis,
+                    self.lengths[axis],
+                    self.half_width,
+                    &mut places[axis],
+                )
+            };
+        }
+        finite
+    }
+}
+
+versions! {
+    /// Folds the coordinates of one axis, and returns whether they are finite.
+    unsafe fn folded[T: Real, const AXES: usize][T, AXES](
+        points: &[[T; AXES]], axis: usize, length: f64, half_width: f64, places: &mut [f64; BLOCK],
+    ) -> bool {
+        let (mut not_finite, inverse) = (0_u64, 1.0 / length);
+        for (place, point) in places.iter_mut().zip(points) {
+            let angle = point[axis].to_f64();
+            let turns = angle * (0.5 / PI);
+            let at = (turns - turns.floor()) * length - half_width;
+            // a kernel may be wider than the grid
+            let at = at - (at * inverse).floor() * length;
+            // the number of lengths may be rounded to the next one, and so may the place
+            let at = if at < 0.0 { at + length } else { at };
+            let at = if at >= length { at - length } else { at };
+            *place = at;
+            // NaN is not within the bounds, either
+            not_finite |= u64::from(!(angle.abs() <= f64::MAX));
+        }
+        not_finite == 0
+    }
+}

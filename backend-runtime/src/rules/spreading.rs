@@ -1,0 +1,85 @@
+//! Rules for spreading and interpolation between non-uniform points and a grid.
+
+use super::count;
+use crate::{Error, Result};
+
+/// A spreading or an interpolation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spreading {
+    /// Number of points.
+    pub points: usize,
+    /// Number of grids that are spread to or interpolated.
+    pub batch: usize,
+    /// Lengths of one grid's axes.
+    pub grid: Vec<usize>,
+    /// Shape of the result.
+    pub shape: Vec<usize>,
+}
+
+/// Plans the spreading of `values` (.., points) at `points` (points, axes) over grids of the lengths `grid`. An element
+/// has `size` bytes.
+pub fn spread(op: &'static str, points: &[usize], values: &[usize], grid: &[usize], size: usize) -> Result<Spreading> {
+    let n = on_grid(op, points, grid)?;
+    let front = match values {
+        [front @ .., last] if *last == n => front,
+        _ => return Err(Error::shapes(op, points, values)),
+    };
+    let batch = count(op, front, size)?;
+    let shape = [front, grid].concat();
+    count(op, &shape, size)?;
+    Ok(Spreading { points: n, batch, grid: grid.to_vec(), shape })
+}
+
+/// Plans the interpolation of grids (.., lengths) at `points` (points, axes).
+pub fn interpolated_grid(op: &'static str, points: &[usize], grid: &[usize], size: usize) -> Result<Spreading> {
+    let axes = match points {
+        [_, axes] => *axes,
+        _ => return Err(not_points(op, points)),
+    };
+    let Some((front, lengths)) = grid.len().checked_sub(axes).map(|front| grid.split_at(front)) else {
+        return Err(Error::shapes(op, points, grid));
+    };
+    let n = on_grid(op, points, lengths)?;
+    let batch = count(op, front, size)?;
+    let shape = [front, &[n]].concat();
+    count(op, &shape, size)?;
+    Ok(Spreading { points: n, batch, grid: lengths.to_vec(), shape })
+}
+
+/// The number of points. Points are (points, axes), with one axis for each axis of the grid.
+pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usize> {
+    let &[n, axes @ 1..=3] = points else {
+        return Err(not_points(op, points));
+    };
+    if grid.len() != axes {
+        return Err(Error::shapes(op, points, grid));
+    }
+    if grid.contains(&0) {
+        return Err(Error::shape(op, grid, "of the grid must have elements"));
+    }
+    if grid.iter().any(|&length| i32::try_from(length).is_err()) {
+        return Err(Error::shape(op, grid, format!("of the grid may have at most {} points along an axis", i32::MAX)));
+    }
+    // sorted points are numbered with 32 bits
+    if u32::try_from(n).is_err() {
+        return Err(Error::Memory { op, bytes: count(op, points, 8).map_or(usize::MAX, |n| n * 8) });
+    }
+    Ok(n)
+}
+
+/// The axis along which the kernel is differentiated; `None` for -1.
+pub fn derived_axis(op: &'static str, axis: isize, axes: usize) -> Result<Option<usize>> {
+    match usize::try_from(axis) {
+        Ok(axis) if axis < axes => Ok(Some(axis)),
+        Err(_) if axis == -1 => Ok(None),
+        _ => {
+            let why =
+                format!("`axis` is {axis}, but must be -1 for no derivative, or an axis of the {axes} of the grid");
+            Err(Error::argument(op, why))
+        }
+    }
+}
+
+fn not_points(op: &'static str, points: &[usize]) -> Error {
+    Error::shape(op, points, "of the points must be (points, axes), with 1 to 3 axes")
+}

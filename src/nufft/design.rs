@@ -1,0 +1,366 @@
+//! The kernel and the grid of a non-uniform Fourier transform, for an accuracy.
+//!
+//! The kernel is the Kaiser-Bessel function of [`spreading`](crate::runtime::spreading), whose Fourier transform is `sinh(s) / s`. Its width
+//! is the narrowest whose expected error is below the accuracy. The error of a mode is the part of its aliases: the
+//! modes that a multiple of the grid's length away have the same values on the grid.
+
+use crate::runtime::{rules, spreading::MAX_WIDTH};
+use crate::{Error, Numeric, Real, Result};
+use std::f64::consts::PI;
+
+/// Ratios of the grid's length to the number of modes that are tried.
+const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
+
+/// The part of the accuracy that the expected error may be.
+const EXPECTED: f64 = 0.85;
+
+/// The part of the accuracy that the polynomials of the kernel may add.
+const BY_POLYNOMIALS: f64 = 0.06;
+
+/// Number of points or of modes below which errors need not average out, so that the kernel is one point wider.
+const FEW: usize = 128;
+
+/// The rounding error of a dtype, and the widest kernel that it can use: wider ones have errors below its rounding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Accuracy {
+    /// Relative error that the transform may have.
+    pub eps: f64,
+    rounding: f64,
+    widest: usize,
+}
+
+impl Accuracy {
+    /// The accuracy `eps` in the dtype `T`; the rounding error of `T` if `eps` is below it.
+    pub fn of<T: Real>(op: &'static str, eps: f64) -> Result<Accuracy> {
+        if !(eps > 0.0 && eps < 1.0) {
+            return Err(Error::argument(op, format!("eps is {eps}, but must be between 0 and 1")));
+        }
+        let one = <T as Numeric>::ONE;
+        let rounding = one.nextafter(one + one).to_f64() - 1.0;
+        let widest = if rounding > 1e-10 { 10 } else { MAX_WIDTH };
+        Ok(Accuracy { eps: eps.max(rounding), rounding, widest })
+    }
+}
+
+/// The kernel and the grid of a transform.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Design {
+    /// Number of grid points that each non-uniform point touches along an axis.
+    pub width: usize,
+    /// The shape parameter.
+    pub beta: f64,
+    /// Largest error of a kernel value that its polynomials may add.
+    pub tolerance: f64,
+    /// Length of the grid along each axis.
+    pub grid: Vec<usize>,
+}
+
+impl Design {
+    /// The design of the least work, for about this number of points.
+    pub fn new(op: &'static str, accuracy: Accuracy, modes: &[usize], points: usize) -> Result<Design> {
+        let mut best: Option<(f64, Design)> = None;
+        for upsampling in UPSAMPLINGS {
+            if let Some(design) = Design::upsampled(op, accuracy, modes, upsampling, points)? {
+                let cost = design.cost(accuracy, points);
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, design));
+                }
+            }
+        }
+        match best {
+            Some((_, design)) => Ok(design),
+            None => Design::widest(op, accuracy, modes, 2.0),
+        }
+    }
+
+    /// A design with the given ratio of grid to modes, or the widest kernel if none is accurate enough.
+    pub fn for_upsampling(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
+        match Design::upsampled(op, accuracy, modes, upsampling, 0)? {
+            Some(design) => Ok(design),
+            None => Design::widest(op, accuracy, modes, upsampling),
+        }
+    }
+
+    /// The narrowest kernel that is accurate enough; `None` if there is none.
+    fn upsampled(
+        op: &'static str,
+        accuracy: Accuracy,
+        modes: &[usize],
+        upsampling: f64,
+        points: usize,
+    ) -> Result<Option<Design>> {
+        let Accuracy { eps, rounding, widest } = accuracy;
+        // a little narrower than the decay of the error with the width suggests
+        let first = (-eps.ln() / (PI * (1.0 - 1.0 / upsampling).sqrt())) as usize;
+        for width in first.clamp(2, widest)..=widest {
+            let grid = grid_for(op, modes, upsampling, width)?;
+            let beta = shape_parameter(width, least_ratio(&grid, modes));
+            let axes = modes.iter().zip(&grid).map(|(&modes, &grid)| Axis { width, beta, modes, grid });
+            let error: f64 = axes.clone().map(|axis| axis.expected_error()).sum();
+            if error.sqrt() > EXPECTED * eps {
+                continue;
+            }
+            if axes.map(|axis| axis.gain()).fold(1.0, f64::max) * 2.0 * rounding > eps {
+                return Ok(None);
+            }
+            let few = points < FEW || modes.iter().product::<usize>() < FEW;
+            let width = (width + usize::from(few)).min(widest);
+            return Design::of(op, modes, upsampling, width, eps).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn widest(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
+        Design::of(op, modes, upsampling, accuracy.widest, accuracy.eps)
+    }
+
+    fn of(op: &'static str, modes: &[usize], upsampling: f64, width: usize, eps: f64) -> Result<Design> {
+        let grid = grid_for(op, modes, upsampling, width)?;
+        let beta = shape_parameter(width, least_ratio(&grid, modes));
+        let axes = modes.iter().zip(&grid).map(|(&modes, &grid)| Axis { width, beta, modes, grid });
+        let gain = axes.map(|axis| axis.gain()).fold(1.0, f64::max);
+        let tolerance = BY_POLYNOMIALS * eps / gain / (modes.len() as f64).sqrt();
+        Ok(Design { width, beta, tolerance, grid })
+    }
+
+    /// Estimated time, in nanoseconds of one processor; only ratios matter.
+    fn cost(&self, accuracy: Accuracy, points: usize) -> f64 {
+        let (axes, width) = (self.grid.len() as i32, self.width as f64);
+        let single = accuracy.rounding > 1e-10;
+        let lanes = if single { 16.0 } else { 8.0 };
+        let vectors = (2.0 * width / lanes).ceil() * width.powi(axes - 1);
+        let cells: f64 = self.grid.iter().map(|&n| n as f64).product();
+        // the cells of all windows, which are cleared and added
+        let (across, down) = [(2048.0, 2048.0), (64.0, 64.0), (32.0, 16.0)][self.grid.len() - 1];
+        let windows = cells * (1.0 + width / across) * (1.0 + width / down).powi(axes - 1);
+        let fourier = cells * cells.log2() * if axes == 1 { 1.0 } else { 0.5 } + windows * 4.0;
+        points as f64 * (vectors + 10.0 + 3.0 * f64::from(axes)) + fourier * if single { 0.5 } else { 1.0 }
+    }
+
+    /// The kernel's Fourier transform at an angle from one grid point to the next, in radians: positive up to the angle
+    /// `2 beta / width`.
+    pub fn transform(&self, angle: f64) -> f64 {
+        let half_width = self.width as f64 / 2.0;
+        let peak = scaled_transform(self.beta, angle * half_width);
+        // both are scaled by exp(-beta)
+        2.0 * half_width * peak / self.beta.i0e()
+    }
+
+    /// For each mode of an axis, from `-(modes / 2)` on, the factor that undoes the kernel.
+    pub fn factors(&self, op: &'static str, axis: usize, modes: usize) -> Result<Vec<f64>> {
+        let (grid, last) = (self.grid[axis] as f64, modes / 2);
+        let exact = |mode: f64| 1.0 / self.transform(2.0 * PI * mode / grid);
+        let half = Chebyshev::new(last as f64, exact);
+        table(op, modes, |i| {
+            let mode = i.abs_diff(last) as f64;
+            if last < Chebyshev::WORTH { exact(mode) } else { half.at(mode) }
+        })
+    }
+}
+
+/// The modes of an axis and the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    width: usize,
+    beta: f64,
+    modes: usize,
+    grid: usize,
+}
+
+impl Axis {
+    /// The kernel's Fourier transform at a mode, up to a factor.
+    fn transform(&self, mode: f64) -> f64 {
+        scaled_transform(self.beta, PI * self.width as f64 * mode / self.grid as f64)
+    }
+
+    /// The square of the expected relative error: the mean over the modes of the energy of all aliases.
+    fn expected_error(&self) -> f64 {
+        let aliases = if self.modes < 4 { 9 } else { 4 };
+        let energy = |mode: f64| {
+            let alias = |multiple: f64| self.transform(mode + multiple * self.grid as f64).abs();
+            // of one point, and of points on the grid, all aliases may add up
+            let all: f64 = (1..aliases).map(|p| alias(f64::from(p)) + alias(-f64::from(p))).sum();
+            (all / self.transform(mode)).powi(2)
+        };
+        // half of the modes: the last ones, which have an alias nearby, and a sample of the others
+        let half = self.modes.div_ceil(2);
+        let (near, last) = (half.min(8), (self.modes / 2) as f64);
+        let mut sum: f64 = (0..near).map(|i| energy(last - i as f64)).sum();
+        let others = (half - near) as f64;
+        let samples = (half - near).min(8);
+        for i in 0..samples {
+            // denser towards the last modes
+            let t = (i as f64 + 0.5) / samples as f64;
+            let mode = (last - near as f64 + 0.5 - others * t * t).max(0.0);
+            sum += energy(mode) * others * 2.0 * t / samples as f64;
+        }
+        sum / half.max(1) as f64
+    }
+
+    /// How much the factors of the modes amplify an error of the kernel's values, in the root mean square.
+    fn gain(&self) -> f64 {
+        const SAMPLES: usize = 12;
+        let at = |i: usize| self.transform(self.modes as f64 * (i as f64 + 0.5) / (2 * SAMPLES) as f64);
+        let sum: f64 = (0..SAMPLES).map(|i| (self.transform(0.0) / at(i)).powi(2)).sum();
+        (sum / SAMPLES as f64).sqrt()
+    }
+}
+
+/// `sinh(s) / s exp(-beta)` with `s^2 = beta^2 - frequency^2`.
+fn scaled_transform(beta: f64, frequency: f64) -> f64 {
+    let square = beta * beta - frequency * frequency;
+    let s = square.abs().sqrt();
+    if s < 1e-9 {
+        (-beta).exp()
+    } else if square > 0.0 {
+        ((s - beta).exp() - (-s - beta).exp()) / (2.0 * s)
+    } else {
+        s.sin() / s * (-beta).exp()
+    }
+}
+
+/// The shape parameter with the least error, fitted to kernels of 2 to 16 points: a little less than the one that puts
+/// the end of the main lobe of the kernel's transform at the first alias of the highest mode.
+fn shape_parameter(width: usize, upsampling: f64) -> f64 {
+    let (width, upsampling) = (width as f64, upsampling.min(4.0));
+    let main_lobe = PI * width * (1.0 - 0.5 / upsampling);
+    main_lobe - (0.16 + 0.5 / width) * (1.0 - 0.17 * (upsampling - 1.0).min(1.0).log2())
+}
+
+/// The smallest ratio of grid to modes along an axis.
+fn least_ratio(grid: &[usize], modes: &[usize]) -> f64 {
+    grid.iter().zip(modes).map(|(&grid, &modes)| grid as f64 / modes.max(1) as f64).fold(f64::MAX, f64::min)
+}
+
+/// Lengths of a grid: at least twice the kernel's width, and products of small factors, so that the FFT is fast.
+fn grid_for(op: &'static str, modes: &[usize], upsampling: f64, width: usize) -> Result<Vec<usize>> {
+    let length = |&modes: &usize| {
+        let least = (modes as f64 * upsampling).ceil();
+        if least > (1_u64 << 48) as f64 {
+            return Err(Error::Memory { op, bytes: usize::MAX });
+        }
+        smooth((least as usize).max(2 * width)).ok_or(Error::Memory { op, bytes: usize::MAX })
+    };
+    modes.iter().map(length).collect()
+}
+
+/// The smallest even product of 2, 3 and 5 that is at least `least`; `None` if it exceeds `usize::MAX`.
+fn smooth(least: usize) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    let powers = |of: usize| std::iter::successors(Some(1_usize), move |p| p.checked_mul(of));
+    for five in powers(5) {
+        for odd in powers(3).map_while(|three| five.checked_mul(three)) {
+            let doubled = powers(2).skip(1).map_while(|two| odd.checked_mul(two)).find(|n| *n >= least);
+            best = best.into_iter().chain(doubled).min();
+        }
+    }
+    best
+}
+
+/// A Chebyshev series in the square of the mode, for the factors of many modes: the reciprocal of the kernel's
+/// transform has no singularity nearby.
+struct Chebyshev {
+    coefficients: [f64; Chebyshev::TERMS],
+    scale: f64,
+}
+
+impl Chebyshev {
+    const TERMS: usize = 28;
+    /// Number of modes for which a series is quicker than the exact values.
+    const WORTH: usize = 4 * Chebyshev::TERMS;
+
+    /// The series of `f` over 0 to `last`.
+    fn new(last: f64, f: impl Fn(f64) -> f64) -> Chebyshev {
+        const TERMS: usize = Chebyshev::TERMS;
+        let angle = |i: usize| PI * (i as f64 + 0.5) / TERMS as f64;
+        let values: [f64; TERMS] = std::array::from_fn(|i| f(((angle(i).cos() + 1.0) / 2.0).sqrt() * last));
+        let coefficients = std::array::from_fn(|m| {
+            let sum: f64 = (0..TERMS).map(|i| values[i] * (m as f64 * angle(i)).cos()).sum();
+            sum * if m == 0 { 1.0 } else { 2.0 } / TERMS as f64
+        });
+        Chebyshev { coefficients, scale: 2.0 / (last * last).max(1.0) }
+    }
+
+    /// The value at a mode, by Clenshaw's recurrence.
+    fn at(&self, mode: f64) -> f64 {
+        let x = mode * mode * self.scale - 1.0;
+        let (mut a, mut b) = (0.0, 0.0);
+        for c in self.coefficients[1..].iter().rev() {
+            (a, b) = ((2.0 * x).mul_add(a, c - b), a);
+        }
+        x.mul_add(a, self.coefficients[0] - b)
+    }
+}
+
+/// A table of `len` values, or an error if memory is insufficient.
+fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Result<Vec<V>> {
+    rules::count(op, &[len, size_of::<V>()], 1)?;
+    let mut all = rules::list(op, len)?;
+    all.extend((0..len).map(value));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smooth_lengths() {
+        for (least, expected) in [(0, 2), (1, 2), (7, 8), (11, 12), (13, 16), (31, 32), (161, 162), (1601, 1620)] {
+            assert_eq!(smooth(least), Some(expected));
+        }
+        assert_eq!(smooth(usize::MAX), None);
+        assert!(smooth(usize::MAX / 2).is_some());
+    }
+
+    #[test]
+    fn the_transform_matches_a_fine_sum() {
+        let accuracy = Accuracy::of::<f64>("test", 1e-9).unwrap();
+        let design = Design::new("test", accuracy, &[100], 1000).unwrap();
+        let n = 400_000;
+        let half_width = design.width as f64 / 2.0;
+        for angle in [0.0, 0.5, 1.2] {
+            let value = |i: usize| {
+                let z: f64 = -1.0 + (2.0 * i as f64 + 1.0) / n as f64;
+                let root = (1.0 - z * z).sqrt();
+                (design.beta * root).i0() / design.beta.i0() * (angle * half_width * z).cos() * 2.0 / n as f64
+            };
+            let sum: f64 = (0..n).map(value).sum::<f64>() * half_width;
+            assert!((design.transform(angle) / sum - 1.0).abs() < 1e-8, "{angle}");
+        }
+    }
+
+    #[test]
+    fn the_series_of_factors_is_exact() {
+        for (eps, modes) in [(1e-2, 1000), (1e-6, 1001), (1e-12, 2000)] {
+            let accuracy = Accuracy::of::<f64>("test", eps).unwrap();
+            let design = Design::new("test", accuracy, &[modes], 1_000_000).unwrap();
+            for (i, factor) in design.factors("test", 0, modes).unwrap().into_iter().enumerate() {
+                let mode = i as f64 - (modes / 2) as f64;
+                let exact = 1.0 / design.transform(2.0 * PI * mode / design.grid[0] as f64);
+                assert!((factor / exact - 1.0).abs() < 1e-12, "{eps} {i}: {factor} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn wider_kernels_for_smaller_errors() {
+        let width = |eps: f64| {
+            let accuracy = Accuracy::of::<f64>("test", eps).unwrap();
+            Design::new("test", accuracy, &[512, 512], 1_000_000).unwrap().width
+        };
+        assert!(width(1e-3) < width(1e-6) && width(1e-6) < width(1e-12) && width(1e-300) <= MAX_WIDTH);
+    }
+
+    #[test]
+    fn refusals() {
+        for eps in [0.0, -1.0, 1.0, f64::NAN, f64::INFINITY] {
+            let refused = Accuracy::of::<f64>("test", eps);
+            assert!(matches!(refused, Err(Error::Argument { op: "test", .. })), "{eps}");
+        }
+        let accuracy = Accuracy::of::<f64>("test", 1e-6).unwrap();
+        assert!(Design::new("test", accuracy, &[usize::MAX / 2 + 1], 1).is_err());
+        assert!(Design::new("test", accuracy, &[usize::MAX], 1).is_err());
+        assert!(crate::runtime::spreading::SpreadingKernel::new("test", 7, shape_parameter(7, 2.0)).is_ok());
+    }
+}
