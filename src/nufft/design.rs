@@ -4,20 +4,21 @@
 //! is the narrowest whose expected error is below the accuracy. The error of a mode is the part of its aliases: the
 //! modes that a multiple of the grid's length away have the same values on the grid.
 
-use crate::runtime::{rules, spreading::MAX_WIDTH};
-use crate::{Error, Numeric, Real, Result};
-use std::f64::consts::PI;
+use crate::runtime::spreading::MAX_WIDTH;
+use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result};
+use std::f64::consts::{PI, TAU};
 
 /// Ratios of the grid's length to the number of modes that are tried.
 const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
 
-/// The part of the accuracy that the expected error may be.
-const EXPECTED: f64 = 0.85;
+/// The part of the accuracy that the expected error may be: for many points and modes, whose errors average out, and
+/// for few.
+const EXPECTED: [f64; 2] = [0.85, 0.3];
 
 /// The part of the accuracy that the polynomials of the kernel may add.
 const BY_POLYNOMIALS: f64 = 0.06;
 
-/// Number of points or of modes below which errors need not average out, so that the kernel is one point wider.
+/// Number of points or of modes below which errors need not average out.
 const FEW: usize = 128;
 
 /// The rounding error of a dtype, and the widest kernel that it can use: wider ones have errors below its rounding.
@@ -30,6 +31,11 @@ pub(super) struct Accuracy {
 }
 
 impl Accuracy {
+    /// Half of the error, for one of two transforms.
+    pub fn halved(self) -> Accuracy {
+        Accuracy { eps: (self.eps / 2.0).max(self.rounding), ..self }
+    }
+
     /// The accuracy `eps` in the dtype `T`; the rounding error of `T` if `eps` is below it.
     pub fn of<T: Real>(op: &'static str, eps: f64) -> Result<Accuracy> {
         if !(eps > 0.0 && eps < 1.0) {
@@ -58,9 +64,12 @@ pub(super) struct Design {
 impl Design {
     /// The design of the least work, for about this number of points.
     pub fn new(op: &'static str, accuracy: Accuracy, modes: &[usize], points: usize) -> Result<Design> {
+        let few =
+            points < FEW || modes.iter().try_fold(1, |n: usize, &modes| n.checked_mul(modes)).is_some_and(|n| n < FEW);
+        let errors = if few { Errors::OfFew } else { Errors::OfMany };
         let mut best: Option<(f64, Design)> = None;
         for upsampling in UPSAMPLINGS {
-            if let Some(design) = Design::upsampled(op, accuracy, modes, upsampling, points)? {
+            if let Some(design) = Design::upsampled(op, accuracy, modes, upsampling, errors)? {
                 let cost = design.cost(accuracy, points);
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                     best = Some((cost, design));
@@ -73,9 +82,15 @@ impl Design {
         }
     }
 
-    /// A design with the given ratio of grid to modes, or the widest kernel if none is accurate enough.
-    pub fn for_upsampling(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
-        match Design::upsampled(op, accuracy, modes, upsampling, 0)? {
+    /// The lengths of the largest grid that any design for these modes has.
+    pub fn largest_grid(op: &'static str, modes: &[usize]) -> Result<Vec<usize>> {
+        grid_for(op, modes, UPSAMPLINGS[UPSAMPLINGS.len() - 1], MAX_WIDTH)
+    }
+
+    /// A design whose every mode is accurate, with the given ratio of grid to modes. It has the widest kernel if none is
+    /// accurate enough.
+    pub fn for_every_mode(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
+        match Design::upsampled(op, accuracy, modes, upsampling, Errors::OfLastMode)? {
             Some(design) => Ok(design),
             None => Design::widest(op, accuracy, modes, upsampling),
         }
@@ -87,7 +102,7 @@ impl Design {
         accuracy: Accuracy,
         modes: &[usize],
         upsampling: f64,
-        points: usize,
+        errors: Errors,
     ) -> Result<Option<Design>> {
         let Accuracy { eps, rounding, widest } = accuracy;
         // a little narrower than the decay of the error with the width suggests
@@ -96,15 +111,13 @@ impl Design {
             let grid = grid_for(op, modes, upsampling, width)?;
             let beta = shape_parameter(width, least_ratio(&grid, modes));
             let axes = modes.iter().zip(&grid).map(|(&modes, &grid)| Axis { width, beta, modes, grid });
-            let error: f64 = axes.clone().map(|axis| axis.expected_error()).sum();
-            if error.sqrt() > EXPECTED * eps {
+            let error: f64 = axes.clone().map(|axis| axis.expected_error(errors)).sum();
+            if error.sqrt() > EXPECTED[usize::from(errors != Errors::OfMany)] * eps {
                 continue;
             }
             if axes.map(|axis| axis.gain()).fold(1.0, f64::max) * 2.0 * rounding > eps {
                 return Ok(None);
             }
-            let few = points < FEW || modes.iter().product::<usize>() < FEW;
-            let width = (width + usize::from(few)).min(widest);
             return Design::of(op, modes, upsampling, width, eps).map(Some);
         }
         Ok(None)
@@ -137,25 +150,36 @@ impl Design {
         points as f64 * (vectors + 10.0 + 3.0 * f64::from(axes)) + fourier * if single { 0.5 } else { 1.0 }
     }
 
-    /// The kernel's Fourier transform at an angle from one grid point to the next, in radians: positive up to the angle
-    /// `2 beta / width`.
-    pub fn transform(&self, angle: f64) -> f64 {
-        let half_width = self.width as f64 / 2.0;
-        let peak = scaled_transform(self.beta, angle * half_width);
-        // both are scaled by exp(-beta)
-        2.0 * half_width * peak / self.beta.i0e()
+    /// The factors that undo the kernel at angles from one grid point to the next, in radians: one over the kernel's
+    /// Fourier transform, which is positive up to the angle `2 beta / width`.
+    pub fn undoing<B: Backend, T: Real>(&self, b: &B, angles: &B::Array<T>) -> Result<B::Array<T>> {
+        let (beta, half_width) = (self.beta, self.width as f64 / 2.0);
+        let scale = beta.i0e() / half_width;
+        expr!(b,
+            let s = sqrt(beta * beta - square(angles * half_width));
+            s * scale / (exp(s - beta) - exp(-s - beta))
+        )
     }
 
     /// For each mode of an axis, from `-(modes / 2)` on, the factor that undoes the kernel.
-    pub fn factors(&self, op: &'static str, axis: usize, modes: usize) -> Result<Vec<f64>> {
-        let (grid, last) = (self.grid[axis] as f64, modes / 2);
-        let exact = |mode: f64| 1.0 / self.transform(2.0 * PI * mode / grid);
-        let half = Chebyshev::new(last as f64, exact);
-        table(op, modes, |i| {
-            let mode = i.abs_diff(last) as f64;
-            if last < Chebyshev::WORTH { exact(mode) } else { half.at(mode) }
-        })
+    pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
+        let first = -((modes / 2) as f64);
+        // in float64, since the logarithm of a factor may be 40
+        let numbers = b.arange(first, first + modes as f64, 1.0)?;
+        let angles = b.multiply(numbers, TAU / self.grid[axis] as f64)?;
+        b.astype::<C, f64>(self.undoing::<B, f64>(b, &angles)?)
     }
+}
+
+/// The errors that count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Errors {
+    /// Those of many points and modes, which average out.
+    OfMany,
+    /// Those of few points or modes.
+    OfFew,
+    /// That of the last mode.
+    OfLastMode,
 }
 
 /// The modes of an axis and the kernel.
@@ -173,8 +197,9 @@ impl Axis {
         scaled_transform(self.beta, PI * self.width as f64 * mode / self.grid as f64)
     }
 
-    /// The square of the expected relative error: the mean over the modes of the energy of all aliases.
-    fn expected_error(&self) -> f64 {
+    /// The square of the expected relative error: the energy of all aliases, as the mean over the modes or for the last
+    /// mode, which is the largest.
+    fn expected_error(&self, errors: Errors) -> f64 {
         let aliases = if self.modes < 4 { 9 } else { 4 };
         let energy = |mode: f64| {
             let alias = |multiple: f64| self.transform(mode + multiple * self.grid as f64).abs();
@@ -185,6 +210,9 @@ impl Axis {
         // half of the modes: the last ones, which have an alias nearby, and a sample of the others
         let half = self.modes.div_ceil(2);
         let (near, last) = (half.min(8), (self.modes / 2) as f64);
+        if errors == Errors::OfLastMode {
+            return energy(last);
+        }
         let mut sum: f64 = (0..near).map(|i| energy(last - i as f64)).sum();
         let others = (half - near) as f64;
         let samples = (half - near).min(8);
@@ -257,52 +285,10 @@ fn smooth(least: usize) -> Option<usize> {
     best
 }
 
-/// A Chebyshev series in the square of the mode, for the factors of many modes: the reciprocal of the kernel's
-/// transform has no singularity nearby.
-struct Chebyshev {
-    coefficients: [f64; Chebyshev::TERMS],
-    scale: f64,
-}
-
-impl Chebyshev {
-    const TERMS: usize = 28;
-    /// Number of modes for which a series is quicker than the exact values.
-    const WORTH: usize = 4 * Chebyshev::TERMS;
-
-    /// The series of `f` over 0 to `last`.
-    fn new(last: f64, f: impl Fn(f64) -> f64) -> Chebyshev {
-        const TERMS: usize = Chebyshev::TERMS;
-        let angle = |i: usize| PI * (i as f64 + 0.5) / TERMS as f64;
-        let values: [f64; TERMS] = std::array::from_fn(|i| f(((angle(i).cos() + 1.0) / 2.0).sqrt() * last));
-        let coefficients = std::array::from_fn(|m| {
-            let sum: f64 = (0..TERMS).map(|i| values[i] * (m as f64 * angle(i)).cos()).sum();
-            sum * if m == 0 { 1.0 } else { 2.0 } / TERMS as f64
-        });
-        Chebyshev { coefficients, scale: 2.0 / (last * last).max(1.0) }
-    }
-
-    /// The value at a mode, by Clenshaw's recurrence.
-    fn at(&self, mode: f64) -> f64 {
-        let x = mode * mode * self.scale - 1.0;
-        let (mut a, mut b) = (0.0, 0.0);
-        for c in self.coefficients[1..].iter().rev() {
-            (a, b) = ((2.0 * x).mul_add(a, c - b), a);
-        }
-        x.mul_add(a, self.coefficients[0] - b)
-    }
-}
-
-/// A table of `len` values, or an error if memory is insufficient.
-fn table<V>(op: &'static str, len: usize, value: impl FnMut(usize) -> V) -> Result<Vec<V>> {
-    rules::count(op, &[len, size_of::<V>()], 1)?;
-    let mut all = rules::list(op, len)?;
-    all.extend((0..len).map(value));
-    Ok(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Complex, Numpyish};
 
     #[test]
     fn smooth_lengths() {
@@ -314,31 +300,23 @@ mod tests {
     }
 
     #[test]
-    fn the_transform_matches_a_fine_sum() {
-        let accuracy = Accuracy::of::<f64>("test", 1e-9).unwrap();
-        let design = Design::new("test", accuracy, &[100], 1000).unwrap();
-        let n = 400_000;
-        let half_width = design.width as f64 / 2.0;
-        for angle in [0.0, 0.5, 1.2] {
-            let value = |i: usize| {
-                let z: f64 = -1.0 + (2.0 * i as f64 + 1.0) / n as f64;
-                let root = (1.0 - z * z).sqrt();
-                (design.beta * root).i0() / design.beta.i0() * (angle * half_width * z).cos() * 2.0 / n as f64
-            };
-            let sum: f64 = (0..n).map(value).sum::<f64>() * half_width;
-            assert!((design.transform(angle) / sum - 1.0).abs() < 1e-8, "{angle}");
-        }
-    }
-
-    #[test]
-    fn the_series_of_factors_is_exact() {
-        for (eps, modes) in [(1e-2, 1000), (1e-6, 1001), (1e-12, 2000)] {
+    fn factors_undo_a_fine_sum() {
+        let b = Numpyish::new();
+        for (eps, modes) in [(1e-2, 100), (1e-9, 101), (1e-12, 500)] {
             let accuracy = Accuracy::of::<f64>("test", eps).unwrap();
-            let design = Design::new("test", accuracy, &[modes], 1_000_000).unwrap();
-            for (i, factor) in design.factors("test", 0, modes).unwrap().into_iter().enumerate() {
-                let mode = i as f64 - (modes / 2) as f64;
-                let exact = 1.0 / design.transform(2.0 * PI * mode / design.grid[0] as f64);
-                assert!((factor / exact - 1.0).abs() < 1e-12, "{eps} {i}: {factor} {exact}");
+            let design = Design::new("test", accuracy, &[modes], 1000).unwrap();
+            let factors = b.to_vec(&design.factors::<_, Complex<f64>>(&b, 0, modes).unwrap()).unwrap();
+            let half_width = design.width as f64 / 2.0;
+            let n = 400_000;
+            for i in [0, 1, modes / 3, modes / 2, modes - 1] {
+                let angle = TAU * (i as f64 - (modes / 2) as f64) / design.grid[0] as f64;
+                let value = |i: usize| {
+                    let z: f64 = -1.0 + (2.0 * i as f64 + 1.0) / n as f64;
+                    let root = (1.0 - z * z).sqrt();
+                    (design.beta * root).i0() / design.beta.i0() * (angle * half_width * z).cos() * 2.0 / n as f64
+                };
+                let sum: f64 = (0..n).map(value).sum::<f64>() * half_width;
+                assert!((factors[i].re * sum - 1.0).abs() < 1e-8 && factors[i].im == 0.0, "{eps} {i}");
             }
         }
     }

@@ -4,7 +4,7 @@ use super::design::{Accuracy, Design};
 use crate::runtime::rules;
 use crate::{
     Backend, ComplexFloat, ConcatOptions, Error, FftOptions, IfftOptions, Norm, NufftInterpolateOptions,
-    NufftSpreadOptions, Real, Result, Slice, StackOptions,
+    NufftSpreadOptions, Result, Slice, StackOptions,
 };
 
 /// The direction of a non-uniform Fourier transform.
@@ -50,7 +50,8 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     modes: Vec<usize>,
     accuracy: Accuracy,
     forward: bool,
-    points: Points<B, C>,
+    /// `None` before the first points are set.
+    points: Option<Points<B, C>>,
 }
 
 /// The points of a plan, and all that depends on them.
@@ -83,10 +84,12 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         };
         let accuracy = Accuracy::of::<C::Real>(op, eps)?;
         rules::count(op, n_modes, size_of::<C>())?;
-        let none = b.zeros::<C::Real>([0])?;
-        let points = Points::new(b, op, n_modes, accuracy, &vec![&none; n_modes.len()])?;
+        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
+        if !n_modes.contains(&0) {
+            rules::count(op, &Design::largest_grid(op, n_modes)?, size_of::<C>())?;
+        }
         let (backend, modes) = (b.clone(), n_modes.to_vec());
-        Ok(NufftPlan { backend, op, kind, modes, accuracy, forward: isign < 0, points })
+        Ok(NufftPlan { backend, op, kind, modes, accuracy, forward: isign < 0, points: None })
     }
 
     /// Sets the points: for each axis, a 1-D array of the points' coordinates along that axis. A new plan has no
@@ -108,42 +111,47 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         if let Some(other) = points.iter().map(|p| b.shape(p)).find(|s| *s != first) {
             return Err(Error::shapes(self.op, first, other));
         }
-        self.points =
-            Points::new(b, self.op, &self.modes, self.accuracy, points).map_err(|error| error.within(self.op))?;
+        let points = Points::new(b, self.op, &self.modes, self.accuracy, points);
+        self.points = Some(points.map_err(|error| error.within(self.op))?);
         Ok(())
     }
 
     /// Transforms `data`: values at the points for type 1, modes for type 2. A leading extra axis is a batch.
     pub fn execute(&self, data: &B::Array<C>) -> Result<B::Array<C>> {
-        let (b, Points { count, factors, .. }) = (&self.backend, &self.points);
-        let (mut shape, empty) = match self.kind {
-            NufftType::One => (self.front(b.shape(data), &[*count])?, self.modes.contains(&0)),
-            NufftType::Two => (self.front(b.shape(data), &self.modes)?, self.modes.contains(&0)),
+        let b = &self.backend;
+        let count = self.points.as_ref().map_or(0, |points| points.count);
+        let (from, to) = match self.kind {
+            NufftType::One => (&[count][..], &self.modes[..]),
+            NufftType::Two => (&self.modes[..], &[count][..]),
         };
+        let mut shape = self.front(b.shape(data), from)?;
+        shape.extend(to);
+        match &self.points {
+            Some(points) if !shape.contains(&0) && b.size(data) > 0 => {
+                self.transform(points, data).map_err(|error| error.within(self.op))
+            }
+            _ => b.zeros(shape),
+        }
+    }
+
+    fn transform(&self, points: &Points<B, C>, data: &B::Array<C>) -> Result<B::Array<C>> {
+        let b = &self.backend;
         match self.kind {
-            NufftType::One => shape.extend(&self.modes),
-            NufftType::Two => shape.push(*count),
-        }
-        if empty || *count == 0 || shape.contains(&0) {
-            return b.zeros(shape);
-        }
-        let transformed = match self.kind {
             NufftType::One => {
-                let mut grid = self.points.spread(b, data)?;
-                for axis in (0..self.modes.len()).rev() {
-                    grid = self.modes_of(&self.transformed(&grid, axis)?, axis)?;
+                let mut grid = points.spread(b, data)?;
+                for (axis, &length) in points.design.grid.iter().enumerate().rev() {
+                    grid = self.modes_of(&self.transformed(&grid, axis)?, axis, length)?;
                 }
-                b.multiply(grid, factors)
+                b.multiply(grid, &points.factors)
             }
             NufftType::Two => {
-                let mut grid = b.multiply(data, factors)?;
-                for axis in 0..self.modes.len() {
-                    grid = self.transformed(&self.on_grid(&grid, axis)?, axis)?;
+                let mut grid = b.multiply(data, &points.factors)?;
+                for (axis, &length) in points.design.grid.iter().enumerate() {
+                    grid = self.transformed(&self.on_grid(&grid, axis, length)?, axis)?;
                 }
-                self.points.interpolate(b, &grid)
+                points.interpolate(b, &grid)
             }
-        };
-        transformed.map_err(|error| error.within(self.op))
+        }
     }
 
     /// The shape before the axes of one transform: empty, or the length of the batch.
@@ -168,18 +176,16 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     }
 
     /// The modes of an axis in ascending order, from a transform with the negative modes at its end.
-    fn modes_of(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
-        let (modes, grid) = (self.modes[axis], self.points.design.grid[axis]);
-        let (negative, b) = (modes / 2, &self.backend);
+    fn modes_of(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
+        let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
         let parts = [part(grid - negative..grid)?, part(0..modes - negative)?];
         b.concat_with(&parts, ConcatOptions::new().axis(self.from_last(axis)))
     }
 
     /// The input of a transform along an axis of the grid, from modes in ascending order; other modes are 0.
-    fn on_grid(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
-        let (modes, grid) = (self.modes[axis], self.points.design.grid[axis]);
-        let (negative, b) = (modes / 2, &self.backend);
+    fn on_grid(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
+        let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
         let mut between = b.shape(x).to_vec();
         let place = between.len() - self.modes.len() + axis;
@@ -214,12 +220,10 @@ impl<B: Backend, C: ComplexFloat> Points<B, C> {
         let sorted = b.nufft_sort(&coordinates, &design.grid[..], design.width)?;
         let mut factors: Option<B::Array<C>> = None;
         for axis in 0..modes.len() {
-            let of_axis = design.factors(op, axis, modes[axis])?;
-            let mut elements = rules::list(op, of_axis.len())?;
-            elements.extend(of_axis.into_iter().map(|factor| C::from_real(C::Real::of(factor))));
+            let of_axis = design.factors::<B, C>(b, axis, modes[axis])?;
             let mut along = vec![1; modes.len()];
             along[axis] = -1;
-            let of_axis = b.reshape(b.asarray(elements)?, along)?;
+            let of_axis = b.reshape(of_axis, along)?;
             factors = Some(match factors {
                 Some(others) => b.multiply(others, of_axis)?,
                 None => of_axis,

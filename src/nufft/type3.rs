@@ -35,7 +35,7 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
         shape => return Err(Error::shapes(op, shape, &[n])),
     };
     let shape = [&front[..], &[count]].concat();
-    let accuracy = Accuracy::of::<C::Real>(op, eps)?;
+    let accuracy = Accuracy::of::<C::Real>(op, eps)?.halved();
     if n == 0 || rules::count(op, &shape, size_of::<C>())? == 0 {
         return b.zeros(shape);
     }
@@ -80,7 +80,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
     let turn = C::from_parts(real(0.0), real(if isign < 0 { -1.0 } else { 1.0 }));
     let (mut modes, mut axes) = (Vec::new(), Vec::new());
     let (mut before, mut after) = (None, None);
-    let width = Design::for_upsampling(op, accuracy, &[TYPICAL], UPSAMPLING)?.width as f64;
+    let width = Design::for_every_mode(op, accuracy, &[TYPICAL], UPSAMPLING)?.width as f64;
     for (x, s) in points.iter().zip(frequencies) {
         let ((x_middle, x_extent), (s_middle, s_extent)) = (extent(op, b, x)?, extent(op, b, s)?);
         // for a single point or frequency, its extent follows from the extent of the other set
@@ -104,7 +104,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
         None => b.ones([1]),
     };
 
-    let design = Design::for_upsampling(op, accuracy, &modes, UPSAMPLING)?;
+    let design = Design::for_every_mode(op, accuracy, &modes, UPSAMPLING)?;
     rules::count(op, &design.grid, size_of::<C>())?;
     let (mut near, mut far, mut factors) = (Vec::new(), Vec::new(), None);
     for ((x, x_middle, s_moved, s_extent), &length) in axes.iter().zip(&design.grid) {
@@ -112,7 +112,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
         let scale = length as f64 / (2.0 * FINER * s_extent);
         near.push(((lazy(*x) - lazy(real(*x_middle))) / lazy(real(scale)) + lazy(real(PI))).eval(b)?);
         let angles = (lazy(s_moved) * lazy(real(PI / (FINER * s_extent)))).eval(b)?;
-        let of_axis = undoing::<B, C::Real>(b, &design, &angles)?;
+        let of_axis = design.undoing::<B, C::Real>(b, &angles)?;
         factors = Some(match factors {
             Some(others) => b.multiply(others, of_axis)?,
             None => of_axis,
@@ -130,16 +130,6 @@ fn transformed<B: Backend, C: ComplexFloat>(
         result = b.multiply(result, b.astype::<C, _>(factors)?)?;
     }
     b.reshape(result, shape)
-}
-
-/// The factors that undo the kernel at angles from one grid point to the next: one over its Fourier transform.
-fn undoing<B: Backend, T: Real>(b: &B, design: &Design, angles: &B::Array<T>) -> Result<B::Array<T>> {
-    let (beta, half_width) = (design.beta, design.width as f64 / 2.0);
-    let scale = beta.i0e() / half_width;
-    expr!(b,
-        let s = sqrt(beta * beta - square(angles * half_width));
-        s * scale / (exp(s - beta) - exp(-s - beta))
-    )
 }
 
 fn summed<B: Backend, T: Real>(b: &B, sum: Option<B::Array<T>>, x: B::Array<T>) -> Result<B::Array<T>> {

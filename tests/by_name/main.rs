@@ -158,6 +158,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let of =
         |dtype: DType| ops::asarray::call(b, &[vec![one(), one(), one()].into()], &[("dtype", dtype.into())]).unwrap();
     let (row, real) = (|| of(dtype), || of(dtype.to_real()));
+    let column = || ops::reshape::call(b, &[real(), vec![3, 1].into()], &[]).unwrap();
     // this matrix is positive definite
     let square = || ops::asarray::call(b, &[vec![vec![2, 1], vec![1, 2]].into()], &[("dtype", dtype.into())]).unwrap();
     Some(match op {
@@ -189,6 +190,9 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         "nufft1d_type3" => vec![real(), row(), real()],
         "nufft2d_type3" => vec![real(), real(), row(), real(), real()],
         "nufft3d_type3" => vec![real(), real(), real(), row(), real(), real(), real()],
+        "nufft_spread" => vec![column(), row(), vec![6].into(), 2.into(), 4.5.into()],
+        "nufft_interpolate" => vec![column(), row(), 2.into(), 4.5.into()],
+        "nufft_sort" => vec![column(), vec![6].into(), 2.into()],
         "nufft2d_type1" => vec![real(), real(), row(), vec![2, 3].into()],
         "nufft3d_type1" => vec![real(), real(), real(), row(), vec![2, 3, 2].into()],
         "nufft2d_type2" => vec![real(), real(), vec![vec![1, 2], vec![3, 4]].into()],

@@ -169,7 +169,7 @@ fn frequencies<B: Backend>(b: &B) -> Checked {
                     }
                 };
                 let what = format!("type 3, {axes} axes, {n} points, {m} frequencies, sign {sign}, eps {eps:.0e}");
-                near_complex(&what, &b.to_ndarray(&f)?.into_owned(), &expected, eps * 10.0);
+                near_complex(&what, &b.to_ndarray(&f)?.into_owned(), &expected, eps);
             }
         }
     }

@@ -17,6 +17,7 @@ mod heat;
 mod kernels;
 mod measure;
 mod mpi;
+mod nufft;
 mod pages;
 mod peers;
 mod programs;
@@ -71,6 +72,7 @@ cargo xtask <task>
   peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
   peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a
                               part of the text
+  peers nufft [THREADS..]     non-uniform Fourier transforms beside FINUFFT, by default on 1 and 2 threads
   peers programs [PART] [THREADS..]
                               whole small programs, op by op and as formulas, beside the same in NumPy and PyTorch, or those with a part of the name
   peers examples [epr | template | fluid] [THREADS..]

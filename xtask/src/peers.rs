@@ -4,7 +4,7 @@
 use crate::{
     examples, heat,
     measure::built,
-    programs,
+    nufft, programs,
     run::{Outcome, cargo, environment, root, run},
     setup,
 };
@@ -37,11 +37,12 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [examples | heat | mlp | programs | solvers] [THREADS..]`
+/// `peers [examples | heat | mlp | nufft | programs | solvers] [THREADS..]`
 pub fn task(args: &[String]) -> Outcome {
     match args {
         [first, rest @ ..] if first == "examples" => return examples::task(rest),
         [first, rest @ ..] if first == "heat" => return heat::task(rest),
+        [first, rest @ ..] if first == "nufft" => return nufft::task(rest),
         [first, rest @ ..] if first == "programs" => return programs::task(rest),
         _ => {}
     }

@@ -72,15 +72,12 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
     let keys = layout.tile_count() * layout.bins_per_tile();
     let folding = Folding::<AXES>::new(layout);
     let mut tables: [Vec<u32>; AXES] = std::array::from_fn(|_| Vec::new());
-    for (axis, table) in tables.iter_mut().enumerate().filter(|(axis, _)| layout.lengths[*axis] <= TABULATED) {
-        *table = buffer::vec(op, layout.lengths[axis])?;
-        table.extend((0..layout.lengths[axis]).map(|cell| layout.key(axis, cell)));
+    for (axis, table) in tables.iter_mut().enumerate() {
+        // a longer table would not stay in the cache
+        let length = if layout.lengths[axis] <= TABULATED { layout.lengths[axis] } else { 0 };
+        *table = buffer::vec(op, length)?;
+        table.extend((0..length).map(|cell| layout.key(axis, cell)));
     }
-    let of_axis = |axis: usize, cell: usize| match tables[axis].get(cell) {
-        Some(key) => *key,
-        None => layout.key(axis, cell),
-    };
-
     let chunks = if n < 2 * CHUNK { 1 } else { threads::count().min(n / CHUNK) };
     let length = n.div_ceil(chunks).max(1);
     let chunk = |c: usize| (c * length).min(n)..((c + 1) * length).min(n);
@@ -95,16 +92,20 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
             for c in range {
                 // SAFETY: chunks are disjoint, and so are their counts.
                 let (key, counts) = unsafe { (key.part(chunk(c)), counts.part(c * keys..(c + 1) * keys)) };
-                let mut places = [[0.0; BLOCK]; AXES];
+                let mut folded = [Folded::NONE; AXES];
                 let mut finite = true;
                 for (block, key) in key.chunks_mut(BLOCK).enumerate() {
                     let start = chunk(c).start + block * BLOCK;
-                    finite &= folding.fold(&points[start * AXES..][..key.len() * AXES], &mut places);
-                    for (i, key) in key.iter_mut().enumerate() {
-                        let cell = |axis: usize| (places[axis][i] as i32 as usize).min(layout.lengths[axis] - 1);
-                        *key = (0..AXES).map(|axis| of_axis(axis, cell(axis))).sum();
-                        counts[*key as usize] += 1;
+                    finite &= folding.fold(&points[start * AXES..][..key.len() * AXES], &mut folded);
+                    for (axis, (table, folded)) in tables.iter().zip(&folded).enumerate() {
+                        let cells = folded.cells.iter().map(|&cell| cell as usize);
+                        if table.is_empty() {
+                            key.iter_mut().zip(cells).for_each(|(key, cell)| *key += layout.key(axis, cell));
+                        } else {
+                            key.iter_mut().zip(cells).for_each(|(key, cell)| *key += table[cell]);
+                        }
                     }
+                    key.iter().for_each(|&key| counts[key as usize] += 1);
                 }
                 if !finite {
                     not_finite.store(true, Ordering::Relaxed);
@@ -136,17 +137,17 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
         for c in range {
             // SAFETY: chunks have disjoint counts.
             let next = unsafe { counts.part(c * keys..(c + 1) * keys) };
-            let mut places = [[0.0; BLOCK]; AXES];
+            let mut folded = [Folded::NONE; AXES];
             for (block, key) in key[chunk(c)].chunks(BLOCK).enumerate() {
                 let start = chunk(c).start + block * BLOCK;
-                folding.fold(&points[start * AXES..][..key.len() * AXES], &mut places);
+                folding.fold(&points[start * AXES..][..key.len() * AXES], &mut folded);
                 for (i, &key) in key.iter().enumerate() {
                     let at = next[key as usize] as usize;
                     next[key as usize] += 1;
                     // SAFETY: every point has its own record: chunks and keys count separate stretches.
                     let record = unsafe { records.part(at * (AXES + 1)..(at + 1) * (AXES + 1)) };
                     for axis in 0..AXES {
-                        record[axis] = places[axis][i].to_bits() as i64;
+                        record[axis] = folded[axis].places[i].to_bits() as i64;
                     }
                     record[AXES] = (start + i) as i64;
                 }
@@ -154,6 +155,18 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
         }
     });
     Ok(sorted)
+}
+
+/// Points of one block along an axis: each point's place on the grid less half the kernel's width, and the cell that
+/// contains this place.
+#[derive(Clone, Copy)]
+struct Folded {
+    places: [f64; BLOCK],
+    cells: [u32; BLOCK],
+}
+
+impl Folded {
+    const NONE: Folded = Folded { places: [0.0; BLOCK], cells: [0; BLOCK] };
 }
 
 /// From angles to places on the grid.
@@ -170,19 +183,19 @@ impl<const AXES: usize> Folding<AXES> {
         }
     }
 
-    /// For each axis, contiguous axes first: each point's place on the grid less half the kernel's width, folded to
-    /// `0 <= place < length`. Returns whether all coordinates are finite.
-    fn fold<T: Real>(&self, points: &[T], places: &mut [[f64; BLOCK]; AXES]) -> bool {
+    /// The points along each axis, contiguous axes first, folded to `0 <= place < length`. Returns whether all
+    /// coordinates are finite.
+    fn fold<T: Real>(&self, points: &[T], folded: &mut [Folded; AXES]) -> bool {
         let mut finite = true;
         for axis in 0..AXES {
             // SAFETY: the function has no conditions besides the instruction set, which it chooses itself.
             finite &= unsafe {
-                folded::<T, AXES>(
+                fold_axis::<T, AXES>(
                     points.as_chunks().0,
                     AXES - 1 - axis,
                     self.lengths[axis],
                     self.half_width,
-                    &mut places[axis],
+                    &mut folded[axis],
                 )
             };
         }
@@ -192,11 +205,12 @@ impl<const AXES: usize> Folding<AXES> {
 
 versions! {
     /// Folds the coordinates of one axis, and returns whether they are finite.
-    unsafe fn folded[T: Real, const AXES: usize][T, AXES](
-        points: &[[T; AXES]], axis: usize, length: f64, half_width: f64, places: &mut [f64; BLOCK],
+    unsafe fn fold_axis[T: Real, const AXES: usize][T, AXES](
+        points: &[[T; AXES]], axis: usize, length: f64, half_width: f64, folded: &mut Folded,
     ) -> bool {
         let (mut not_finite, inverse) = (0_u64, 1.0 / length);
-        for (place, point) in places.iter_mut().zip(points) {
+        let cells = folded.cells.iter_mut();
+        for ((place, cell), point) in folded.places.iter_mut().zip(cells).zip(points) {
             let angle = point[axis].to_f64();
             let turns = angle * (0.5 / PI);
             let at = (turns - turns.floor()) * length - half_width;
@@ -206,6 +220,10 @@ versions! {
             let at = if at < 0.0 { at + length } else { at };
             let at = if at >= length { at - length } else { at };
             *place = at;
+            // 0 for NaN
+            let within = if at < length { at } else { 0.0 };
+            // SAFETY: the number is at least 0 and less than the length of an axis, which is an `i32`.
+            *cell = unsafe { within.to_int_unchecked::<i32>() } as u32;
             // NaN is not within the bounds, either
             not_finite |= u64::from(!(angle.abs() <= f64::MAX));
         }
