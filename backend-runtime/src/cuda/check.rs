@@ -95,6 +95,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::reduction::FOLDS,
     super::convolution::KERNELS,
     super::fft::KERNELS,
+    super::fft::NUFFT_KERNELS,
     super::images::KERNELS,
     super::images::REGION_KERNELS,
     super::linalg::KERNELS,

@@ -19,6 +19,7 @@ use crate::{
 use cufft::TransformKind;
 pub(super) use cufft::forget_plans;
 use layout::{Layout, Strided};
+pub(super) use nufft::KERNELS as NUFFT_KERNELS;
 pub use nufft::{nufft_interpolate, nufft_sort, nufft_spread};
 use std::cmp::Reverse;
 

@@ -1,0 +1,199 @@
+//! How a grid is cut into tiles, and how the threads of a block share the work on a tile.
+
+use crate::{Error, Result, cuda::kernel::Argument, rules, spreading::MAX_WIDTH};
+
+/// Aimed length of a tile along each axis, for grids of one to three axes.
+const TILE: [usize; 3] = [256, 16, 8];
+
+/// Most tiles of a grid; more than fit into the memory of any device.
+const MOST_TILES: usize = 1 << 26;
+
+/// Points whose kernel values a block keeps at the same time; the kernels have the same constant.
+const TOGETHER: usize = 32;
+
+/// Aimed most bytes of shared memory of a block, so that several blocks run on a multiprocessor. A slab of one plane
+/// may need more, up to 48 KiB, which every device has.
+const SHARED: usize = 40 << 10;
+
+/// Aimed least and most number of threads of a block.
+const THREADS: [usize; 2] = [64, 256];
+
+/// Least number of points between two cuts.
+const LEAST_PART: usize = 512;
+
+/// Counterpart of the struct `Tiles` in the kernels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Tiles {
+    /// Lengths of the grid's axes, the contiguous one first, and 1 for axes that it does not have.
+    pub length: [u32; 3],
+    /// Number of tiles along each axis: 1 or an even number. Tiles with one tile between them have windows that do not
+    /// overlap.
+    pub tiles: [u32; 3],
+    pub axes: u32,
+    pub width: u32,
+}
+
+// SAFETY: the C++ struct has the same members in the same order.
+unsafe impl Argument for Tiles {}
+
+impl Tiles {
+    /// The tiles of a grid. They depend on nothing else, so that points may be sorted before the values are known.
+    pub fn new(op: &'static str, grid: &[usize], width: usize) -> Result<Tiles> {
+        let axes = grid.len();
+        let mut tiles = Tiles { length: [1; 3], tiles: [1; 3], axes: axes as u32, width: width as u32 };
+        for (axis, &length) in grid.iter().rev().enumerate() {
+            tiles.length[axis] = length as u32;
+            tiles.tiles[axis] = cuts(length, TILE[axes - 1], width) as u32;
+        }
+        if tiles.tiles.iter().map(|&n| n as usize).product::<usize>() > MOST_TILES {
+            return Err(Error::Memory { op, bytes: rules::count(op, grid, 16)?.saturating_mul(16) });
+        }
+        Ok(tiles)
+    }
+
+    /// Number of tiles.
+    pub fn count(&self) -> usize {
+        self.tiles.iter().map(|&n| n as usize).product()
+    }
+
+    /// Length of the array of sorted points: a record for each point, and where each tile begins.
+    pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
+        let records = rules::count(op, &[points, self.axes as usize + 1], size_of::<i64>())?;
+        rules::count(op, &[records.saturating_add(self.count() + 1)], size_of::<i64>())
+    }
+
+    /// Lengths of the longest window along each axis.
+    fn window(&self) -> [u32; 3] {
+        let of_axis = |axis: usize| self.length[axis].div_ceil(self.tiles[axis]) + self.width - 1;
+        std::array::from_fn(|axis| if axis < self.axes as usize { of_axis(axis) } else { 1 })
+    }
+}
+
+/// The number of tiles of an axis: 1, or an even number of tiles of at least `width - 1` cells each.
+fn cuts(length: usize, aimed: usize, width: usize) -> usize {
+    let aimed = aimed.max(width - 1);
+    let wanted = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
+    let most = length / (width - 1) / 2 * 2;
+    wanted.min(most).max(1)
+}
+
+/// How a block spreads: the windows of its jobs, and its threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Block {
+    /// Lengths of a window.
+    pub window: [u32; 3],
+    /// Length of a slab of a window along axis 2, and number of slabs.
+    pub slab: u32,
+    pub slabs: u32,
+    /// Whether a job has all slabs: if the window is longer than the grid, two slabs have the same cells of the grid.
+    pub is_whole: bool,
+    /// Number of jobs, threads and bytes of shared memory of each, and number of threads with the same cells along
+    /// axes 0 and 1.
+    pub groups: u32,
+    pub lanes: u32,
+    pub layers: u32,
+    pub bytes: u32,
+}
+
+impl Block {
+    /// The block for real numbers of `size` bytes.
+    pub fn new(tiles: &Tiles, size: usize) -> Block {
+        let (axes, width) = (tiles.axes as usize, tiles.width as usize);
+        let window = tiles.window();
+        let plane = (window[0] * window[1]) as usize * 2 * size;
+        // lines, weights and spots of the kernels' `Memory`
+        let tables = TOGETHER * (2 * width * size + (axes - 1) * width * size + 8);
+        let fitting = (SHARED.saturating_sub(tables) / plane).clamp(1, window[2] as usize);
+        let slabs = (window[2] as usize).div_ceil(fitting);
+        let slab = (window[2] as usize).div_ceil(slabs);
+        let slabs = (window[2] as usize).div_ceil(slab);
+        let bytes = (tables + slab * plane).next_multiple_of(16);
+
+        let flat = width.pow(axes.min(2) as u32);
+        let layers = if axes == 3 { width.div_ceil(width.div_ceil((THREADS[1] / flat).min(width))) } else { 1 };
+        let lanes = flat * layers;
+        let groups = (THREADS[0] / lanes).min(SHARED / bytes).max(1);
+        Block {
+            window,
+            slab: slab as u32,
+            slabs: slabs as u32,
+            is_whole: tiles.tiles[2] == 1,
+            groups: groups as u32,
+            lanes: lanes as u32,
+            layers: layers as u32,
+            bytes: bytes as u32,
+        }
+    }
+
+    /// Number of threads, in whole warps.
+    pub fn threads(&self) -> u32 {
+        (self.groups * self.lanes).next_multiple_of(32)
+    }
+
+    /// Number of cells of a window.
+    pub fn cells(&self) -> usize {
+        self.window.iter().map(|&n| n as usize).product()
+    }
+
+    /// Number of jobs for each tile.
+    pub fn jobs_per_tile(&self) -> usize {
+        if self.is_whole { 1 } else { self.slabs as usize }
+    }
+
+    /// Number of points between two cuts. If all points are in one tile, a block spreads so many, and then adds the
+    /// windows of all other blocks, which takes three times as long for a window's cells as for a point.
+    pub fn part(&self, points: usize) -> usize {
+        let balanced = (3.0 * points as f64).sqrt() as usize;
+        LEAST_PART.max(self.cells()).max(balanced).next_multiple_of(TOGETHER)
+    }
+}
+
+const _: () = assert!(MAX_WIDTH * MAX_WIDTH <= THREADS[1], "a block has a thread for each cell of axes 0 and 1");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_of_one_colour_are_apart() {
+        for length in (1..700).chain([1000, 1023, 4096, 100_000]) {
+            for aimed in TILE {
+                for width in 2..=MAX_WIDTH {
+                    let count = cuts(length, aimed, width);
+                    assert!(count == 1 || count % 2 == 0, "{length} {aimed} {width}");
+                    assert!(count == 1 || length / count + 1 >= width, "{length} {aimed} {width}");
+                    assert!(length.div_ceil(count) <= 3 * aimed.max(width - 1) / 2 + width, "{length} {aimed} {width}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_fit_every_device() {
+        for axes in 1..=3 {
+            for width in 2..=MAX_WIDTH {
+                for length in (1..200).chain([1000]) {
+                    let tiles = Tiles::new("test", &vec![length; axes], width).unwrap();
+                    for size in [4, 8] {
+                        let block = Block::new(&tiles, size);
+                        let what = format!("{axes} {width} {length} {size}: {block:?}");
+                        assert!(block.groups * block.bytes <= 48 << 10 && block.threads() <= 256, "{what}");
+                        assert!(block.slab * block.slabs >= block.window[2], "{what}");
+                        assert!(block.slab * (block.slabs - 1) < block.window[2], "{what}");
+                        // the kernels pack a cell of the window into 16, 8 and 8 bits
+                        assert!(block.window[0] < 1 << 16 && block.window[1].max(block.window[2]) < 1 << 8, "{what}");
+                        assert!(block.layers <= tiles.width, "{what}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grids_that_fit_no_device_are_refused() {
+        let long = i32::MAX as usize;
+        assert!(Tiles::new("test", &[long], 2).is_ok());
+        assert!(matches!(Tiles::new("test", &[long, long], 2), Err(Error::Memory { op: "test", .. })));
+    }
+}
