@@ -78,7 +78,7 @@ impl Design {
         }
         match best {
             Some((_, design)) => Ok(design),
-            None => Design::widest(op, accuracy, modes, 2.0),
+            None => Ok(Axes::new(op, modes, 2.0, accuracy.widest, errors)?.design(accuracy)),
         }
     }
 
@@ -87,12 +87,12 @@ impl Design {
         grid_for(op, modes, UPSAMPLINGS[UPSAMPLINGS.len() - 1], MAX_WIDTH)
     }
 
-    /// A design whose every mode is accurate, with the given ratio of grid to modes. It has the widest kernel if none is
-    /// accurate enough.
+    /// A design whose every mode is accurate, with the given ratio of grid to modes; the modes are as many as the grid
+    /// has with this ratio, and at least those given. It has the widest kernel if none is accurate enough.
     pub fn for_every_mode(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
         match Design::upsampled(op, accuracy, modes, upsampling, Errors::OfLastMode)? {
             Some(design) => Ok(design),
-            None => Design::widest(op, accuracy, modes, upsampling),
+            None => Ok(Axes::new(op, modes, upsampling, accuracy.widest, Errors::OfLastMode)?.design(accuracy)),
         }
     }
 
@@ -108,32 +108,13 @@ impl Design {
         // a little narrower than the decay of the error with the width suggests
         let first = (-eps.ln() / (PI * (1.0 - 1.0 / upsampling).sqrt())) as usize;
         for width in first.clamp(2, widest)..=widest {
-            let grid = grid_for(op, modes, upsampling, width)?;
-            let beta = shape_parameter(width, least_ratio(&grid, modes));
-            let axes = modes.iter().zip(&grid).map(|(&modes, &grid)| Axis { width, beta, modes, grid });
-            let error: f64 = axes.clone().map(|axis| axis.expected_error(errors)).sum();
-            if error.sqrt() > EXPECTED[usize::from(errors != Errors::OfMany)] * eps {
-                continue;
+            let axes = Axes::new(op, modes, upsampling, width, errors)?;
+            if axes.expected_error(errors) <= EXPECTED[usize::from(errors != Errors::OfMany)] * eps {
+                let is_exact = axes.gain() * 2.0 * rounding <= eps;
+                return Ok(is_exact.then(|| axes.design(accuracy)));
             }
-            if axes.map(|axis| axis.gain()).fold(1.0, f64::max) * 2.0 * rounding > eps {
-                return Ok(None);
-            }
-            return Design::of(op, modes, upsampling, width, eps).map(Some);
         }
         Ok(None)
-    }
-
-    fn widest(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
-        Design::of(op, modes, upsampling, accuracy.widest, accuracy.eps)
-    }
-
-    fn of(op: &'static str, modes: &[usize], upsampling: f64, width: usize, eps: f64) -> Result<Design> {
-        let grid = grid_for(op, modes, upsampling, width)?;
-        let beta = shape_parameter(width, least_ratio(&grid, modes));
-        let axes = modes.iter().zip(&grid).map(|(&modes, &grid)| Axis { width, beta, modes, grid });
-        let gain = axes.map(|axis| axis.gain()).fold(1.0, f64::max);
-        let tolerance = BY_POLYNOMIALS * eps / gain / (modes.len() as f64).sqrt();
-        Ok(Design { width, beta, tolerance, grid })
     }
 
     /// Estimated time, in nanoseconds of one processor; only ratios matter.
@@ -180,6 +161,40 @@ enum Errors {
     OfFew,
     /// That of the last mode.
     OfLastMode,
+}
+
+/// The kernel and the modes of all axes.
+#[derive(Clone, Debug)]
+struct Axes(Vec<Axis>);
+
+impl Axes {
+    /// The kernel of a width for these modes.
+    fn new(op: &'static str, modes: &[usize], upsampling: f64, width: usize, errors: Errors) -> Result<Axes> {
+        let grid = grid_for(op, modes, upsampling, width)?;
+        let modes: Vec<usize> = match errors {
+            Errors::OfLastMode => grid.iter().map(|&grid| (grid as f64 / upsampling) as usize).collect(),
+            Errors::OfMany | Errors::OfFew => modes.to_vec(),
+        };
+        let ratios = grid.iter().zip(&modes).map(|(&grid, &modes)| grid as f64 / modes.max(1) as f64);
+        let beta = shape_parameter(width, ratios.fold(f64::MAX, f64::min));
+        Ok(Axes(grid.into_iter().zip(modes).map(|(grid, modes)| Axis { width, beta, modes, grid }).collect()))
+    }
+
+    /// The expected relative error.
+    fn expected_error(&self, errors: Errors) -> f64 {
+        self.0.iter().map(|axis| axis.expected_error(errors)).sum::<f64>().sqrt()
+    }
+
+    /// How much the factors of the modes amplify an error of the kernel's values, along the worst axis.
+    fn gain(&self) -> f64 {
+        self.0.iter().map(Axis::gain).fold(1.0, f64::max)
+    }
+
+    fn design(&self, accuracy: Accuracy) -> Design {
+        let Axis { width, beta, .. } = self.0[0];
+        let tolerance = BY_POLYNOMIALS * accuracy.eps / self.gain() / (self.0.len() as f64).sqrt();
+        Design { width, beta, tolerance, grid: self.0.iter().map(|axis| axis.grid).collect() }
+    }
 }
 
 /// The modes of an axis and the kernel.
@@ -253,11 +268,6 @@ fn shape_parameter(width: usize, upsampling: f64) -> f64 {
     let (width, upsampling) = (width as f64, upsampling.min(4.0));
     let main_lobe = PI * width * (1.0 - 0.5 / upsampling);
     main_lobe - (0.16 + 0.5 / width) * (1.0 - 0.17 * (upsampling - 1.0).min(1.0).log2())
-}
-
-/// The smallest ratio of grid to modes along an axis.
-fn least_ratio(grid: &[usize], modes: &[usize]) -> f64 {
-    grid.iter().zip(modes).map(|(&grid, &modes)| grid as f64 / modes.max(1) as f64).fold(f64::MAX, f64::min)
 }
 
 /// Lengths of a grid: at least twice the kernel's width, and products of small factors, so that the FFT is fast.
