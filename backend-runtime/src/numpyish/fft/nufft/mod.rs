@@ -181,13 +181,8 @@ fn run<R: Loops + Precision>(
         batch: plan.batch,
     };
     let out_len = plan.shape.iter().product();
-    let (from, out) = (
-        data_packed.start().cast::<Complex<R>>(),
-        match direction {
-            Direction::ToGrid => Buffer::zeroed(op, out_len, data.dtype)?,
-            Direction::ToPoints => Buffer::new(op, out_len, data.dtype)?,
-        },
-    );
+    // records from a caller may lack a point, whose value is then 0
+    let (from, out) = (data_packed.start().cast::<Complex<R>>(), Buffer::zeroed(op, out_len, data.dtype)?);
     if out_len > 0 && plan.points > 0 && plan.batch > 0 {
         let (cells, values) = (task.cells * plan.batch, plan.points * plan.batch);
         // SAFETY: both buffers have the elements that the plan says, in this dtype; nobody else has the result.
@@ -203,7 +198,7 @@ fn run<R: Loops + Precision>(
             }
         }
     }
-    // SAFETY: zeros are written before, and every point of every grid is interpolated: the parts have all points.
+    // SAFETY: every element is zero at first.
     unsafe { RawArray::new(op, plan.shape.clone(), out) }
 }
 
@@ -329,47 +324,62 @@ impl<R: Loops + Precision> Task<'_, R> {
                 }
                 Ok(())
             })?;
-            // the parts of one tile are spread at the same time, and added one after the other
-            for tile in cut {
-                for batch in 0..self.batch {
-                    self.spread_parts(
-                        tile,
-                        |part, window, cells| fill(part, batch, window, cells),
-                        |window, cells| {
-                            add(batch, window, cells);
-                        },
-                    )?;
-                }
+            let cut = cut.concat();
+            for batch in 0..self.batch {
+                self.spread_parts(
+                    &cut,
+                    |part, window, cells| fill(part, batch, window, cells),
+                    |window, cells| add(batch, window, cells),
+                )?;
             }
         }
         Ok(())
     }
 
-    /// Fills the windows of parts of one tile at the same time, as many as there are threads, and adds them in order.
+    /// Spreads parts of tiles of one colour. As many windows as there are threads are filled at the same time; then the
+    /// windows of different tiles are added at the same time, and those of one tile in order.
     fn spread_parts(
         &self,
         parts: &[Part],
         fill: impl Fn(Part, &Window, &mut [Complex<R>]) + Sync,
-        add: impl Fn(&Window, &[Complex<R>]),
+        add: impl Fn(&Window, &[Complex<R>]) + Sync,
     ) -> Result<()> {
-        let together = crate::threads::count();
-        let mut rooms: Vec<(Option<Window>, Room<R>)> = (0..together).map(|_| (None, Room(Vec::new()))).collect();
-        for parts in parts.chunks(together) {
-            let shared = Shared::new(&mut rooms);
+        struct Filled<R> {
+            tile: usize,
+            window: Option<Window>,
+            room: Room<R>,
+        }
+        let together = crate::threads::count().min(parts.len());
+        let none = || Filled { tile: 0, window: None, room: Room(Vec::new()) };
+        let mut all: Vec<Filled<R>> = (0..together).map(|_| none()).collect();
+        for parts in parts.chunks(together.max(1)) {
+            let here = &mut all[..parts.len()];
+            let shared = Shared::new(here);
             self.with_room(parts.len(), |range, _| {
                 for i in range {
                     // SAFETY: each number is that of one task.
-                    let (window, room) = &mut unsafe { shared.part(i..i + 1) }[0];
-                    let of_part = window.insert(Window::new(self.layout, self.sorted, parts[i]));
-                    fill(parts[i], of_part, room.cells(self.op, of_part)?);
+                    let filled = &mut unsafe { shared.part(i..i + 1) }[0];
+                    let window = Window::new(self.layout, self.sorted, parts[i]);
+                    fill(parts[i], &window, filled.room.cells(self.op, &window)?);
+                    filled.tile = parts[i].tile;
+                    filled.window = Some(window);
                 }
                 Ok(())
             })?;
-            for (window, room) in rooms.iter_mut().take(parts.len()) {
-                if let Some(window) = window {
-                    add(window, room.cells(self.op, window)?);
+            let mut tiles: Vec<&mut [Filled<R>]> = here.chunk_by_mut(|a, b| a.tile == b.tile).collect();
+            let count = tiles.len();
+            let tiles = Shared::new(&mut tiles);
+            self.with_room(count, |range, _| {
+                // SAFETY: each number is that of one task.
+                for tile in unsafe { tiles.part(range) } {
+                    for Filled { window, room, .. } in tile.iter_mut() {
+                        if let Some(window) = window {
+                            add(window, room.cells(self.op, window)?);
+                        }
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
