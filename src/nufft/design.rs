@@ -298,7 +298,7 @@ fn smooth(least: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Complex, Numpyish};
+    use crate::{Arrays, Complex, Numpyish};
 
     #[test]
     fn smooth_lengths() {

@@ -10,6 +10,10 @@ const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "ba
 /// WebAssembly, which has no files, no threads and no loadable libraries.
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// Systems and processors, other than those of CI, on which the default build of `backends` has to compile without
+/// warnings.
+const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
+
 /// Packages that only the features `cuda` and `torch` need.
 const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
 
@@ -21,21 +25,30 @@ pub fn task() -> Outcome {
     }
     for features in ["", "cuda", "torch"] {
         println!("features: {}", if features.is_empty() { "none" } else { features });
-        lint(&PACKAGES, &["--features", features])?;
+        lint(&PACKAGES, &["--no-default-features", "--features", features])?;
     }
-    if has_wasm()? {
+    targets()
+}
+
+/// `targets`: lints the code for other systems and processors, as far as their standard libraries are installed.
+pub fn targets() -> Outcome {
+    if is_installed(WASM)? {
         println!("features: none, on {WASM}");
-        lint(&["backends", "backends-solvers"], &["--target", WASM])?;
-    } else {
-        println!("skipped: `rustup target add {WASM}` gives the standard library that a check there needs");
+        lint(&["backends", "backends-solvers"], &["--no-default-features", "--target", WASM])?;
+    }
+    for target in TARGETS {
+        if is_installed(target)? {
+            println!("features: cuda and torch, on {target}");
+            lint(&["backends"], &["--target", target])?;
+        }
     }
     Ok(())
 }
 
-/// Lints packages without their default features; any warning is an error.
+/// Lints packages; any warning is an error.
 fn lint(packages: &[&str], args: &[&str]) -> Outcome {
     let mut command = cargo();
-    command.args(["clippy", "--quiet", "--no-default-features"]).args(args);
+    command.args(["clippy", "--quiet"]).args(args);
     packages.iter().for_each(|package| _ = command.args(["--package", package]));
     run(command.args(["--", "-D", "warnings"]))
 }
@@ -53,10 +66,15 @@ fn foreign(packages: &str) -> Vec<&'static str> {
     FOREIGN.into_iter().filter(|name| names.contains(name)).collect()
 }
 
-/// Returns whether the standard library for WebAssembly is installed.
-fn has_wasm() -> Outcome<bool> {
-    let folder = said(Command::new("rustc").current_dir(root()).args(["--print", "target-libdir", "--target", WASM]))?;
-    Ok(PathBuf::from(folder.trim()).is_dir())
+/// Returns whether the standard library of a target is installed, and prints how to install it if not.
+fn is_installed(target: &str) -> Outcome<bool> {
+    let mut rustc = Command::new("rustc");
+    let folder = said(rustc.current_dir(root()).args(["--print", "target-libdir", "--target", target]))?;
+    let there = PathBuf::from(folder.trim()).is_dir();
+    if !there {
+        println!("skipped: `rustup target add {target}` gives the standard library that a check there needs");
+    }
+    Ok(there)
 }
 
 /// Runs a program and returns its output.

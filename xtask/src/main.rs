@@ -85,6 +85,8 @@ cargo xtask <task>
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
   features                    lints builds without the features cuda and torch, and for WebAssembly; fails where one warns, or where the smallest
                               depends on what these need
+  targets                     lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
+                              has installed their standard libraries; CI runs it
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
@@ -117,6 +119,7 @@ fn main() -> ExitCode {
         "build-cost" => build_cost::task(&args),
         "docs" => docs::task(),
         "features" => features::task(),
+        "targets" => features::targets(),
         "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {

@@ -60,6 +60,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
 
 /// Makes a folder that only this user can use.
 pub(super) fn create_private(folder: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "the mode is set on Unix only"))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -29,6 +29,7 @@ pub(super) struct Built {
 
 impl Built {
     /// The reason why later runs cannot use this shim; `None` if it is in the cache.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "libtorch is loaded on Unix only"))]
     pub fn unkept(&self) -> Option<&str> {
         self.unkept.as_ref().map(|(why, _)| why.as_str())
     }

@@ -1,19 +1,16 @@
 //! The shim's functions, and libtorch itself, loaded once per process.
 
-use super::{
-    build,
-    locate::{self, Place},
-};
-use crate::{
-    DType, Error, Result,
-    dlpack::DLManagedTensor,
-    load::{cache, check, examine, with_causes},
-    threads,
-};
+use super::locate::{self, Place};
+use crate::{DType, Error, Result, dlpack::DLManagedTensor, threads};
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
-    path::Path,
     sync::OnceLock,
+};
+#[cfg(unix)]
+use {
+    super::build,
+    crate::load::{cache, check, examine, with_causes},
+    std::path::Path,
 };
 
 /// A C++ `TensorImpl`.
@@ -70,6 +67,7 @@ impl Value {
 macro_rules! shim {
     ($($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?,)*) => {
         /// The shim's functions.
+        #[cfg_attr(not(unix), allow(dead_code, reason = "libtorch is loaded on Unix only"))]
         pub struct Shim {
             $(#[allow(missing_docs)] pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
         }

@@ -35,6 +35,7 @@ pub struct Place {
 /// The folders with the libraries to which one of libtorch's libraries is linked: the library's own folder, and
 /// NVIDIA's packages, on which libtorch's wheel depends. The path must have no symbolic links, because the loader
 /// starts from the real path.
+#[cfg_attr(not(unix), allow(dead_code, reason = "libtorch is loaded on Unix only"))]
 pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     let Some(beside) = library.parent() else { return Vec::new() };
     let packages = beside.ancestors().nth(2).map(|above| fs::read_dir(above.join("nvidia")));

@@ -8,7 +8,7 @@ use crate::{
     spreading::MAX_WIDTH,
 };
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::*;
+use {crate::numpyish::fft::vector::Vector, std::arch::x86_64::*};
 
 /// Some points, their values, and the window that they touch.
 pub struct Job<R> {
@@ -364,7 +364,6 @@ macro_rules! loops {
         }
     )*};
 }
-use super::super::vector::Vector;
 loops! {
     f64: __m512d [1 2 3 4] __m256d [1 2 3 4 5 6 7 8] 4 [1 2 4 8];
     f32: __m512 [1 2] __m256 [1 2 3 4] 8 [1 2 4];

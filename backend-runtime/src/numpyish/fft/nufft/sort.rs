@@ -70,6 +70,10 @@ pub fn sort<T: Real>(op: &'static str, points: &[T], layout: &Layout) -> Result<
 fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
     let n = points.len() / AXES;
     let keys = layout.tile_count() * layout.bins_per_tile();
+    // keys have 32 bits; a grid with more bins does not fit into memory
+    if u32::try_from(keys).is_err() {
+        return Err(buffer::no_memory(op, keys.saturating_mul(size_of::<u32>())));
+    }
     let folding = Folding::<AXES>::new(layout);
     let mut tables: [Vec<u32>; AXES] = std::array::from_fn(|_| Vec::new());
     for (axis, table) in tables.iter_mut().enumerate() {
