@@ -66,7 +66,7 @@ impl Design {
     pub fn new(op: &'static str, accuracy: Accuracy, modes: &[usize], points: usize) -> Result<Design> {
         let few =
             points < FEW || modes.iter().try_fold(1, |n: usize, &modes| n.checked_mul(modes)).is_some_and(|n| n < FEW);
-        let errors = if few { Errors::OfFew } else { Errors::OfMany };
+        let errors = if few { Errors::Few } else { Errors::Many };
         let mut best: Option<(f64, Design)> = None;
         for upsampling in UPSAMPLINGS {
             if let Some(design) = Design::upsampled(op, accuracy, modes, upsampling, errors)? {
@@ -90,9 +90,9 @@ impl Design {
     /// A design whose every mode is accurate, with the given ratio of grid to modes; the modes are as many as the grid
     /// has with this ratio, and at least those given. It has the widest kernel if none is accurate enough.
     pub fn for_every_mode(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
-        match Design::upsampled(op, accuracy, modes, upsampling, Errors::OfLastMode)? {
+        match Design::upsampled(op, accuracy, modes, upsampling, Errors::LastMode)? {
             Some(design) => Ok(design),
-            None => Ok(Axes::new(op, modes, upsampling, accuracy.widest, Errors::OfLastMode)?.design(accuracy)),
+            None => Ok(Axes::new(op, modes, upsampling, accuracy.widest, Errors::LastMode)?.design(accuracy)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Design {
         let first = (-eps.ln() / (PI * (1.0 - 1.0 / upsampling).sqrt())) as usize;
         for width in first.clamp(2, widest)..=widest {
             let axes = Axes::new(op, modes, upsampling, width, errors)?;
-            if axes.expected_error(errors) <= EXPECTED[usize::from(errors != Errors::OfMany)] * eps {
+            if axes.expected_error(errors) <= EXPECTED[usize::from(errors != Errors::Many)] * eps {
                 let is_exact = axes.gain() * 2.0 * rounding <= eps;
                 return Ok(is_exact.then(|| axes.design(accuracy)));
             }
@@ -156,11 +156,11 @@ impl Design {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Errors {
     /// Those of many points and modes, which average out.
-    OfMany,
+    Many,
     /// Those of few points or modes.
-    OfFew,
+    Few,
     /// That of the last mode.
-    OfLastMode,
+    LastMode,
 }
 
 /// The kernel and the modes of all axes.
@@ -172,8 +172,8 @@ impl Axes {
     fn new(op: &'static str, modes: &[usize], upsampling: f64, width: usize, errors: Errors) -> Result<Axes> {
         let grid = grid_for(op, modes, upsampling, width)?;
         let modes: Vec<usize> = match errors {
-            Errors::OfLastMode => grid.iter().map(|&grid| (grid as f64 / upsampling) as usize).collect(),
-            Errors::OfMany | Errors::OfFew => modes.to_vec(),
+            Errors::LastMode => grid.iter().map(|&grid| (grid as f64 / upsampling) as usize).collect(),
+            Errors::Many | Errors::Few => modes.to_vec(),
         };
         let ratios = grid.iter().zip(&modes).map(|(&grid, &modes)| grid as f64 / modes.max(1) as f64);
         let beta = shape_parameter(width, ratios.fold(f64::MAX, f64::min));
@@ -225,7 +225,7 @@ impl Axis {
         // half of the modes: the last ones, which have an alias nearby, and a sample of the others
         let half = self.modes.div_ceil(2);
         let (near, last) = (half.min(8), (self.modes / 2) as f64);
-        if errors == Errors::OfLastMode {
+        if errors == Errors::LastMode {
             return energy(last);
         }
         let mut sum: f64 = (0..near).map(|i| energy(last - i as f64)).sum();

@@ -161,13 +161,13 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
     }
 
     /// An axis of the modes, as an axis of an array that may have a batch axis before.
-    fn from_last(&self, axis: usize) -> isize {
+    fn axis_of_array(&self, axis: usize) -> isize {
         axis as isize - self.modes.len() as isize
     }
 
     /// The unscaled FFT along one axis of the grid, with the sign of the plan.
     fn transformed(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
-        let axis = self.from_last(axis);
+        let axis = self.axis_of_array(axis);
         if self.forward {
             self.backend.fft_with(x, FftOptions::new().axis(axis))
         } else {
@@ -180,7 +180,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
         let parts = [part(grid - negative..grid)?, part(0..modes - negative)?];
-        b.concat_with(&parts, ConcatOptions::new().axis(self.from_last(axis)))
+        b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
     /// The input of a transform along an axis of the grid, from modes in ascending order; other modes are 0.
@@ -191,7 +191,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         let place = between.len() - self.modes.len() + axis;
         between[place] = grid - modes;
         let parts = [part(negative..modes)?, b.zeros(between)?, part(0..negative)?];
-        b.concat_with(&parts, ConcatOptions::new().axis(self.from_last(axis)))
+        b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
     /// The index of a part of an axis.

@@ -86,7 +86,7 @@ cargo xtask <task>
   features                    lints builds without the features cuda and torch, and for WebAssembly; fails where one warns, or where the smallest
                               depends on what these need
   targets                     lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
-                              has installed their standard libraries; CI runs it
+                              has installed their standard libraries
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 

@@ -74,7 +74,8 @@ fn table(found: &Found) -> Outcome<String> {
             _ => Err(format!("{case}: a program did not print its `{part}`")),
         };
         let [ours, peer] = of("sum")?;
-        if !((ours - peer).abs() <= MAX_DIFFERENCE * peer.abs()) {
+        let difference = (ours - peer).abs();
+        if difference.is_nan() || difference > MAX_DIFFERENCE * peer.abs() {
             return Err(format!("{case}: the sum of squares is {ours:e}, and FINUFFT's is {peer:e}"));
         }
         let mut cells = vec![case.to_string()];

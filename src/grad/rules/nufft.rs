@@ -8,7 +8,7 @@ use super::{i, whole};
 use crate::{
     ArrayAttributes, Backend, ComplexFloat, Error, Nufft1dType1Options, Nufft1dType2Options, Nufft1dType3Options,
     Nufft2dType1Options, Nufft2dType2Options, Nufft2dType3Options, Nufft3dType1Options, Nufft3dType2Options,
-    Nufft3dType3Options, NufftInterpolateOptions, NufftSpreadOptions, Result, StackOptions,
+    Nufft3dType3Options, NufftSpreadOptions, Result,
 };
 
 fn wrong() -> Error {
@@ -168,64 +168,6 @@ pub fn nufft3d_type2_f<B: Backend, T: ComplexFloat>(
     isign: isize,
 ) -> Result<B::Array<T>> {
     b.nufft3d_type1_with(x, y, z, g, lengths(shape, 3)?, Nufft3dType1Options::new().eps(eps).isign(isign))
-}
-
-/// `nufft_spread`, with respect to the points.
-#[allow(clippy::too_many_arguments)] // the parameters of the op's row
-pub fn nufft_spread_points<B: Backend, T: ComplexFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    points: &B::Array<T::Real>,
-    values: &B::Array<T>,
-    width: usize,
-    beta: f64,
-    eps: f64,
-    axis: isize,
-) -> Result<B::Array<T::Real>> {
-    by_angles::<B, T>(b, "nufft_spread", points, axis, |along| {
-        let options = NufftInterpolateOptions::new().eps(eps).axis(along);
-        b.multiply(b.nufft_interpolate_with(points, g, width, beta, options)?, values)
-    })
-}
-
-/// `nufft_interpolate`, with respect to the points.
-#[allow(clippy::too_many_arguments)] // the parameters of the op's row
-pub fn nufft_interpolate_points<B: Backend, T: ComplexFloat>(
-    b: &B,
-    g: &B::Array<T>,
-    points: &B::Array<T::Real>,
-    grid: &B::Array<T>,
-    width: usize,
-    beta: f64,
-    eps: f64,
-    axis: isize,
-) -> Result<B::Array<T::Real>> {
-    by_angles::<B, T>(b, "nufft_interpolate", points, axis, |along| {
-        let options = NufftInterpolateOptions::new().eps(eps).axis(along);
-        b.multiply(b.nufft_interpolate_with(points, grid, width, beta, options)?, g)
-    })
-}
-
-/// The gradient with respect to the angles of points (points, axes), given the products of all values (.., points) with
-/// their derivatives along each axis.
-fn by_angles<B: Backend, T: ComplexFloat>(
-    b: &B,
-    op: &'static str,
-    points: &B::Array<T::Real>,
-    axis: isize,
-    products: impl Fn(isize) -> Result<B::Array<T>>,
-) -> Result<B::Array<T::Real>> {
-    if axis != -1 {
-        return Err(Error::argument(op, "with an `axis`, the op has no gradient with respect to `points`"));
-    }
-    let of_axis = |axis: usize| {
-        let slopes = b.astype::<T::Real, _>(b.real(products(axis as isize)?)?)?;
-        // the points are shared by all grids of a batch
-        let before: Vec<isize> = (0..slopes.ndim() as isize - 1).collect();
-        if before.is_empty() { Ok(slopes) } else { b.sum(slopes, before) }
-    };
-    let columns = (0..points.shape()[1]).map(of_axis).collect::<Result<Vec<_>>>()?;
-    b.stack_with(&columns, StackOptions::new().axis(1))
 }
 
 /// `nufft_interpolate`, with respect to the grid, whose shape is `shape`.

@@ -161,7 +161,7 @@ mod tests {
             for aimed in TILE {
                 for width in 2..=MAX_WIDTH {
                     let count = cuts(length, aimed, width);
-                    assert!(count == 1 || count % 2 == 0, "{length} {aimed} {width}");
+                    assert!(count == 1 || count.is_multiple_of(2), "{length} {aimed} {width}");
                     assert!(count == 1 || length / count + 1 >= width, "{length} {aimed} {width}");
                     assert!(length.div_ceil(count) <= 3 * aimed.max(width - 1) / 2 + width, "{length} {aimed} {width}");
                 }

@@ -279,7 +279,7 @@ fn sorted_points_of_another_plan_are_refused_or_harmless() {
             run(vec![bad; right.len()]).unwrap();
         }
         // starts that go up and down, so that tiles share points
-        let turns = |i: usize| if i % 2 == 0 { 0 } else { n as i64 };
+        let turns = |i: usize| if i.is_multiple_of(2) { 0 } else { n as i64 };
         run(right.iter().enumerate().map(|(i, &x)| if i < records { x } else { turns(i) }).collect()).unwrap();
     }
 }

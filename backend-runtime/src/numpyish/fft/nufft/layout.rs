@@ -138,7 +138,7 @@ mod tests {
             for aimed in [16, 32, 64, 2048] {
                 for width in [2, 7, 16] {
                     let (tile, count) = cut(length, aimed, width);
-                    assert!(count == 1 || count % 2 == 0);
+                    assert!(count == 1 || count.is_multiple_of(2));
                     assert!(tile * count >= length && tile * (count - 1) < length, "{length} {aimed} {width}");
                     // from the first cell of a tile's window to its last
                     let spans: Vec<_> =

@@ -128,12 +128,12 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
             }
         }
         if let Some((axis, polynomials)) = job.derived {
-            for i in 0..used {
+            for (i, derived) in values[axis].iter_mut().enumerate().take(used) {
                 let mut value = V::load(polynomials.add(i * V::LANES));
                 for term in 1..job.terms {
                     value = value.mul_add(t[axis], V::load(polynomials.add(term * MAX_WIDTH + i * V::LANES)));
                 }
-                values[axis][i] = value;
+                *derived = value;
             }
         }
         values
@@ -161,7 +161,7 @@ unsafe fn numbers<V: Row<Real: Part>, const VECTORS: usize>(values: &[V; VECTORS
 #[inline(always)]
 unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize) -> V {
     // SAFETY: the caller guarantees the instruction set.
-    unsafe { if i % 2 == 0 { values[i / 2].double_low() } else { values[i / 2].double_high() } }
+    unsafe { if i.is_multiple_of(2) { values[i / 2].double_low() } else { values[i / 2].double_high() } }
 }
 
 /// Without the elements beyond the kernel, which only the second half of the vectors have. Their weights are 0, but
@@ -274,7 +274,7 @@ unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usiz
             let (mut even, mut odd) = (zero, zero);
             for (i, x) in line.iter().enumerate() {
                 let weight = doubled(&kernel[0], i);
-                if whole || i % 2 == 0 {
+                if whole || i.is_multiple_of(2) {
                     even = weight.mul_add(*x, even);
                 } else {
                     odd = weight.mul_add(*x, odd);

@@ -191,17 +191,11 @@ impl<const AXES: usize> Folding<AXES> {
     /// coordinates are finite.
     fn fold<T: Real>(&self, points: &[T], folded: &mut [Folded; AXES]) -> bool {
         let mut finite = true;
-        for axis in 0..AXES {
+        for (axis, folded) in folded.iter_mut().enumerate() {
+            let points = points.as_chunks().0;
             // SAFETY: the function has no conditions besides the instruction set, which it chooses itself.
-            finite &= unsafe {
-                fold_axis::<T, AXES>(
-                    points.as_chunks().0,
-                    AXES - 1 - axis,
-                    self.lengths[axis],
-                    self.half_width,
-                    &mut folded[axis],
-                )
-            };
+            finite &=
+                unsafe { fold_axis::<T, AXES>(points, AXES - 1 - axis, self.lengths[axis], self.half_width, folded) };
         }
         finite
     }
@@ -228,8 +222,7 @@ versions! {
             let within = if at < length { at } else { 0.0 };
             // SAFETY: the number is at least 0 and less than the length of an axis, which is an `i32`.
             *cell = unsafe { within.to_int_unchecked::<i32>() } as u32;
-            // NaN is not within the bounds, either
-            not_finite |= u64::from(!(angle.abs() <= f64::MAX));
+            not_finite |= u64::from(!angle.is_finite());
         }
         not_finite == 0
     }

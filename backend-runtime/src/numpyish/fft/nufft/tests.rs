@@ -173,9 +173,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
         let points = array("test", &[2, 1], case.points.clone()).unwrap();
         let mut grid = vec![Complex::new(1.0, 0.0); 64];
         // the first cells beyond the neighbourhood of the point at 0, whose cell is 0
-        for cell in width / 2 + 1..22 {
-            grid[cell] = Complex::new(f64::INFINITY, f64::NAN);
-        }
+        grid[width / 2 + 1..22].fill(Complex::new(f64::INFINITY, f64::NAN));
         let values = [Complex::new(f64::NAN, 1.0), Complex::new(1.0, 1.0)];
         with_each(|_| {
             let grid = array("test", &[64], grid.clone()).unwrap();
