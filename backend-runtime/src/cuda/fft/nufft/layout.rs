@@ -1,4 +1,4 @@
-//! How a grid is cut into tiles, and how the threads of a block share the work on a tile.
+//! The tiles of a grid, and the division of the work on a tile among the threads of a block.
 
 use crate::{Error, Result, cuda::kernel::Argument, rules, spreading::MAX_WIDTH};
 
@@ -78,7 +78,7 @@ fn cuts(length: usize, aimed: usize, width: usize) -> usize {
     wanted.min(most).max(1)
 }
 
-/// How a block spreads: the windows of its jobs, and its threads.
+/// The windows of a block that spreads, and its threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
     /// Lengths of a window.

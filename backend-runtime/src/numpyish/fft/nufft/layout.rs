@@ -1,4 +1,4 @@
-//! How a grid is cut into tiles, and tiles into bins. Points are sorted by tile and bin, so that the points that are
+//! The tiles of a grid, and the bins of a tile. Points are sorted by tile and bin, so that the points that are
 //! processed one after another lie near each other.
 //!
 //! Axis 0 is the grid's last axis, which is contiguous in memory.
@@ -81,7 +81,7 @@ impl Layout {
         rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
     }
 
-    /// What the cell of a point along an axis adds to the point's key.
+    /// The summand of a point's key that comes from the point's cell along an axis.
     pub fn key(&self, axis: usize, cell: usize) -> u32 {
         let tile = cell / self.tile[axis];
         let bin = (cell - tile * self.tile[axis]) / self.bin[axis];

@@ -59,7 +59,7 @@ unsafe fn number<R, const AXES: usize>(job: &Job<R>, record: usize) -> usize {
     number.min(job.last)
 }
 
-/// Where the value of a record's point is; a later one is prefetched.
+/// The address of the value of a record's point. The value of a later record is prefetched.
 ///
 /// # Safety
 /// The job has this record.

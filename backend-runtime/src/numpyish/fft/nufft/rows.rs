@@ -12,13 +12,13 @@ use std::{
 /// A vector for rows of complex numbers.
 ///
 /// # Safety
-/// As for [`Vector`]: each function needs a processor with the instruction set of the type.
+/// Each function needs a processor with the instruction set of the type, as the functions of [`Vector`] do.
 pub trait Row: Vector {
     /// The first half of the elements, each twice.
     unsafe fn double_low(self) -> Self;
     /// The second half of the elements, each twice.
     unsafe fn double_high(self) -> Self;
-    /// The same complex number in all pairs of elements.
+    /// A vector whose pairs of elements all hold this complex number.
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
     /// The elements whose mask has all bits set, and zeros where it has none.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
