@@ -51,6 +51,7 @@ mod layout;
 mod linalg;
 mod link;
 mod manipulation;
+mod nufft;
 mod plan;
 mod product;
 mod random;
@@ -87,7 +88,8 @@ struct Guide;
 /// The modules that the column `split` of the op table names.
 mod ops {
     pub(crate) use crate::{
-        Sharded, creation, fft, indexing, linalg, manipulation, product, random, reduction, scatter, searching, sorting,
+        Sharded, creation, fft, indexing, linalg, manipulation, nufft, product, random, reduction, scatter, searching,
+        sorting,
     };
 }
 
