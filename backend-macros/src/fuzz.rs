@@ -419,7 +419,31 @@ fn names_that_other_languages_keep_are_names() {
     let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
     assert_eq!(said, [""; 0]);
     let text = prettyplease::unparse(&file);
-    assert!(text.contains("\"op_times(x0, op_of<T>(p0))\"") && !text.contains("op_times(double"), "{text}");
+    assert!(
+        text.contains("\"op_times(Widened<T>(x0), op_of<Widened<T>>(p0))\"") && !text.contains("op_times(double"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_operations_on_16_bit_floats_are_rounded_once() {
+    let is_wide = |dtypes: &str, each: &str| {
+        let table = row_with("\"real\"", &format!("\"{dtypes}\"")).replace("x * p", each);
+        let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
+        assert_eq!(said, [""; 0], "{each}");
+        let text = prettyplease::unparse(&file);
+        assert_eq!(text.contains("Real::narrowed"), text.contains("Widened<T>"), "Rust and C++ agree: {each}");
+        text.contains("Real::narrowed")
+    };
+    for each in ["x * x + x", "x * p", "x * 0.1", "(x + 1.0).exp()"] {
+        assert!(is_wide("real", each), "{each}");
+    }
+    for each in ["x", "x * x", "x * 2", "x.exp()", "if x < 0.5 { x } else { -x }", "x.nextafter(x + 1) * x"] {
+        assert!(!is_wide("real", each), "{each}");
+    }
+    for dtypes in ["float", "precision"] {
+        assert!(!is_wide(dtypes, "x * x + x"), "{dtypes}");
+    }
 }
 
 #[test]

@@ -2736,17 +2736,20 @@ pub mod __each {
         #[inline(always)]
         fn apply(&self, &[x]: &[T; 1usize]) -> T {
             let Self { slope, .. } = *self;
-            if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
-                rt::Float::times(rt::Element::from_f64(slope), x)
-            } else {
-                x
-            }
+            let x = rt::Real::widened(x);
+            rt::Real::narrowed(
+                if PartialOrd::lt(&x, &rt::Element::from_f64(0f64)) {
+                    rt::Float::times(rt::Element::from_f64(slope), x)
+                } else {
+                    x
+                },
+            )
         }
     }
     #[doc(hidden)]
     impl rt::EachSource for super::ops::leaky {
         const NAME: &'static str = "leaky";
-        const CUDA: &'static str = "((x0 < op_of<T>(0.0)) ? op_times(op_of<T>(p0), x0) : x0)";
+        const CUDA: &'static str = "((Widened<T>(x0) < op_of<Widened<T>>(0.0)) ? op_times(op_of<Widened<T>>(p0), Widened<T>(x0)) : Widened<T>(x0))";
         const INPUTS: &'static [&'static str] = &["x0"];
         const PARAMS: &'static [&'static str] = &["p0"];
         fn params(&self) -> Vec<f64> {

@@ -337,6 +337,16 @@ pub trait Float:
 /// Real floating point.
 #[diagnostic::on_unimplemented(message = "this op needs a real floating-point dtype, and `{Self}` is not one")]
 pub trait Real: Float<Real = Self> + RealNumeric {
+    /// The dtype in which an expression of several operations is computed: `f32` for 16-bit floats, which are rounded
+    /// once at the end, and otherwise the dtype itself.
+    type Wide: Real;
+
+    /// Converts to the dtype of the computation, without rounding.
+    fn widened(self) -> Self::Wide;
+
+    /// Rounds the value of an expression.
+    fn narrowed(wide: Self::Wide) -> Self;
+
     /// The value nearest to an `f64`.
     fn of(x: f64) -> Self {
         Self::from_f64(x)
@@ -602,7 +612,7 @@ mod impls {
     }
 
     macro_rules! real {
-        ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, to_f64 = $to:expr, of = $of:expr) => {
+        ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, to_f64 = $to:expr, of = $of:expr, $wide:ty = $widened:expr, $narrowed:expr) => {
             element!($t, $dtype, $t, cast(x) = U::from_f64(($to)(x)), i64 = $m::from_i64, u64 = $m::from_u64,
                 f64 = $of, complex = |x: Complex<f64>| ($of)(x.re), if_float: FloatVisitor, if_real: RealVisitor);
             impl Ordered for $t {
@@ -660,6 +670,11 @@ mod impls {
                 fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[$t; N]) -> $t { f.real(x) }
             }
             impl Real for $t {
+                type Wide = $wide;
+                #[inline(always)]
+                fn widened(self) -> $wide { ($widened)(self) }
+                #[inline(always)]
+                fn narrowed(wide: $wide) -> $t { ($narrowed)(wide) }
                 #[inline(always)]
                 fn to_f64(self) -> f64 { ($to)(self) }
                 #[inline(always)]
@@ -681,7 +696,18 @@ mod impls {
             }
         };
     }
-    real!(f64, float64, Float64, Complex<f64>, zero = 0.0, one = 1.0, to_f64 = |x: f64| x, of = |x: f64| x);
+    real!(
+        f64,
+        float64,
+        Float64,
+        Complex<f64>,
+        zero = 0.0,
+        one = 1.0,
+        to_f64 = |x: f64| x,
+        of = |x: f64| x,
+        f64 = |x| x,
+        |x| x
+    );
     real!(
         f32,
         float32,
@@ -690,7 +716,9 @@ mod impls {
         zero = 0.0,
         one = 1.0,
         to_f64 = |x: f32| x as f64,
-        of = |x: f64| x as f32
+        of = |x: f64| x as f32,
+        f32 = |x| x,
+        |x| x
     );
 
     mod float16 {
@@ -707,7 +735,9 @@ mod impls {
         zero = f16::ZERO,
         one = f16::ONE,
         to_f64 = |x: f16| narrow::widen_f16(x.to_bits()) as f64,
-        of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x)))
+        of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x))),
+        f32 = |x: f16| narrow::widen_f16(x.to_bits()),
+        |x| f16::from_bits(narrow::narrow_f16(x))
     );
     real!(
         bf16,
@@ -717,7 +747,9 @@ mod impls {
         zero = bf16::ZERO,
         one = bf16::ONE,
         to_f64 = |x: bf16| narrow::widen_bf16(x.to_bits()) as f64,
-        of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x)))
+        of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x))),
+        f32 = |x: bf16| narrow::widen_bf16(x.to_bits()),
+        |x| bf16::from_bits(narrow::narrow_bf16(x))
     );
 
     macro_rules! complex_float {

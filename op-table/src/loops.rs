@@ -1,7 +1,7 @@
 //! Properties of an op's loops that follow from its expression.
 
 use crate::{
-    expr::{Expr, Node},
+    expr::{Expr, Node, Number, Ty},
     model::{Elem, Model, Op, Param, RangeReduction},
 };
 
@@ -70,8 +70,37 @@ impl Op {
         }
     }
 
+    /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded once: if it has several
+    /// operations, or one with a number that 16 bits may not hold. Steps that are rounded to 16 bits lose the digits
+    /// that remain if two steps cancel. A single operation has the same value either way. Truth values, as of `isclose`,
+    /// follow the arithmetic of the dtype, as in NumPy.
+    pub fn computes_wide(&self, expr: &Expr, model: &Model) -> bool {
+        let (mut operations, mut of_precision) = (0, false);
+        expr.walk(&mut |e| match &e.node {
+            Node::Word(word, args) if matches!(e.ty, Ty::Element(_)) => {
+                operations += 1 + args.iter().filter(|e| !self.is_operand(e) && !is_small_integer(e)).count();
+                of_precision |= model.words.get(word).is_some_and(|w| w.of_precision);
+            }
+            _ => {}
+        });
+        operations > 1
+            && !of_precision
+            && !self.mixes_dtypes()
+            && self.result.elem() == Elem::T
+            && model.set(&self.set).is_some_and(|set| set.bound == "Real")
+    }
+
     /// Returns whether an expression is an array of the op without any change.
     fn is_operand(&self, e: &Expr) -> bool {
         matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
+    }
+}
+
+/// Returns whether an expression is a whole number that every float dtype holds.
+fn is_small_integer(e: &Expr) -> bool {
+    match e.node {
+        Node::Number(Number::Integer(value)) => value.unsigned_abs() <= 256,
+        Node::Number(Number::Decimal(value)) => value.fract() == 0.0 && value.abs() <= 256.0,
+        _ => false,
     }
 }

@@ -205,8 +205,8 @@ impl Expand<'_> {
             return quote!(None);
         };
         let (rt, with_complex) = (self.rt(), complex.is_some());
-        let source = cuda::text(&real.expr, op);
-        let complex = cuda::text(&complex.as_ref().unwrap_or(real).expr, op);
+        let source = self.cuda_source(op, real);
+        let complex = complex.as_ref().map_or_else(|| source.clone(), |form| cuda::text(&form.expr, op));
         let inputs = op.inputs().map(|p| op.cuda_name(p));
         let params = op.params.iter().filter(|p| !p.is_array()).map(|p| op.cuda_name(p));
         let elements = op.inputs().map(|p| info::elem(p.kind.elem().unwrap_or(Elem::T), &rt));

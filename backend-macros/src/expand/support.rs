@@ -115,7 +115,7 @@ impl Expand<'_> {
         });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
-        let (rust, cuda) = (self.scalar(&real.expr, op), cuda::text(&real.expr, op));
+        let (rust, cuda) = (self.real_scalar(op, real, &inputs), self.cuda_source(op, real));
         let complex_source = complex.as_ref().map(|c| {
             let cuda = cuda::text(&c.expr, op);
             quote!(const CUDA_COMPLEX: &'static str = #cuda;)
@@ -236,6 +236,21 @@ impl Expand<'_> {
                 #kernels
             }
         }
+    }
+
+    /// The expression of a row for real dtypes in CUDA C++.
+    pub(super) fn cuda_source(&self, op: &Op, real: &Form) -> String {
+        let text = if op.computes_wide(&real.expr, self.model) { cuda::wide_text } else { cuda::text };
+        text(&real.expr, op)
+    }
+
+    /// The expression of a row for real dtypes; if it [computes wide](Op::computes_wide), between conversions.
+    fn real_scalar(&self, op: &Op, real: &Form, inputs: &[Ident]) -> TokenStream {
+        let value = self.scalar(&real.expr, op);
+        if !op.computes_wide(&real.expr, self.model) {
+            return value;
+        }
+        quote!(#(let #inputs = rt::Real::widened(#inputs);)* rt::Real::narrowed(#value))
     }
 
     /// The gradients of the operands at one element, for real dtypes.

@@ -71,17 +71,18 @@ pub fn sinc(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
-/// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype, as in NumPy.
+/// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype of the computation, as in
+/// NumPy.
 pub fn leaky_relu(on: OpContext<'_>, x: &Tensor, negative_slope: f64) -> Result<Tensor> {
-    let slope = RawElement::of(negative_slope).to(on.dtype).to_f64();
+    let slope = computed(on, negative_slope);
     let x = on.enter(DtypeStrategy::Float32, x)?;
     on.leave(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
 }
 
-/// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype, as in NumPy. libtorch's own op
-/// gives 0 at 0 even if `alpha` is infinite or NaN.
+/// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype of the computation, as in NumPy.
+/// libtorch's own op gives 0 at 0 even if `alpha` is infinite or NaN.
 pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
-    let alpha = RawElement::of(alpha).to(on.dtype).to_f64();
+    let alpha = computed(on, alpha);
     let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = if alpha.is_finite() {
         on.call(&ops::ELU, args![&x, alpha])?
@@ -90,6 +91,12 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
         on.select(&on.call(&ops::GT, args![&x, Number::of(0_i64)])?, &x, &below)?
     };
     on.leave(DtypeStrategy::Float32, value)
+}
+
+/// A number in the dtype in which an activation is computed: float32 for 16-bit floats.
+fn computed(on: OpContext<'_>, number: f64) -> f64 {
+    let dtype = if on.dtype.size() == 2 { DType::Float32 } else { on.dtype };
+    RawElement::of(number).to(dtype).to_f64()
 }
 
 /// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.

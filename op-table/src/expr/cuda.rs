@@ -5,45 +5,59 @@ use crate::model::{Elem, Op};
 
 /// The CUDA text of a row's expression. Parameters have the names of [`Op::cuda_name`]; `T` is the dtype.
 pub fn text(e: &Expr, op: &Op) -> String {
-    let all = |list: &[Expr]| list.iter().map(|e| text(e, op)).collect::<Vec<_>>().join(", ");
+    typed(e, op, "T")
+}
+
+/// Like [`text`], for an expression that [computes wide](Op::computes_wide).
+pub fn wide_text(e: &Expr, op: &Op) -> String {
+    typed(e, op, "Widened<T>")
+}
+
+/// The text, in which the row's elements have the type `t`.
+fn typed(e: &Expr, op: &Op, t: &str) -> String {
+    let all = |list: &[Expr]| list.iter().map(|e| typed(e, op, t)).collect::<Vec<_>>().join(", ");
     match &e.node {
         Node::Name(name) => match op.param(name) {
             Some(param) => match &e.ty {
                 Ty::Truth => format!("({} != 0)", op.cuda_name(param)),
+                Ty::Element(Elem::T) if param.is_array() && t != "T" => format!("{t}({})", op.cuda_name(param)),
                 Ty::Element(_) if param.is_array() => op.cuda_name(param),
-                ty => format!("op_of<{}>({})", dtype(ty), op.cuda_name(param)),
+                ty => format!("op_of<{}>({})", dtype(ty, t), op.cuda_name(param)),
             },
             None => String::new(),
         },
-        Node::Number(n) => number(*n, dtype(&e.ty)),
+        Node::Number(n) => number(*n, &dtype(&e.ty, t)),
         Node::Bool(b) => b.to_string(),
         Node::Word(word, args) => {
             // a word that returns an element of the second dtype takes that dtype from the kernel's result
             let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
             format!("op_{word}{to}({})", all(args))
         }
-        Node::Compare(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
-        Node::Logic(how, both) => format!("({} {} {})", text(&both[0], op), how.sign(), text(&both[1], op)),
-        Node::Not(x) => format!("!({})", text(x, op)),
-        Node::If(parts) => format!("({} ? {} : {})", text(&parts[0], op), text(&parts[1], op), text(&parts[2], op)),
+        Node::Compare(how, both) => format!("({} {} {})", typed(&both[0], op, t), how.sign(), typed(&both[1], op, t)),
+        Node::Logic(how, both) => format!("({} {} {})", typed(&both[0], op, t), how.sign(), typed(&both[1], op, t)),
+        Node::Not(x) => format!("!({})", typed(x, op, t)),
+        Node::If(parts) => {
+            format!("({} ? {} : {})", typed(&parts[0], op, t), typed(&parts[1], op, t), typed(&parts[2], op, t))
+        }
         // these nodes are not part of the language of scalar expressions; the check reports them
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }
 
 /// The C++ type of a number: the type of the elements next to it.
-fn dtype(ty: &Ty) -> &'static str {
+fn dtype(ty: &Ty, t: &str) -> String {
     match ty {
-        Ty::Element(Elem::Real) => "typename Types<T>::Real",
-        Ty::Element(Elem::Complex) => "typename ComplexOf<T>::Type",
-        Ty::Element(Elem::Sum) => "typename SumOf<T>::Type",
+        Ty::Element(Elem::Real) => return format!("typename Types<{t}>::Real"),
+        Ty::Element(Elem::Complex) => return format!("typename ComplexOf<{t}>::Type"),
+        Ty::Element(Elem::Sum) => return format!("typename SumOf<{t}>::Type"),
         Ty::Element(Elem::U) => "U",
         Ty::Element(Elem::Bool) => "bool",
         Ty::Element(Elem::UInt8) => "u8",
         Ty::Element(Elem::Int32) => "int",
         Ty::Element(Elem::Int64) => "i64",
-        _ => "T",
+        _ => t,
     }
+    .into()
 }
 
 fn number(n: Number, dtype: &str) -> String {

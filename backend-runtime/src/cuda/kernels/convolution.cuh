@@ -19,11 +19,6 @@ struct Convolution {
     Sliding axes[3];
 };
 
-// The type in which sums are computed.
-template <typename T> struct Wide { typedef T Type; };
-template <> struct Wide<f16> { typedef float Type; };
-template <> struct Wide<bf16> { typedef float Type; };
-
 inline float mul_add(float a, float b, float c) { return fma(a, b, c); }
 inline double mul_add(double a, double b, double c) { return fma(a, b, c); }
 template <typename T> T mul_add(T a, T b, T c) { return op_plus(op_times(a, b), c); }
@@ -81,7 +76,7 @@ template <typename T>
 __global__ void __launch_bounds__(256)
     convolved(T* __restrict__ out, const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
               const __grid_constant__ Convolution c) {
-    typedef typename Wide<T>::Type Acc;
+    typedef Widened<T> Acc;
     const i64 taps = c.axes[0].taps * c.axes[1].taps * c.axes[2].taps;
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < c.n; i += gridDim.x * u64(blockDim.x)) {
         const Where where = located(c, i, false);
@@ -154,7 +149,7 @@ template <typename T>
 __global__ void __launch_bounds__(256)
     spread(T* __restrict__ out, const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias,
            const __grid_constant__ Convolution c) {
-    typedef typename Wide<T>::Type Acc;
+    typedef Widened<T> Acc;
     const u64 taps = c.axes[0].taps * c.axes[1].taps * c.axes[2].taps;
     const u64 elements = c.axes[0].windows * c.axes[1].windows * c.axes[2].windows;
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < c.n; i += gridDim.x * u64(blockDim.x)) {
@@ -195,7 +190,7 @@ __global__ void __launch_bounds__(256)
 enum { LARGEST, MEAN, MEAN_INSIDE };
 template <int REDUCE, typename T>
 __global__ void __launch_bounds__(256) pooled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Convolution c) {
-    typedef typename Wide<T>::Type Acc;
+    typedef Widened<T> Acc;
     const i64 taps = c.axes[0].taps * c.axes[1].taps * c.axes[2].taps;
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < c.n; i += gridDim.x * u64(blockDim.x)) {
         const Where where = located(c, i, false);

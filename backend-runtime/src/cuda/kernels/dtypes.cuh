@@ -56,6 +56,12 @@ template <typename R> struct Types<complex<R>> { typedef R Real; };
 template <typename T> struct ComplexOf { typedef complex<float> Type; };
 template <> struct ComplexOf<double> { typedef complex<double> Type; };
 
+// The dtype in which an expression of several operations is computed: float for 16-bit floats, and otherwise the dtype.
+template <typename T> struct WideOf { typedef T Type; };
+template <> struct WideOf<f16> { typedef float Type; };
+template <> struct WideOf<bf16> { typedef float Type; };
+template <typename T> using Widened = typename WideOf<T>::Type;
+
 // The dtype in which sums and products of a dtype are accumulated and returned.
 template <typename T> struct SumOf { typedef T Type; };
 template <> struct SumOf<bool> { typedef i64 Type; };
