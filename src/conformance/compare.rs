@@ -10,6 +10,17 @@ const SHOWN: usize = 4;
 /// The difference between `got` and `expected`; `None` if it is within the tolerance. With `any_zero`, 0.0 and -0.0 are
 /// equal.
 pub(crate) fn difference(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
+    difference_beside(got, expected, tolerance, any_zero, 0.0)
+}
+
+/// Like [`difference`]. Relative errors are relative to `scale`, if it is above the largest element.
+pub(crate) fn difference_beside(
+    got: &Values,
+    expected: &Values,
+    tolerance: Tolerance,
+    any_zero: bool,
+    scale: f64,
+) -> Option<String> {
     if (got.dtype, &got.shape) != (expected.dtype, &expected.shape) {
         let (g, e) = (got, expected);
         return Some(format!("a {} array of shape {:?} instead of {} of {:?}", g.dtype, g.shape, e.dtype, e.shape));
@@ -30,12 +41,12 @@ pub(crate) fn difference(got: &Values, expected: &Values, tolerance: Tolerance, 
         DType::UInt16 => integers::<u16>(got, expected),
         DType::UInt32 => integers::<u32>(got, expected),
         DType::UInt64 => integers::<u64>(got, expected),
-        DType::Float16 => floats::<f16>(got, expected, tolerance, any_zero),
-        DType::BFloat16 => floats::<bf16>(got, expected, tolerance, any_zero),
-        DType::Float32 => floats::<f32>(got, expected, tolerance, any_zero),
-        DType::Float64 => floats::<f64>(got, expected, tolerance, any_zero),
-        DType::Complex64 => floats::<Complex<f32>>(got, expected, tolerance, any_zero),
-        DType::Complex128 => floats::<Complex<f64>>(got, expected, tolerance, any_zero),
+        DType::Float16 => floats::<f16>(got, expected, tolerance, any_zero, scale),
+        DType::BFloat16 => floats::<bf16>(got, expected, tolerance, any_zero, scale),
+        DType::Float32 => floats::<f32>(got, expected, tolerance, any_zero, scale),
+        DType::Float64 => floats::<f64>(got, expected, tolerance, any_zero, scale),
+        DType::Complex64 => floats::<Complex<f32>>(got, expected, tolerance, any_zero, scale),
+        DType::Complex128 => floats::<Complex<f64>>(got, expected, tolerance, any_zero, scale),
         other => Some(format!("{other} cannot be compared")),
     }
 }
@@ -94,10 +105,17 @@ macro_rules! wide_complex {
 }
 wide_complex!(f32 f64);
 
-fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
+fn floats<T: Wide>(
+    got: &Values,
+    expected: &Values,
+    tolerance: Tolerance,
+    any_zero: bool,
+    scale: f64,
+) -> Option<String> {
     let complex = T::DTYPE.kind() == DTypeKind::Complex;
     let magnitudes = expected.elements::<T>()?.into_iter().map(|x| magnitude(x.wide()));
     let largest = magnitudes.filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let (largest, of) = if scale > largest { (scale, "term") } else { (largest, "element") };
     report(got, expected, |got: T, expected: T| {
         let (g, e) = (got.wide(), expected.wide());
         if complex && tolerance != Tolerance::Exact && !e.is_finite() {
@@ -116,7 +134,7 @@ fn floats<T: Wide>(got: &Values, expected: &Values, tolerance: Tolerance, any_ze
             Tolerance::Relative(rtol) => {
                 let off = magnitude(g - e) / largest.max(f64::MIN_POSITIVE);
                 let fits = same(g, e, true) || off <= rtol;
-                (!fits).then(|| format!(", off by {off:.3e} of the largest element, allowed {rtol:.3e}"))
+                (!fits).then(|| format!(", off by {off:.3e} of the largest {of}, allowed {rtol:.3e}"))
             }
             Tolerance::Shape => None,
         }

@@ -33,7 +33,7 @@ pub(super) fn parts(
 }
 
 /// The names of a row's results in `compared`.
-fn names(row: &Row) -> Vec<&'static str> {
+pub(super) fn names(row: &Row) -> Vec<&'static str> {
     match row.result {
         ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),
         _ => vec!["result"],

@@ -80,6 +80,7 @@ mod extreme;
 mod formula;
 mod fuzz;
 mod gradient;
+mod noise;
 mod parse;
 mod random;
 mod refusing;
