@@ -1,6 +1,6 @@
 //! Everyday use of arrays in generic code, on every backend: attributes, numbers, vectors, text.
 
-use backends::{Complex, f16, prelude::*};
+use backends::{Complex, bf16, f16, prelude::*};
 
 fn attributes<B: Backend>(b: &B) -> Result<()> {
     let x = b.zeros::<f32>([2, 0, 3])?;
@@ -191,4 +191,20 @@ fn lengths<B: Backend>(b: &B) -> Result<()> {
 fn lengths_of_any_integer_type() {
     on_every_backend!(lengths);
     lengths(&AnyBackend::from(Numpyish::new())).unwrap();
+}
+
+/// An expression of several operations on 16-bit floats is rounded once: here, 1 + tanh(..) cancels for negative `x`.
+fn one_rounding<B: Backend, T: Real>(b: &B) -> Result<()> {
+    let x = b.asarray([-4.0_f32, -3.0, -1.5, 0.5, 3.0])?;
+    let quick = GeluOptions::new().approximate(true);
+    let exact = b.astype::<T, _>(b.gelu_with(&x, quick)?)?;
+    let y = b.gelu_with(b.astype::<T, _>(&x)?, quick)?;
+    assert_eq!(b.to_vec(y)?, b.to_vec(exact)?, "{}", T::DTYPE);
+    Ok(())
+}
+
+#[test]
+fn several_operations_are_rounded_once() {
+    on_every_backend!(one_rounding::<_, f16>);
+    on_every_backend!(one_rounding::<_, bf16>);
 }

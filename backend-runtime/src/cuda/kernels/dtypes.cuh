@@ -57,10 +57,10 @@ template <typename T> struct ComplexOf { typedef complex<float> Type; };
 template <> struct ComplexOf<double> { typedef complex<double> Type; };
 
 // The dtype in which an expression of several operations is computed: float for 16-bit floats, and otherwise the dtype.
-template <typename T> struct WideOf { typedef T Type; };
-template <> struct WideOf<f16> { typedef float Type; };
-template <> struct WideOf<bf16> { typedef float Type; };
-template <typename T> using Widened = typename WideOf<T>::Type;
+template <typename T> struct WidenedOf { typedef T Type; };
+template <> struct WidenedOf<f16> { typedef float Type; };
+template <> struct WidenedOf<bf16> { typedef float Type; };
+template <typename T> using Widened = typename WidenedOf<T>::Type;
 
 // The dtype in which sums and products of a dtype are accumulated and returned.
 template <typename T> struct SumOf { typedef T Type; };
