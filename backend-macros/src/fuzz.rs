@@ -426,6 +426,17 @@ fn names_that_other_languages_keep_are_names() {
 }
 
 #[test]
+fn paths_of_functions_end_in_a_name() {
+    let base = slice(BASE, &ROWS);
+    let with = |path: &str| expand(&USER.replace("crate::kernels::between", path), As::User, &base).unwrap().1;
+    assert_eq!(with("crate::kernels::r"), [""; 0]);
+    for path in ["crate", "self", "super::between", "Self", "kernels::crate", "crate::crate", "kernels::self"] {
+        let said = with(path);
+        assert!(said.len() == 1 && said[0].contains("is no path such as"), "{path}: {said:?}");
+    }
+}
+
+#[test]
 fn several_operations_on_16_bit_floats_are_rounded_once() {
     let is_wide = |dtypes: &str, each: &str| {
         let table = row_with("\"real\"", &format!("\"{dtypes}\"")).replace("x * p", each);

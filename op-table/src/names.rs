@@ -20,8 +20,13 @@ pub fn is_name(text: &str) -> bool {
         && !["self", "super", "crate"].contains(&text)
 }
 
-/// Returns whether a text is a path such as `crate::kernels::lerp`.
+/// Returns whether a text is the path of an item, such as `crate::kernels::lerp`.
 pub fn is_path(text: &str) -> bool {
+    text != "crate" && is_module(text)
+}
+
+/// Returns whether a text is the path of a module, which may be `crate`.
+pub fn is_module(text: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split("::").enumerate().all(|(i, part)| {
         let word = part.starts_with(|c: char| c.is_ascii_alphabetic()) && part.chars().all(legal);
@@ -33,7 +38,7 @@ pub fn is_path(text: &str) -> bool {
 /// in `indexing::where`.
 pub fn is_function(text: &str) -> bool {
     match text.rsplit_once("::") {
-        Some((module, name)) => is_path(module) && (is_path(name) || is_name(name)),
+        Some((module, name)) => is_module(module) && (is_path(name) || is_name(name)),
         None => is_path(text) || is_name(text),
     }
 }
@@ -73,8 +78,12 @@ mod tests {
             assert!(!is_name(bad), "{bad}");
         }
         assert!(is_path("reduction::sum") && is_path("crate::kernels::lerp") && is_type("Complex<f32>"));
-        assert!(is_function("indexing::where") && !is_function("where::indexing") && !is_function("a::self"));
-        for bad in ["", "reduction sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
+        assert!(is_function("indexing::where") && is_function("crate::where"));
+        for bad in ["where::indexing", "a::self", "crate", "a::crate", "crate::crate", "self"] {
+            assert!(!is_function(bad), "{bad}");
+        }
+        assert!(is_module("crate") && is_module("crate::kernels"));
+        for bad in ["", "crate", "reduction sum", "a::", "::a", "a::fn", "self::x", "a::crate", "a(b)", "ev il", "é"] {
             assert!(!is_path(bad), "{bad}");
         }
         for (text, is) in [("PadMode", true), ("padMode", false), ("a::B", false), ("Self", false), ("B C", false)] {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     model::*,
-    names::{is_path, is_type, is_type_name},
+    names::{is_module, is_path, is_type, is_type_name},
 };
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl Parser<'_> {
         let all_known = self.known_keys(row, &legal, &format!("backend `{}`", name.text));
         for key in ["type", "module"] {
             match self.word(row, key) {
-                Some(path) if !is_path(&path.text) && (key == "module" || !is_type(&path.text)) => {
+                Some(path) if !(if key == "module" { is_module } else { is_type })(&path.text) => {
                     let message = format!("`{}` is no path such as `crate::naive`", path.text.escape_debug());
                     self.bad(path.span, message, None);
                     return;
