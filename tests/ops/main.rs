@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod convolution;
 mod daily;
 mod exchange;
 mod indexing;

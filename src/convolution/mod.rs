@@ -1,10 +1,13 @@
 //! Ops of the group `convolution` that are written once over any backend.
 
+mod transforms;
+
 use crate::{
-    Axes, Backend, Complex, ComplexFloat, ConvOptions, ConvolutionMethod, ConvolutionMode, DType, DTypeKind, Error,
-    FftnOptions, Float, IfftnOptions, IrfftnOptions, Lengths, Numeric, Precision, Result, RfftnOptions, Slice,
+    Axes, Backend, ConvOptions, ConvolutionMethod, ConvolutionMode, DTypeKind, Error, Float, Lengths, Numeric, Result,
+    Slice,
     runtime::rules::{self, Overlap, Same},
 };
+use transforms::by_transforms;
 
 /// The convolution of two arrays.
 pub fn convolve<B: Backend, T: Numeric>(
@@ -120,78 +123,4 @@ fn by_sums<B: Backend, T: Numeric>(
     let options = ConvOptions::new().padding(Lengths::from(padding));
     let y = b.conv_with(channel(x)?, channel(&b.flip(kernel, ..)?)?, options)?;
     b.getitem(&y, part)
-}
-
-/// Convolves by Fourier transforms along the axes, in a float or complex dtype that holds the elements.
-fn by_transforms<B: Backend, T: Numeric>(
-    op: &'static str,
-    b: &B,
-    x1: &B::Array<T>,
-    x2: &B::Array<T>,
-    overlap: &Overlap,
-    axes: &[usize],
-) -> Result<B::Array<T>> {
-    if axes.is_empty() {
-        return b.multiply(x1, x2);
-    }
-    match T::DTYPE {
-        DType::Complex64 => of_complex::<B, T, Complex<f32>>(op, b, x1, x2, overlap, axes),
-        DType::Complex128 => of_complex::<B, T, Complex<f64>>(op, b, x1, x2, overlap, axes),
-        DType::Float16 | DType::BFloat16 | DType::Float32 => of_real::<B, T, f32>(op, b, x1, x2, overlap, axes),
-        _ => of_real::<B, T, f64>(op, b, x1, x2, overlap, axes),
-    }
-}
-
-/// The axes of the transforms and their numbers of points.
-fn points(overlap: &Overlap, axes: &[usize]) -> (Axes, Lengths) {
-    let points: Vec<usize> = axes.iter().map(|&axis| rules::fast_points(overlap.full[axis])).collect();
-    let axes: Vec<isize> = axes.iter().map(|&axis| axis as isize).collect();
-    (axes.into(), points.into())
-}
-
-/// The requested part of the full result.
-fn part<B: Backend, T: Numeric>(b: &B, y: &B::Array<T>, overlap: &Overlap) -> Result<B::Array<T>> {
-    let part = |&(start, len): &(usize, usize)| Slice::from(start..start + len);
-    b.getitem(y, overlap.part.iter().map(part).collect::<Vec<_>>())
-}
-
-fn of_real<B: Backend, T: Numeric, R: Precision>(
-    op: &'static str,
-    b: &B,
-    x1: &B::Array<T>,
-    x2: &B::Array<T>,
-    overlap: &Overlap,
-    axes: &[usize],
-) -> Result<B::Array<T>> {
-    let (axes, points) = points(overlap, axes);
-    let spectrum = |x: &B::Array<T>| {
-        let options = RfftnOptions::new().s(points).axes(axes);
-        b.rfftn_with(b.astype::<R, _>(x)?, options).map_err(|e| e.within(op))
-    };
-    let product = b.multiply(spectrum(x1)?, spectrum(x2)?)?;
-    let y = b.irfftn_with(product, IrfftnOptions::new().s(points).axes(axes)).map_err(|e| e.within(op))?;
-    let y = part(b, &y, overlap)?;
-    match T::DTYPE.kind() {
-        DTypeKind::Real => b.astype::<T, _>(y),
-        // a sum outside the range of the dtype wraps, as the sums of products do
-        _ => b.astype::<T, _>(b.astype::<i64, _>(b.round(y)?)?),
-    }
-}
-
-fn of_complex<B: Backend, T: Numeric, C: ComplexFloat>(
-    op: &'static str,
-    b: &B,
-    x1: &B::Array<T>,
-    x2: &B::Array<T>,
-    overlap: &Overlap,
-    axes: &[usize],
-) -> Result<B::Array<T>> {
-    let (axes, points) = points(overlap, axes);
-    let spectrum = |x: &B::Array<T>| {
-        let options = FftnOptions::new().s(points).axes(axes);
-        b.fftn_with(b.astype::<C, _>(x)?, options).map_err(|e| e.within(op))
-    };
-    let product = b.multiply(spectrum(x1)?, spectrum(x2)?)?;
-    let y = b.ifftn_with(product, IfftnOptions::new().s(points).axes(axes)).map_err(|e| e.within(op))?;
-    b.astype::<T, _>(part(b, &y, overlap)?)
 }

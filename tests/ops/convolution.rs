@@ -1,0 +1,73 @@
+//! Convolutions by Fourier transforms have the values of sums of products, also where a long array is cut into blocks.
+
+use backends::prelude::*;
+
+/// The largest difference between a convolution by transforms and one by sums of products.
+fn error<B: Backend, T: Precision>(
+    b: &B,
+    (x, y): (&B::Array<T>, &B::Array<T>),
+    mode: ConvolutionMode,
+) -> Result<(f64, f64)> {
+    let by = |method| b.convolve_with(x, y, ConvolveOptions::new().mode(mode).method(method));
+    let (sums, got) = (by(ConvolutionMethod::Direct)?, by(ConvolutionMethod::Fft)?);
+    assert_eq!(b.shape(&got), b.shape(&sums));
+    let size = |x: B::Array<T>| -> Result<f64> { Ok(b.item(&b.max(&b.abs(x)?, ..)?)?.to_f64()) };
+    Ok((size(b.subtract(&got, &sums)?)?, size(sums)?))
+}
+
+fn cut_along_an_axis<B: Backend, T: Precision>(b: &B) -> Result<()> {
+    b.seed(3);
+    let tolerance = if T::DTYPE == DType::Float32 { 1e-5 } else { 1e-14 };
+    let shapes: [(&[usize], &[usize]); 9] = [
+        (&[3000], &[100]),
+        (&[100], &[3000]),
+        (&[5003], &[1]),
+        (&[2600], &[2]),
+        (&[2049], &[255]),
+        (&[4000, 5], &[9, 3]),
+        (&[5, 4000], &[3, 17]),
+        (&[2, 2500, 3], &[1, 40, 3]),
+        (&[600, 2], &[20, 5]),
+    ];
+    for (n, m) in shapes {
+        let (x, y) = (b.random_normal::<T>(n)?, b.random_normal::<T>(m)?);
+        for mode in [ConvolutionMode::Full, ConvolutionMode::Same, ConvolutionMode::Valid] {
+            if mode == ConvolutionMode::Valid && n.iter().zip(m).any(|(n, m)| n < m) && n.len() > 1 {
+                continue;
+            }
+            let (error, size) = error(b, (&x, &y), mode)?;
+            assert!(error <= tolerance * size, "{} {n:?} {m:?} {mode:?}: {error} of {size}", T::DTYPE);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn long_arrays_are_cut_into_blocks() {
+    on_every_backend!(cut_along_an_axis::<_, f64>);
+    on_every_backend!(cut_along_an_axis::<_, f32>);
+}
+
+/// Blocks lie along one of the axes, and the arrays broadcast along the axes that are not convolved.
+fn cut_beside_other_axes<B: Backend>(b: &B) -> Result<()> {
+    b.seed(4);
+    let (x, y) = (b.random_normal::<Complex<f64>>([3, 2000, 2])?, b.random_normal::<Complex<f64>>([1, 30, 2])?);
+    let got = b.fftconvolve_with(&x, &y, FftconvolveOptions::new().axes(1).mode(ConvolutionMode::Same))?;
+    for (i, k) in [(0, 0), (2, 0), (1, 1)] {
+        let lane = |x: &B::Array<Complex<f64>>, i: usize| b.get(x, ix![i, .., k]);
+        let options = ConvolveOptions::new().mode(ConvolutionMode::Same).method(ConvolutionMethod::Direct);
+        let expected = b.convolve_with(lane(&x, i)?, lane(&y, 0)?, options)?;
+        let error = b.abs(b.subtract(lane(&got, i)?, expected)?)?;
+        assert!(b.item(&b.max(&error, ..)?)? < 1e-12);
+    }
+    let whole = b.random_integers([4000], -1000_i64, 1000)?;
+    let taps = b.random_integers([40], -1000_i64, 1000)?;
+    let by = |method| b.convolve_with(&whole, &taps, ConvolveOptions::new().method(method));
+    assert_eq!(b.to_vec(by(ConvolutionMethod::Fft)?)?, b.to_vec(by(ConvolutionMethod::Direct)?)?);
+    Ok(())
+}
+
+#[test]
+fn other_axes_and_dtypes_of_blocks() {
+    on_every_backend!(cut_beside_other_axes);
+}
