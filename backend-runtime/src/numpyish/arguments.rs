@@ -1,4 +1,5 @@
-//! Tests on blocks of arguments, which tell a loop whether it may use a cheaper form.
+//! Checks of the arguments of elementwise functions, such as "all are positive". If a check holds for a block of
+//! arguments, the loop over the block uses cheaper code.
 
 use super::simd::versions;
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 };
 use std::slice::from_ref;
 
-/// True if `x` is a positive, normal real number; false for dtypes that are computed in another dtype.
+/// Returns whether `x` is a positive normal number of type `f64` or `f32`; false for every other type.
 #[inline(always)]
 pub fn is_positive_normal<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
@@ -21,21 +22,23 @@ pub fn is_positive_normal<T: Element>(x: T) -> bool {
     }
 }
 
-/// True if `x` is a real number above 0. From a test on the bits alone, the compiler would not conclude that.
+/// Returns whether `x` is an `f64` or `f32` above 0. `is_positive_normal` tests the bits of `x`, from which the
+/// compiler does not conclude that `x > 0`; loops therefore also state this condition.
 #[inline(always)]
 pub fn is_above_0<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
 }
 
-/// True if `x` is a real number whose magnitude is below `bound` in its own precision; false for other dtypes.
+/// Returns whether `x` is an `f64` or `f32` whose magnitude is below `bound`, rounded to the type of `x`; false for
+/// every other type.
 #[inline(always)]
 pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
     let x = from_ref(&x);
     same::<T, f64>(x).is_some_and(|x| x[0].abs() < bound) | same::<T, f32>(x).is_some_and(|x| x[0].abs() < bound as f32)
 }
 
-/// Returns whether any of `n` elements needs range reduction.
+/// Returns whether any of `n` elements is so large that trigonometric functions of it need range reduction.
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype.
@@ -57,8 +60,8 @@ versions! {
     unsafe fn any_far_of[T: Element][T](x: *const u8, n: usize) -> bool {
         // SAFETY: the caller guarantees `n` elements at `x`.
         let x = unsafe { std::slice::from_raw_parts(x.cast::<T>(), n) };
-        // infinity and NaN are large, but need no reduction; they are rare, so the exact test runs only for large
-        // arguments
+        // `is_large` is a cheap test, but it is also true for infinity and NaN, which need no reduction; the exact test
+        // runs only if an argument is large, which is rare
         let mut large = false;
         for &x in x {
             large |= is_large(x);

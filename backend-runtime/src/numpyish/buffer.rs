@@ -1,6 +1,6 @@
-//! Memory for results: elements of a dtype that is known only at run time.
+//! Memory for the elements of results, whose dtype is known only at run time.
 //!
-//! Page faults are most of the cost of a large result, so large buffers ask for huge pages.
+//! Page faults dominate the cost of allocating a large result, so large buffers request huge pages.
 
 use crate::{
     DType, Element, Error, Result,
@@ -29,7 +29,7 @@ fn before_large() {
 }
 
 impl Buffer {
-    /// Room for `n` elements, which must be written before they are read.
+    /// Allocates room for `n` elements, which must be written before they are read.
     #[inline(always)]
     pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
@@ -41,12 +41,12 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: the size is above 0 and at most that of an allocation, and a dtype's alignment is a power of two.
+        // SAFETY: the size is above 0 and at most `isize::MAX`, and a dtype's alignment is a power of two.
         let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
 
-    /// A buffer of `n` zeros. The system zeroes the pages when they are first used.
+    /// Allocates `n` zeros. The system zeroes the pages of a large buffer when they are first used.
     pub fn zeroed(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize && b > 0) else {
             return Buffer::new(op, n, dtype);
@@ -54,7 +54,7 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: the size is above 0 and at most that of an allocation, and the alignment is a power of two.
+        // SAFETY: the size is above 0 and at most `isize::MAX`, and the alignment is a power of two.
         let start = unsafe { alloc::alloc_zeroed(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
@@ -72,14 +72,14 @@ impl Buffer {
         Ok(Buffer { start, len: n, dtype })
     }
 
-    /// A buffer of the elements of a vector.
+    /// Converts a vector to a buffer. Reallocates if the vector has spare capacity.
     pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
         let mut v =
             std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
         Buffer { start: v.as_mut_ptr().cast(), len: v.len(), dtype: T::DTYPE }
     }
 
-    /// The elements, as a vector of their type.
+    /// Converts the buffer to a vector.
     ///
     /// # Panics
     /// If `T` is not the type of the buffer's dtype, which is an error of the caller.
@@ -111,13 +111,13 @@ impl Buffer {
         self.dtype
     }
 
-    /// The same bytes as elements of another dtype.
+    /// Reinterprets the bytes as elements of another dtype.
     ///
     /// # Panics
-    /// If their sizes or alignments differ.
+    /// If the two dtypes differ in size or alignment.
     ///
     /// # Safety
-    /// The bytes are values of the other dtype: a bool is 0 or 1.
+    /// The bytes are valid values of the new dtype: each byte of a bool is 0 or 1.
     pub unsafe fn with_dtype(mut self, dtype: DType) -> Buffer {
         assert!(self.dtype.size() == dtype.size() && self.dtype.align() == dtype.align(), "the bytes of one element");
         self.dtype = dtype;
@@ -129,28 +129,30 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = self.len * self.dtype.size();
         if bytes > 0 {
-            // SAFETY: the layout is the one that the memory was allocated with.
+            // SAFETY: the memory was allocated with this layout.
             unsafe { alloc::dealloc(self.start, Layout::from_size_align_unchecked(bytes, self.dtype.align())) };
         }
     }
 }
 
-/// The error of a refused allocation.
+/// Returns the error for a failed allocation.
 #[cold]
 #[inline(never)]
 pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::Memory { op, bytes }
 }
 
-/// Smallest size in bytes of a buffer that first tells the allocator to keep freed memory; smaller blocks are kept
-/// anyway.
+/// Minimum size in bytes of an allocation before which `before_large` is called. The allocator keeps smaller freed
+/// blocks by default.
 const LARGE: usize = 64 << 10;
 
-/// Smallest size in bytes of a buffer that asks for huge pages: one page fault per 2 MiB instead of one per 4 KiB.
+/// Minimum size in bytes of a buffer that requests huge pages, which cause one page fault per 2 MiB instead of one per
+/// 4 KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages; [`Pages`](crate::alloc::Pages) does this for its own blocks.
-/// This is advice to the kernel; a refusal has no effect.
+/// Asks the system to back a new buffer with huge pages. The system may ignore the request. If
+/// [`Pages`](crate::alloc::Pages) is the program's allocator, nothing is done here, because `Pages` requests huge pages
+/// for its own blocks.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
@@ -180,13 +182,13 @@ pub fn vec<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(v)
 }
 
-/// `n` zeros of type `T`.
+/// A vector of `n` zeros.
 pub fn zeros<T: Element>(op: &'static str, n: usize) -> Result<Vec<T>> {
-    // SAFETY: zero bytes are a value of every dtype.
+    // SAFETY: bytes of zeros are a valid value of every dtype.
     Ok(unsafe { Buffer::zeroed(op, n, T::DTYPE)?.into_vec() })
 }
 
-/// `n` clones of a value.
+/// A vector of `n` clones of `value`.
 pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>> {
     let mut v = vec(op, n)?;
     v.resize(n, value);
@@ -235,7 +237,7 @@ mod tests {
             // SAFETY: the buffer holds the elements of the vector.
             assert_eq!(unsafe { buffer.into_vec::<f64>() }, [1.5, -2.0, 3.0]);
         }
-        // SAFETY: there is no element.
+        // SAFETY: the vector is empty, so there is no unwritten element.
         assert_eq!(unsafe { Buffer::from_vec(Vec::<f32>::new()).into_vec::<f32>() }, []);
     }
 

@@ -4,8 +4,8 @@ use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view,
 use crate::{Each, EachSource, Element, Result};
 use std::marker::PhantomData;
 
-/// The array in another dtype. An array that already has this dtype is shared; nothing is copied until either is
-/// written to.
+/// Converts an array to dtype `U`. If `x` already has this dtype, the result shares its memory until one of the two
+/// arrays is written to.
 pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<NdArray<U>> {
     if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
         return Ok(same.clone());
@@ -13,7 +13,7 @@ pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<Nd
     elementwise::each1(b, &Cast(PhantomData::<U>), Operand::array(x))
 }
 
-/// The scalar op of [`astype`].
+/// The elementwise op that implements [`astype`].
 struct Cast<U>(PhantomData<U>);
 
 impl<U: Element, T: Element> Each<1, T> for Cast<U> {

@@ -1,4 +1,4 @@
-//! Conversion of slices from one dtype to another, before and after a computation, and single values of any dtype.
+//! Conversion of slices between dtypes before and after a computation, and storage for a single value of any dtype.
 
 use super::{buffer, simd::versions};
 use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, scalar::half::Half};
@@ -8,12 +8,12 @@ pub const fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::Float16 | DType::BFloat16)
 }
 
-/// The dtype that a dtype is computed in: `f32` for a 16-bit float, otherwise the dtype itself.
+/// The dtype in which elements of a dtype are computed: `f32` for a 16-bit float, otherwise the dtype itself.
 pub const fn computed_in(dtype: DType) -> DType {
     if is_half(dtype) { DType::Float32 } else { dtype }
 }
 
-/// The dtype of a sum: see [`Element::Sum`].
+/// The dtype of a sum of elements of this dtype; see [`Element::Sum`].
 pub const fn sum_dtype(dtype: DType) -> DType {
     match dtype.kind() {
         DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
@@ -22,14 +22,14 @@ pub const fn sum_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Converts `n` elements from one address to another. The two slices do not overlap.
+/// Converts the `n` elements at `from` and writes the results to `to`. The two slices must not overlap.
 pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// Function that converts elements from one dtype to another: to the dtype of their sum, to another precision, or from
-/// real to complex. `None` if the dtypes are the same.
+/// Returns the function that converts elements from one dtype to another: to the dtype of their sum, between 16-bit
+/// floats and `f32`, or from real to complex. Returns `None` if the dtypes are equal.
 ///
 /// # Panics
-/// For any other pair of dtypes.
+/// For all other pairs of dtypes.
 pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     use DType::*;
     Some(match (from, to) {
@@ -111,15 +111,15 @@ versions! {
     }
 }
 
-/// Conversions of `f16` by instructions of the processor, if it has them. Each function returns the number of leading
-/// elements that it converted.
+/// Conversions between `f16` and `f32` by the F16C instructions of x86-64. Each function returns the number of leading
+/// elements that it converted: 0 if the processor lacks these instructions.
 mod instructions {
     /// # Safety
     /// `from` and `to` have `n` elements each.
     pub unsafe fn widen(from: *const u16, to: *mut f32, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
-            // SAFETY: the processor has these instructions, and the caller guarantees the elements.
+            // SAFETY: the processor has AVX2 and F16C, and the caller guarantees `n` elements in both slices.
             return unsafe { x86::widen(from, to, n) };
         }
         let _ = (from, to, n);
@@ -131,7 +131,7 @@ mod instructions {
     pub unsafe fn shorten(from: *const f32, to: *mut u16, n: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if crate::numpyish::simd::set() > 0 {
-            // SAFETY: the processor has these instructions, and the caller guarantees the elements.
+            // SAFETY: the processor has AVX2 and F16C, and the caller guarantees `n` elements in both slices.
             return unsafe { x86::shorten(from, to, n) };
         }
         let _ = (from, to, n);
@@ -193,7 +193,7 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// The bits of an element, or of one part of a complex element, as an unsigned integer.
+/// The bits of an element, or of the real or imaginary part of a complex element, as an unsigned integer.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
     /// The bits without the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;
@@ -245,7 +245,7 @@ impl Value {
     /// Zero.
     pub const ZERO: Value = Value([0]);
 
-    /// The value of `T::from_f64(x)`, where `T` is the type of the dtype.
+    /// Converts `x` to the dtype by the method `from_f64` of the dtype's type.
     pub fn from_f64(dtype: DType, x: f64) -> Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
@@ -284,7 +284,7 @@ impl Value {
         value
     }
 
-    /// An element of a known type.
+    /// Stores an element of type `T`.
     pub fn of<T: Element>(x: T) -> Value {
         // SAFETY: `x` is an element of `T`'s dtype.
         unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
@@ -303,9 +303,9 @@ impl Value {
     /// Writes the value `n` times.
     ///
     /// # Safety
-    /// The value is of this dtype; `to` has room for `n` elements.
+    /// The value has this dtype, and `to` has room for `n` elements.
     pub unsafe fn fill(&self, dtype: DType, to: *mut u8, n: usize) {
-        // SAFETY: the caller guarantees the dtype, and room for `n` elements.
+        // SAFETY: the caller guarantees that the value has this dtype and that `to` has room for `n` elements.
         unsafe { super::copy::fill(dtype, self.start(), to, n) };
     }
 }
@@ -378,8 +378,8 @@ mod tests {
             let x: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
             let y: Vec<f32> = converted(&x);
             assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32().to_bits() == b.to_bits() || a.is_nan() && b.is_nan()));
-            // the numbers themselves, the next `f32` numbers above and below, and the midpoints between neighbouring
-            // 16-bit floats
+            // tests every 16-bit float itself, the next `f32` above and below it, and the midpoints between
+            // neighbouring 16-bit floats
             for near in [|x: f32| x, f32::next_up, f32::next_down, |x: f32| f32::from_bits(x.to_bits() | 0x1000)] {
                 let y: Vec<f32> = y.iter().copied().map(near).collect();
                 let back: Vec<f16> = converted(&y);

@@ -1,6 +1,7 @@
-//! Copies between memory layouts. Packing, transposing, joining, repeating, padding and slicing share this one loop.
+//! Copies arrays between memory layouts. Packing, transposing, joining, repeating, padding and slicing all use the copy
+//! loops in this file.
 //!
-//! A copy only moves bits, so the loops are compiled once per size and alignment of element, not once per dtype.
+//! A copy only moves bits, so the loops are compiled once per element size and alignment, not once per dtype.
 
 use super::{
     buffer::Buffer,
@@ -33,9 +34,9 @@ impl Packed<'_> {
     /// The elements as a slice of their type.
     ///
     /// # Safety
-    /// There are `n` elements of type `T`.
+    /// The array has `n` elements of type `T`.
     pub unsafe fn slice<T: Element>(&self, n: usize) -> &[T] {
-        // SAFETY: the caller guarantees `n` elements; a slice without elements only needs an aligned address.
+        // SAFETY: the caller guarantees `n` elements of type `T`, and no address is used if `n` is 0.
         if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(self.start().cast(), n) } }
     }
 }
@@ -45,7 +46,7 @@ pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
-/// Calls `result` with the array and the axis or, if `axis` is `None`, with the array flattened in C order and axis 0.
+/// Calls `result` with the array and the axis. If `axis` is `None`, flattens the array in C order and passes axis 0.
 pub fn along_or_row<R>(
     op: &'static str,
     x: View<'_>,
@@ -59,7 +60,7 @@ pub fn along_or_row<R>(
     result(x, axis)
 }
 
-/// Copies a view to new memory: in the memory order of the view if it has no gaps, else in C order.
+/// Copies a view to new memory. The copy has the memory order of the view if the view has no gaps, else C order.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     if x.is_c_order() {
         return to_raw(op, x);
@@ -102,13 +103,13 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     }
     let strides = crate::rules::c_strides(x.shape);
     let axes = x.shape.iter().zip(x.strides).zip(strides).map(|((&len, &from), to)| Axis { len, from, to }).collect();
-    // SAFETY: the target's strides are those of the shape in C order, so the copy fills the whole buffer.
+    // SAFETY: the target strides are the C-order strides of the shape, so the copy fills the whole buffer.
     unsafe { bits(x.dtype, axes, x.start, buffer.start()) };
     Ok(buffer)
 }
 
-/// Evaluates an expression in which `U` is a type with the size and the alignment of a dtype and without invalid bit
-/// patterns. Code that only moves elements is thus compiled once per size.
+/// Evaluates an expression in which the name `$u` stands for a type that has the size and alignment of a dtype, and for
+/// which every bit pattern is valid. Code that only moves elements is thus compiled once per element size.
 macro_rules! by_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match $dtype {
@@ -157,8 +158,8 @@ pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// Copies a view into a part of `out`. The first element goes to index `start`, and neighbours along axis k are placed
-/// `strides[k]` apart.
+/// Copies a view into a part of `out`. The view's first element goes to index `start` of `out`, and neighbours along
+/// axis k go to indices that are `strides[k]` apart.
 ///
 /// # Panics
 /// If an element would land outside `out`, or if the dtypes differ. Both are errors of the caller.
@@ -200,18 +201,18 @@ pub struct Axis {
     pub to: isize,
 }
 
-/// Copies elements of a dtype along axes.
+/// Copies the element at every index of `axes` from the source to the target.
 ///
 /// # Safety
-/// Both pointers address the element of `dtype` at index 0 of every axis; all elements that the axes reach lie in
-/// allocations that may be read and written; no two indices share an element of the target.
+/// `from` and `to` point to the elements of `dtype` at index 0 of every axis. At every index, the source element may be
+/// read and the target element may be written. No two indices have the same target element.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
     // SAFETY: the types have the size and the alignment of the dtype, and every bit pattern is valid for them.
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Transposes a small matrix. Rows are `from_row` elements apart in the source, and `to_row` in the target. Types of 4
-/// and 8 bytes are transposed in registers.
+/// Transposes a small matrix. Rows are `from_row` elements apart in the source and `to_row` elements apart in the
+/// target. Elements of 4 and 8 bytes are transposed in registers.
 ///
 /// # Safety
 /// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and the two do
@@ -229,7 +230,7 @@ pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
     unsafe { tile(i, j, from, to) }
 }
 
-/// Runs the whole copy, on several threads if that is worth it.
+/// Runs a copy along any number of axes. A large copy is split over several threads.
 unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut U) {
     if axes.iter().any(|a| a.len == 0) {
         return;
@@ -244,14 +245,14 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     // splits the outermost axis that is long enough for all threads, so that each thread writes neighbouring elements
     let outermost = axes.iter().position(|axis| axis.len >= TASKS);
     let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
-        // SAFETY: without axes there is one element.
+        // SAFETY: a copy without axes has exactly one element.
         return unsafe { *to = *from };
     };
     let Axis { len, from: from_step, to: to_step } = axes[split];
     let rest = axes.iter().map(|a| a.len).product::<usize>() / len;
     if rest * len <= FEW && axes.len() <= 2 {
         let (i, j) = if let [i, j] = axes[..] { (i, j) } else { (ONE, axes[split]) };
-        // SAFETY: `i` and `j` are all axes of the copy.
+        // SAFETY: the copy has no axes except `i` and `j`, and the caller guarantees its elements.
         return unsafe { rows(i, j, from, to) };
     }
     let ends = Ends { from, to };
@@ -259,21 +260,23 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         let Ends { from, to } = ends.at(range.start as isize * from_step, range.start as isize * to_step);
         let mut part = axes.clone();
         part[split].len = range.len();
-        // SAFETY: a part of the axes reaches only elements of the copy, and parts of different tasks share no element.
+        // SAFETY: each task copies its own range of the split axis, so it reaches only elements of the copy, and no two
+        // tasks write the same element.
         unsafe { serial(part, from, to) }
     });
 }
 
-/// Number of elements up to which the loops take less time than the code around them.
+/// Maximum number of elements of a small copy, for which the setup of the general loops would take longer than the
+/// copy.
 const FEW: usize = 1024;
 
-/// Shortest axis to split over threads, unless all axes are shorter.
+/// Minimum length of the axis that is split over threads. If all axes are shorter, the longest is split.
 const TASKS: usize = 64;
 
-/// An axis of one index.
+/// An axis of length 1.
 const ONE: Axis = Axis { len: 1, from: 0, to: 0 };
 
-/// The two pointers of a copy, for several threads.
+/// The source and target pointers of a copy, shared by its threads.
 pub struct Ends<U> {
     /// Address that elements are read from.
     pub from: *const U,
@@ -285,18 +288,18 @@ pub struct Ends<U> {
 unsafe impl<U: Send + Sync> Sync for Ends<U> {}
 
 impl<U> Ends<U> {
-    /// Both pointers moved by offsets inside their allocations.
+    /// Moves both pointers by offsets in elements. The new pointers must stay inside their allocations.
     fn at(&self, from: isize, to: isize) -> Ends<U> {
         Ends { from: self.from.wrapping_offset(from), to: self.to.wrapping_offset(to) }
     }
 }
 
-/// A plain type with the size of an element. A copy moves bits and ignores the dtype.
+/// A plain type with the size of an element. Copies use it instead of the element's type, because they only move bits.
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
-/// Sorts axes by the target's stride, the smallest last, drops axes of length 1, and joins neighbours that form one
-/// axis in both source and target.
+/// Drops axes of length 1, sorts the remaining axes by descending target stride, and joins neighbouring axes that form
+/// a single axis in both source and target.
 fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes.retain(|a| a.len != 1);
     axes.sort_by_key(|a| std::cmp::Reverse(a.to));
@@ -315,10 +318,11 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes
 }
 
-/// The copy on one thread: the inner loops run over two axes, the outer loop over the rest.
+/// Runs a copy on one thread. The two inner loops run over two axes, and an outer loop runs over all remaining axes.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
-    // the axis with the source's smallest stride; if another axis has the target's smallest stride, the copy transposes
+    // `nearest` is the axis with the smallest source stride; if it is not `inner`, the axis with the smallest target
+    // stride, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
     let j = axes[inner];
@@ -326,7 +330,8 @@ unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let i = second.map_or(ONE, |k| std::mem::replace(&mut axes[k], ONE));
     let outer = &axes[..inner];
     each_offset(outer, |f, t| {
-        // SAFETY: offsets of the outer axes lead to elements that the copy reaches.
+        // SAFETY: `f` and `t` are the offsets of an index of the outer axes, so both pointers stay at elements of the
+        // copy.
         unsafe {
             let (from, to) = (from.offset(f), to.offset(t));
             if transposes.is_some() { tiles(i, j, from, to) } else { rows(i, j, from, to) }
@@ -358,7 +363,7 @@ fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Copies rows along `j`, one after another along `i`.
+/// Copies one row along axis `j` for every index of axis `i`.
 unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     // SAFETY: every offset belongs to an index within both axes.
     unsafe {
@@ -385,7 +390,7 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
                 (0, 1) => {
                     std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<U>>(), j.len).fill(MaybeUninit::new(*from))
                 }
-                // constant strides, so that the loops vectorise
+                // the strides are constants here, so that the loops vectorise
                 (2, 1) => every_second::<U>(from, to, j.len),
                 (-1, 1) => (0..j.len).for_each(|n| *to.add(n) = *from.sub(n)),
                 (f, t) => (0..j.len as isize).for_each(|n| *to.offset(n * t) = *from.offset(n * f)),
@@ -394,12 +399,12 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Copies contiguous rows of `N` to `2 * N` bytes by two moves: of the first and of the last `N` bytes, which may
-/// overlap. A call of the system's copy takes longer.
+/// Copies contiguous rows of `N` to `2 * N` bytes with two moves per row: one for the first `N` bytes, one for the last
+/// `N` bytes, which may overlap the first. This is faster than a call of `memcpy`.
 unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let last = j.len * size_of::<U>() - N;
     for k in 0..i.len as isize {
-        // SAFETY: both parts lie in the row; source and target do not overlap.
+        // SAFETY: the first and the last `N` bytes lie in the row, and source and target do not overlap.
         unsafe {
             let (from, to) = (from.offset(k * i.from).cast::<u8>(), to.offset(k * i.to).cast::<u8>());
             std::ptr::copy_nonoverlapping(from, to, N);
@@ -412,7 +417,7 @@ versions! {
     /// Copies every second element of a row.
     ///
     /// # Safety
-    /// `from` has `n` elements at even indices, and `to` has room for `n`.
+    /// `from` has `n` elements at even indices, and `to` has room for `n` elements.
     unsafe fn every_second[U: Bits][U](from: *const U, to: *mut U, n: usize) {
         // SAFETY: the caller guarantees the elements and enough room.
         unsafe { (0..n).for_each(|k| *to.add(k) = *from.add(2 * k)) }
@@ -429,16 +434,17 @@ unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, 
     }
 }
 
-/// Lengths of the blocks of a transposing copy: few enough for all their cache lines to stay in the first-level cache.
+/// Maximum lengths of a block of a transposing copy along its two axes. All cache lines of a block fit in the
+/// first-level cache.
 const BLOCK: (usize, usize) = (32, 64);
 
-/// Side of the squares that are transposed at once.
+/// Side length, in elements, of the squares that are transposed in one step.
 const SIDE: usize = 4;
 
-/// Number of cache-line squares to prefetch ahead, also into the next block.
+/// Prefetch distance, in squares whose sides are one cache line long. Prefetching continues into the next block.
 const AHEAD: usize = 2;
 
-/// A transposing copy in blocks.
+/// Runs a transposing copy block by block.
 unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for i0 in (0..i.len).step_by(BLOCK.0) {
         for j0 in (0..j.len).step_by(BLOCK.1) {
@@ -451,15 +457,17 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// One block of a transposing copy.
+/// Copies one block of a transposing copy.
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
     let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
-    // uses each cache line completely before the next: lines evict each other if the row stride is a power of two
+    // each cache line is used completely before the next one, because lines evict each other if the row stride is a
+    // power of two
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
-            // prefetches, because each row of the source is in another page, and no processor prefetches across pages
+            // prefetches explicitly, because every source row may be in a different page, and processors do not
+            // prefetch across pages
             for j1 in (0..if i0 == 0 { line } else { 0 }).map(|j1| (AHEAD * line + j0 + j1) as isize) {
                 let row = from.wrapping_offset(j1 * j.from);
                 (0..i.len).step_by(line).for_each(|i1| prefetch(row.wrapping_add(i1)));
@@ -485,7 +493,8 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Transposes a square at `from` into a square at `to`, whose rows are `from_row` and `to_row` elements apart.
+/// Transposes the square at `from` into the square at `to`. Rows are `from_row` elements apart in the source and
+/// `to_row` elements apart in the target.
 #[inline(always)]
 unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: isize) {
     // SAFETY: the caller guarantees `SIDE` rows of `SIDE` elements in the source and in the target.
@@ -504,8 +513,8 @@ unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: i
     }
 }
 
-/// [`square`] in registers, with instructions that every x86-64 processor has but the compiler does not choose by
-/// itself.
+/// Implements [`square`] for elements of 4 bytes in registers. Every x86-64 processor has the instructions used here,
+/// but the compiler does not generate them from a plain loop.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
@@ -546,7 +555,7 @@ pub(super) mod tests {
     };
     use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};
 
-    /// A small generator of pseudo-random decisions for the tests, the same in every run.
+    /// A small generator of pseudo-random numbers for tests. The field is the seed, so every run gets the same numbers.
     pub struct Dice(pub u64);
 
     impl Dice {
@@ -556,7 +565,7 @@ pub(super) mod tests {
             (self.0 >> 33) as usize % n
         }
 
-        /// An array of any rank up to 4 whose axes are sliced with steps, reversed and permuted.
+        /// An array of random rank up to 4, whose axes are randomly sliced with steps, reversed and permuted.
         pub fn layout<T: Element>(&mut self, longest: usize) -> ndarray::ArcArray<T, IxDyn> {
             let shape: Vec<usize> = (0..self.below(5)).map(|_| self.below(longest)).collect();
             self.layout_of(&shape)
@@ -631,7 +640,7 @@ pub(super) mod tests {
         let placed = |start, strides: &[isize]| -> Vec<i32> {
             let mut out = Buffer::zeroed("test", 14, DType::Int32).unwrap();
             place(&mut out, start, strides, view(&x));
-            // SAFETY: every element is a zero or was placed.
+            // SAFETY: every element is a zero or was written by `place`.
             unsafe { out.into_vec() }
         };
         assert_eq!(placed(1, &[6, 2]), [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 0]);

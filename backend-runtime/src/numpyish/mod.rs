@@ -1,6 +1,7 @@
-//! The CPU backend, on ndarray: `Array<T>` is an `ArcArray<T, IxDyn>`; the loops are this crate's own.
+//! The CPU backend. Its arrays are ndarray's `ArcArray<T, IxDyn>`; this crate implements the loops over them itself.
 //!
-//! One file per group of the table; a row `call = "reduction::sum"` is the function `sum` in `reduction.rs`.
+//! Each group of ops in `ops.toml` has a file here: an op with `call = "reduction::sum"` is the function `sum` in
+//! `reduction.rs`.
 
 mod arguments;
 pub mod buffer;
@@ -46,39 +47,40 @@ use std::sync::LazyLock;
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
 pub type NdArray<T> = HostArray<T>;
 
-/// The argument that functions of this backend take for an `operand` parameter.
+/// An array or a scalar: the argument type of parameters that `ops.toml` declares as `operand`.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
-/// The CPU backend, on ndarray. Free to create and to clone.
+/// The CPU backend, whose arrays are ndarray arrays. Creating and cloning it costs nothing.
 ///
 /// # Threads
-/// Large loops run in the calling thread and on rayon's global pool (together as many threads as cores, or
-/// `RAYON_NUM_THREADS`), or on the pool that the calling thread belongs to; results do not depend on the number of
-/// threads. If the system refuses to start threads, and in a process made by `fork` after this backend was used, loops
-/// run in the calling thread. Such a process also continues the random stream of its parent at the same place:
-/// [`Arrays::seed`] gives it its own. The other backends return [`Error::Unavailable`](crate::Error::Unavailable)
-/// there.
+/// Large loops run on the calling thread and on rayon's global pool (together as many threads as cores, or
+/// `RAYON_NUM_THREADS`). If the calling thread belongs to another rayon pool, they run on that pool. Results do not
+/// depend on the number of threads. If the system refuses to start threads, and in a process created by `fork` after
+/// this backend was used, loops run on the calling thread only. Such a forked process also continues its parent's
+/// random stream from the same position; [`Arrays::seed`] gives the process its own stream. The other backends return
+/// [`Error::Unavailable`](crate::Error::Unavailable) in a forked process.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
-    /// `None` is the stream that all unseeded backends of the process share.
+    /// The random stream of a seeded backend; `None` selects the stream that all unseeded backends of the process
+    /// share.
     random: Option<Stream>,
 }
 
-/// The random stream of every [`Numpyish::new`].
+/// The random stream shared by all backends that [`Numpyish::new`] creates.
 static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 
 impl Numpyish {
-    /// The CPU, with the process's shared random stream.
+    /// Creates a CPU backend that draws from the random stream shared by the process.
     pub const fn new() -> Numpyish {
         Numpyish { random: None }
     }
 
-    /// The CPU, with its own random stream that starts from `seed`.
+    /// Creates a CPU backend with its own random stream, which starts from `seed`.
     pub fn seeded(seed: u64) -> Numpyish {
         Numpyish { random: Some(Stream::new(seed)) }
     }
 
-    /// The stream of random numbers.
+    /// The random stream that this backend draws from.
     pub fn stream(&self) -> &Stream {
         self.random.as_ref().unwrap_or(&SHARED)
     }
