@@ -38,7 +38,7 @@ pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
     same::<T, f64>(x).is_some_and(|x| x[0].abs() < bound) | same::<T, f32>(x).is_some_and(|x| x[0].abs() < bound as f32)
 }
 
-/// Returns whether any of `n` elements is so large that trigonometric functions of it need range reduction.
+/// Returns whether any of `n` elements is so large that `sin`, `cos` and `tan` need range reduction.
 ///
 /// # Safety
 /// `x` points to `n` elements of the dtype.

@@ -1,4 +1,4 @@
-//! New arrays: constant, evenly spaced, or from bytes.
+//! Ops that create arrays: constants, evenly spaced values, raw bytes, coordinate grids, diagonals and triangles.
 
 use super::{
     NdArray, Numpyish,
@@ -14,20 +14,20 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// Returns an array of the host as it is, or an error if no array may have its shape: ndarray allows more shapes if one
-/// of the lengths is 0.
+/// Returns `x` unchanged, or an error if its shape is too large. If one of the lengths is 0, ndarray allows larger
+/// shapes than this crate.
 #[inline]
 pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> {
     rules::count("asarray", x.shape(), size_of::<T>())?;
     Ok(x)
 }
 
-/// Elements from raw bytes, at any alignment.
+/// Copies elements from raw bytes, which may have any alignment.
 pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
     typed(from_bytes(T::DTYPE, bytes, count, offset))
 }
 
-/// Elements of a dtype from raw bytes, at any alignment.
+/// Copies elements of a dtype from raw bytes, which may have any alignment.
 pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
     let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
@@ -44,17 +44,17 @@ pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usiz
     }
 }
 
-/// Zeros. The system zeroes the pages when they are first used.
+/// An array of zeros. The system zeroes the pages of a large array when they are first used.
 pub fn zeros<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(zeros_of("zeros", T::DTYPE, shape))
 }
 
-/// Ones.
+/// An array of ones.
 pub fn ones<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(filled("ones", T::DTYPE, shape, Value::from_f64(T::DTYPE, 1.0)))
 }
 
-/// Elements of unspecified value. They are zeros, because reading uninitialised memory is undefined behaviour.
+/// An array of unspecified values. They are zeros here, because reading uninitialised memory is undefined behaviour.
 pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
     typed(zeros_of("empty", T::DTYPE, shape))
 }
@@ -64,38 +64,39 @@ pub fn full<T: Element>(_: &Numpyish, shape: &[usize], value: T) -> Result<NdArr
     typed(filled("full", T::DTYPE, shape, Value::of(value)))
 }
 
-/// [`zeros`] in the shape of `x`.
+/// An array of zeros in the shape of `x`.
 pub fn zeros_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(zeros_of("zeros_like", T::DTYPE, x.shape()))
 }
 
-/// [`ones`] in the shape of `x`.
+/// An array of ones in the shape of `x`.
 pub fn ones_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(filled("ones_like", T::DTYPE, x.shape(), Value::from_f64(T::DTYPE, 1.0)))
 }
 
-/// [`empty`] in the shape of `x`.
+/// An array of unspecified values in the shape of `x`, like [`empty`].
 pub fn empty_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(zeros_of("empty_like", T::DTYPE, x.shape()))
 }
 
-/// [`full`] in the shape of `x`.
+/// An array in the shape of `x`, in which every element is `value`.
 pub fn full_like<T: Element>(_: &Numpyish, x: &NdArray<T>, value: T) -> Result<NdArray<T>> {
     typed(filled("full_like", T::DTYPE, x.shape(), Value::of(value)))
 }
 
 fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
     let n = rules::count(op, shape, dtype.size())?;
-    // SAFETY: zero bytes are a value of every dtype.
+    // SAFETY: bytes of zeros are a valid value of every dtype.
     unsafe { RawArray::new(op, shape.to_vec(), Buffer::zeroed(op, n, dtype)?) }
 }
 
 fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Result<RawArray> {
-    // SAFETY: the value has this dtype.
+    // SAFETY: the value has this dtype, and `part` has room for `n` elements.
     by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
 }
 
-/// Makes an array in parts. `write` gets the index of a part's first element, the part's address and its length.
+/// Creates an array in chunks, on several threads. `write` gets the index of a chunk's first element, the chunk's
+/// address and its length, and must write all of its elements.
 fn by_index(
     op: &'static str,
     dtype: DType,
@@ -109,11 +110,11 @@ fn by_index(
             write(range.start, unsafe { out.start().add(range.start * dtype.size()) }, range.len());
         }
     });
-    // SAFETY: the parts cover the array, and every function of this file writes all of its part.
+    // SAFETY: the chunks cover the array, and every `write` function in this file writes its whole chunk.
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Evenly spaced values, `step` apart.
+/// Values from `start` up to `stop`, which is excluded, `step` apart.
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
     let counted = rules::steps("arange", start, stop, step)?;
     typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
@@ -128,7 +129,7 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
         // SAFETY: `part` has room for `n` elements of the dtype, which is also the dtype of both values.
         unsafe {
             match dtype {
-                // signed and unsigned integers give the same bits
+                // signed and unsigned arithmetic produce the same bits
                 Bool | Int8 | UInt8 => count_integers::<u8>(part, first, n, &start, &step),
                 Int16 | UInt16 => count_integers::<u16>(part, first, n, &start, &step),
                 Int32 | UInt32 => count_integers::<u32>(part, first, n, &start, &step),
@@ -143,7 +144,7 @@ fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<Raw
                 _ => write::<f64>(part, first, n, |i| from + i as f64 * by),
             }
             if first == 0 {
-                start.fill(dtype, part, 1); // 0 times an infinite step is NaN
+                start.fill(dtype, part, 1); // the formula would give NaN for an infinite step
             }
         }
     })
@@ -166,8 +167,8 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
-/// Index along each axis for every element of a shape; the result's first axis selects the axis. The dtype must be able
-/// to hold every index.
+/// The index of every element of a shape along each axis, like `numpy.indices`. The first axis of the result selects
+/// the axis of the shape. The dtype must be able to hold every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }
@@ -180,32 +181,32 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
     let counted = counting(dtype, steps, Value::from_f64(dtype, 0.0), Value::from_f64(dtype, 1.0))?;
     let strides = rules::c_strides(shape);
     for axis in 0..shape.len() {
-        // the numbers run along this axis, and are repeated along the other axes
+        // the indices run along `axis` and are repeated along all other axes
         let mut repeated = vec![0; shape.len()];
         repeated[axis] = 1;
         let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
         copy::place(&mut out, n / shape.len() * axis, &strides, view);
     }
-    // SAFETY: the copies have filled every index of the result's first axis, one per axis of the shape.
+    // SAFETY: for each axis of the shape, one copy has filled one index of the result's first axis.
     unsafe { RawArray::new(op, whole, out) }
 }
 
-/// `num` evenly spaced values from start to stop.
+/// `num` evenly spaced values from `start` to `stop`, which is included if `endpoint` is true.
 pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
     let last = endpoint.then(|| Value::of(stop));
     typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
 }
 
-/// `last` is the last element, if the end point is included.
+/// `last` is the last element; `None` excludes the end point.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
-    // if the distance overflows, both ends are halved here and the values are doubled
+    // if `to - from` overflows, both ends are halved here, and each value is doubled when it is computed
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
     let step = distance / intervals;
-    // as in NumPy: if the step underflows, the division comes last; a single point is the start, unless the end is
-    // infinite
+    // as in NumPy, if the step underflows to 0, each index is divided by the number of intervals first; a single point
+    // is the start, unless the end is infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", dtype, &[num], &|first, part, n| {
@@ -230,7 +231,7 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     })
 }
 
-/// Ones on diagonal `k`.
+/// A matrix with ones on diagonal `k` and zeros elsewhere.
 pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<NdArray<T>> {
     typed(diagonal(T::DTYPE, n_rows, n_cols.unwrap_or(n_rows), k))
 }
@@ -241,17 +242,17 @@ fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawA
     let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
         let one = Value::from_f64(dtype, 1.0);
-        // SAFETY: the elements of a diagonal lie in the array.
+        // SAFETY: all elements of the diagonal lie in the array.
         unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
     // SAFETY: every element of the buffer is a zero, or a one on the diagonal.
     unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
 }
 
-/// Writes a value to `n` elements, `step` apart, from `first` on.
+/// Writes a value to `n` elements that are `step` apart, beginning at index `first`.
 ///
 /// # Safety
-/// The buffer has these elements, and `U` has their size.
+/// The buffer has elements at these indices, and `U` has the size of an element.
 unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, step: usize, n: usize) {
     for i in 0..n {
         // SAFETY: the caller guarantees that the elements lie in the buffer.
@@ -266,7 +267,7 @@ pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshInde
 
 fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
     const OP: &str = "meshgrid";
-    // the axis of the result along which array `i` runs
+    // the axis of the grids along which the values of array `i` vary
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
@@ -281,18 +282,18 @@ fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
     xs.iter().enumerate().map(grid).collect()
 }
 
-/// The lower triangle.
+/// Keeps the elements on and below diagonal `k` of each matrix; all other elements become 0.
 pub fn tril<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
     typed(triangle("tril", view(x), &|row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n)))
 }
 
-/// The upper triangle.
+/// Keeps the elements on and above diagonal `k` of each matrix; all other elements become 0.
 pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
     typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
 }
 
-/// Copies an array, and sets a range of each matrix row to zero. `zeros` gets the row and the number of columns, and
-/// returns the range.
+/// Copies an array, and sets a range of columns in each matrix row to zero. `zeros` gets the row index and the number
+/// of columns, and returns the start and the end of the range.
 fn triangle(
     op: &'static str,
     x: View<'_>,
@@ -308,12 +309,12 @@ fn triangle(
             for i in range {
                 let (from, to) = zeros((i % rows) as isize, columns as isize);
                 let (from, to) = (from as usize, to as usize);
-                // SAFETY: the range lies in the row, and zero bytes are a value of every dtype.
+                // SAFETY: the range lies in the row, and bytes of zeros are a valid value of every dtype.
                 unsafe { ends.to.add((i * columns + from) * size).write_bytes(0, to.saturating_sub(from) * size) };
             }
         });
     }
-    // SAFETY: every element was copied, or set to zero.
+    // SAFETY: every element was copied; some were then set to zero.
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 

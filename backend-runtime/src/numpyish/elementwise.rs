@@ -1,5 +1,5 @@
-//! Elementwise ops (`each` rows of the table) over arrays and scalars of a named dtype. The loops are in
-//! [`kernel`](mod@super::kernel).
+//! Elementwise ops (declared by `each` in `ops.toml`) on arrays and scalars whose types are known at compile time. The
+//! loops are in [`kernel`](mod@super::kernel).
 
 use super::{
     NdArray, Numpyish, Operand,
@@ -11,7 +11,8 @@ use super::{
 use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// True if a result of dtype `U` may overwrite the operand: it was given by value, and nothing else uses its memory.
+/// Returns whether a result of dtype `U` may overwrite the operand: the operand has this dtype, was passed by value,
+/// and nothing else uses its memory.
 #[inline(always)]
 fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     match x {
@@ -25,19 +26,20 @@ fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
 fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
     assert_eq!(T::DTYPE, U::DTYPE, "an operand of the result's dtype");
     match x {
-        // SAFETY: a dtype has one type, so this is a move.
+        // SAFETY: `T` and `U` have the same dtype, so they are the same type, and this is a move.
         Operand::Array(x) => unsafe { std::mem::transmute_copy(&ManuallyDrop::new(x.into_owned())) },
         Operand::Scalar(_) => unreachable!("results are written over arrays"),
     }
 }
 
-/// Runs a kernel over operands. The result takes the memory of an operand that was given by value, if possible.
+/// Runs a kernel over operands. If possible, the result reuses the memory of an operand that was passed by value.
 macro_rules! run {
     ($result:ty, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
         let free = [$(is_free::<$t, $result>(&mut $x)),*];
         let views = [$(view_operand(&$x)),*];
-        // SAFETY: the kernel belongs to the op and these dtypes. The memory of a free operand is used nowhere else.
+        // SAFETY: the kernel belongs to the op and these dtypes, and nothing else uses the memory of an operand in
+        // `free`.
         unsafe {
             let is_over = |&place: &usize| free[place] && run::run_over(kernel, op, &views, views[place]);
             if let Some(place) = (0..free.len()).find(is_over) {
@@ -55,9 +57,9 @@ macro_rules! run {
     }};
 }
 
-/// One op over an operand. Converting an array to its own dtype shares the array; nothing is copied until either is
-/// written to.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op to one operand. If the op converts an array to the dtype that it already has, the result shares the
+/// array's memory until one of the two is written to.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
@@ -71,8 +73,8 @@ where
     run!(F::Out, kernel::<1, T, F>(), f, x: T)
 }
 
-/// One op over two operands, broadcast to one shape.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op to two operands, which are broadcast to one shape.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each2<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -85,8 +87,8 @@ where
     run!(F::Out, kernel::<2, T, F>(), f, x1: T, x2: T)
 }
 
-/// One op over three operands, broadcast to one shape.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op to three operands, which are broadcast to one shape.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each3<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -100,8 +102,8 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Applies an op that takes its operands as a tuple, to one operand.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op that takes its operands as a tuple to a single operand.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A,)> + EachSource + Sync,
@@ -109,8 +111,8 @@ where
     run!(F::Out, kernel_of::<(A,), F>(), f, x: A)
 }
 
-/// One op over two operands of any dtypes, broadcast to one shape.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op to two operands, which may differ in dtype and are broadcast to one shape.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -123,8 +125,8 @@ where
     run!(F::Out, kernel_of::<(A, B), F>(), f, x1: A, x2: B)
 }
 
-/// One op over three operands of any dtypes, broadcast to one shape.
-#[inline(always)] // callers know which operands are scalars
+/// Applies an op to three operands, which may differ in dtype and are broadcast to one shape.
+#[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -167,7 +169,7 @@ mod tests {
         }
     }
 
-    /// `x < y`: not symmetric, and with a result of another dtype.
+    /// `x < y`: an op that is not symmetric and whose result has another dtype.
     struct Less;
     source!(Less, "less");
     impl<T: crate::Ordered> Each<2, T> for Less {
@@ -191,7 +193,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Shapes that broadcast to one shape: some of its axes are cut to 1, some leading axes left out.
+    /// `n` random shapes that broadcast to one shape. In each, some axes have length 1, and some leading axes may be
+    /// missing.
     fn shapes(dice: &mut Dice, n: usize) -> Vec<Vec<usize>> {
         let longest = [3, 6, 40, 200][dice.below(4)];
         let shape: Vec<usize> = (0..dice.below(4)).map(|_| dice.below(longest) + usize::from(longest > 3)).collect();
@@ -277,7 +280,7 @@ mod tests {
         }
     }
 
-    /// The inverse of the error function, declared to be cheap below a magnitude.
+    /// The inverse of the error function, declared to be cheap for small magnitudes.
     struct Inverse;
     impl EachSource for Inverse {
         const NAME: &'static str = "inverse";
@@ -295,7 +298,7 @@ mod tests {
         }
     }
 
-    /// A choice between the square and the exponential.
+    /// Computes the square or the exponential, depending on a parameter.
     struct Chosen(bool);
     impl EachSource for Chosen {
         const NAME: &'static str = "chosen";
@@ -316,13 +319,13 @@ mod tests {
         }
     }
 
-    /// Blocks of positive numbers, blocks of small magnitudes, other blocks, and each side of a choice have their own
-    /// loops; every instruction set gives the same bits.
+    /// Blocks of positive numbers, blocks of small magnitudes, all other blocks, and each branch of `Chosen` run
+    /// different loops. Every instruction set must give the same bits.
     #[test]
     fn elements_of_which_something_is_known() {
         fn hold<T: crate::Real>() {
-            // positive numbers except a few, at different places in their blocks; some blocks have only positive
-            // numbers
+            // most numbers are positive; the exceptions are at different positions in their blocks, and some blocks
+            // have only positive numbers
             let x: Vec<T> = (0..3000)
                 .map(|i| T::of([0.0, -0.0, f64::NAN, -1.5, f64::NEG_INFINITY][i % 5]))
                 .enumerate()
@@ -330,7 +333,8 @@ mod tests {
                 .collect();
             let all = array("test", &[3000], x).unwrap();
             let text = |x: T| format!("{x:?}");
-            // 0.999 and its neighbours, larger numbers, and NaN; most blocks have only numbers below 0.999
+            // the special values are 0.999 and its neighbours, larger numbers, and NaN; most blocks have only numbers
+            // below 0.999
             let bound = T::of(0.999);
             let (below, above) = (bound.nextafter(T::ZERO), bound.nextafter(T::ONE));
             let special =
@@ -355,10 +359,12 @@ mod tests {
         hold::<crate::f16>();
     }
 
-    /// Blocks with and without far arguments take different loops; every instruction set gives the same bits.
+    /// Blocks with and without arguments that need range reduction run different loops. Every instruction set must give
+    /// the same bits.
     #[test]
     fn far_and_near_arguments_in_one_array() {
-        // blocks with a far argument, with none, with infinity or NaN, and with both
+        // some blocks have an argument that needs range reduction, some have infinity or NaN, some have both, and most
+        // have neither
         let special = |i: usize| match i {
             3 | 4003 => Some(1e300 / i as f64),
             1500 | 3999 => Some(f64::INFINITY),
@@ -415,7 +421,7 @@ mod tests {
         assert_eq!((got.ndim(), got.first()), (0, Some(&3.0)));
     }
 
-    /// Three operands, each of which may be a scalar.
+    /// Tests an op of three operands, each of which is an array or a scalar.
     #[test]
     fn every_mixture_of_scalars() {
         let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
@@ -467,7 +473,8 @@ mod tests {
         let part = handle.clone().slice_move(ndarray::s![..1]).into_dyn();
         let y = each1(&B, &One, by_value(handle)).unwrap();
         assert!(y == expected && y.as_ptr() != start && part == new().slice_move(ndarray::s![..1]).into_dyn());
-        // the second operand by value, two operands of one layout that is not C order, and scalars
+        // the second operand is passed by value, the two arrays have the same layout, which is not C order, and the
+        // third operand is a scalar
         let turned = || new().into_shape_with_order((1, n)).unwrap().reversed_axes().into_dyn();
         let (x, y) = (turned(), turned().mapv(|v| v + 1).into_shared());
         let start = y.as_ptr();
@@ -475,19 +482,19 @@ mod tests {
         assert!(got.as_ptr() != start);
         let again = each3(&B, &Three, Operand::array(&x), by_value(y), Operand::Scalar(2)).unwrap();
         assert!(again == got && again.as_ptr() == start && again == x.mapv(|v| v - 2 * (v + 1)));
-        // a result of another dtype or shape
+        // the memory is not reused if the result has another dtype or shape
         let y = each2(&B, &Less, by_value(new()), Operand::Scalar(5)).unwrap();
         assert!(y.indexed_iter().all(|(i, &v)| v == (i[0] % 1000 < 5)));
         let column = new().into_shape_with_order((n, 1)).unwrap().into_dyn();
         let pair = ArcArray::from_vec(vec![1, 2]).into_dyn();
         let y = each3(&B, &Three, by_value(column), by_value(pair), Operand::Scalar(1)).unwrap();
         assert_eq!((y.shape(), y[[7, 1]]), (&[n, 2][..], 5));
-        // a slice of memory that has no other handle
+        // a slice is reused too if no other handle shares its memory
         let x = new().slice_move(ndarray::s![3..n - 2]).into_dyn();
         let start = x.as_ptr();
         let y = each1(&B, &One, by_value(x)).unwrap();
         assert!(y.as_ptr() == start && y == expected.clone().slice_move(ndarray::s![3..n - 2]).into_dyn());
-        // arguments that need range reduction
+        // an op whose arguments need range reduction may overwrite its operand too
         let x = ArcArray::from_shape_fn(n, |i| if i % 7777 == 0 { 1e300 } else { i as f64 * 0.1 }).into_dyn();
         let expected = each1(&B, &Sine, Operand::array(&x)).unwrap();
         assert_eq!(each1(&B, &Sine, Operand::Array(Cow::Owned(x))).unwrap(), expected);

@@ -1,4 +1,5 @@
-//! Formulas computed in one pass: the formula's tree is the op of a [`Kernel`] whose operands are the formula's arrays.
+//! Computes a formula in one pass over its arrays, by a [`Kernel`] whose op is the formula's expression tree, and whose
+//! operands are the formula's arrays.
 
 use super::{
     NdArray,
@@ -14,10 +15,10 @@ use crate::{
 };
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit, ptr, slice};
 
-/// Runs a formula over arrays in host memory, of any backend.
+/// Computes a formula over arrays of any backend that are in host memory.
 ///
 /// # Safety
-/// `views` has the views of the formula's arrays, in order.
+/// `views` has one view for each array of the formula, in the formula's order.
 #[inline]
 pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: &E,
@@ -29,9 +30,9 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
 }
 
-/// Like [`over`], but writes to `out`, which may share memory with arrays of the formula. Returns false and changes
-/// nothing if the shape or layout of `out` differs from that of the result, or from that of an array that starts at the
-/// same address.
+/// Like [`over`], but writes the result to `out`, which may share memory with arrays of the formula. Returns false and
+/// writes nothing if `out` differs in shape or layout from the result, or from an array of the formula that starts at
+/// the same address.
 ///
 /// # Safety
 /// The conditions of [`over`] hold. The memory of `out` is used only by `out` and by arrays of the formula that start
@@ -48,7 +49,7 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     unsafe { run::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
-/// Calls `of` with a source that computes the elements of the formula when they are read.
+/// Calls `of` with a `Source` that computes the elements of the formula when they are read.
 ///
 /// # Safety
 /// The conditions of [`over`] hold.
@@ -67,7 +68,7 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     }
 }
 
-/// The arrays of a formula.
+/// Views of the arrays of a formula: at most `MOST`.
 pub struct Views<'a> {
     views: [MaybeUninit<View<'a>>; MOST],
     count: usize,
@@ -81,7 +82,7 @@ impl Default for Views<'_> {
 }
 
 impl<'a> Views<'a> {
-    /// Adds an array.
+    /// Adds the view of the next array.
     #[inline(always)]
     pub fn push(&mut self, view: View<'a>) {
         self.views[self.count].write(view);
@@ -94,19 +95,21 @@ impl<'a> Views<'a> {
     }
 }
 
-/// The op of a formula's kernel: the tree, and its scalars.
+/// The op of a formula's kernel: the expression tree and the scalars of the formula.
 struct Op<L: Layout, E> {
     tree: E,
     scalars: L::Scalars,
 }
 
-/// The kernel of a formula over leaves of this layout.
+/// Holds the kernel of the formula `E`. The layout `L` describes the dtypes of its leaves, which are the formula's
+/// arrays and scalars.
 struct Of<L, E, T>(PhantomData<(L, E, T)>);
 
 impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
         name: formula::NAME,
-        // a formula of more arrays than `MOST` runs in parts, but this constant exists for its type too
+        // a formula with more than `MOST` arrays is computed in several parts, but this constant is also compiled for
+        // the type of the whole formula
         operands: L::ARRAYS as u8,
         inputs: L::DTYPES,
         output: T::DTYPE,
@@ -126,13 +129,15 @@ impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const LOOPS: [Loop; SETS] = [base::<L, E, T>; SETS];
 }
 
-/// Number of elements for which the arguments of sines are inspected together.
+/// Number of elements per block. Each block of a formula with trigonometric functions is checked for arguments that
+/// need range reduction.
 const BLOCK: usize = 256;
 
-/// The loop body, for any instruction set. `out` is a slice, so that the compiler knows that it overlaps no operand.
+/// The loop body, compiled for each instruction set. `out` is a slice, so that the compiler knows that it overlaps no
+/// operand.
 ///
 /// # Safety
-/// Every bound array has as many elements as `out`.
+/// Every array in `bound` has as many elements as `out`.
 #[inline(always)]
 unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: E,
@@ -147,7 +152,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
         if const { E::NEEDS_RANGE_REDUCTION } {
             let mut i = done;
             while i < end {
-                // SAFETY: the caller guarantees that every bound array has an element `i`.
+                // SAFETY: the caller guarantees that every array in `bound` has an element `i`.
                 far |= e.needs_range_reduction(&unsafe { L::load(&bound, i) });
                 i += 1;
             }
@@ -166,7 +171,7 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             }
         } else {
             while i < end {
-                // SAFETY: the caller guarantees that every bound array has an element `i`.
+                // SAFETY: the caller guarantees that every array in `bound` has an element `i`.
                 unsafe { out.get_unchecked_mut(i).write(e.at(&L::load(&bound, i))) };
                 i += 1;
             }

@@ -1,7 +1,9 @@
-//! One op over one dtype as a table of loops, and the code around a loop, which is compiled once for all kernels.
+//! Kernels of elementwise ops: the compiled loops of one op for one dtype, and the code that calls the loops, which is
+//! compiled once for all kernels.
 //!
-//! A [`Kernel`] has one loop per instruction set; nothing else is generic. [`stretch`] calls the loop, and repeats
-//! scalars in memory for loops that take only slices. [`run`](super::run) goes over arrays of any layout.
+//! A [`Kernel`] has one loop per instruction set; only these loops are generic. [`stretch`] calls a loop on contiguous
+//! operands, and first repeats scalars in memory if the loop takes only slices. [`run`](super::run) applies a kernel to
+//! arrays of any layout.
 
 #[cfg(target_arch = "x86_64")]
 use super::roots;
@@ -13,17 +15,17 @@ use super::{
 use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, formula, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// Largest number of operands of a kernel, reached only by formulas: an op has at most three.
+/// Maximum number of operands of a kernel. Only formulas have that many; an op has at most three.
 pub const MOST: usize = formula::MOST;
 
-/// Largest number of operands of an op.
+/// Maximum number of operands of an op.
 const OPERANDS: usize = 3;
 
-/// Writes `n` elements at `out`, computed by the op at `op` from the operands at `x`. Each operand has `n` elements, or
-/// a single element if its bit in `scalars` is set.
+/// A loop applies the op at `op` to the operands at `x`, and writes `n` results to `out`. Each operand has `n`
+/// elements, or a single element if its bit in `scalars` is set.
 pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
 
-/// An op over one dtype.
+/// The loops of one op for one dtype, or for one combination of operand dtypes.
 pub struct Kernel {
     /// Name of the op, for errors.
     pub(super) name: &'static str,
@@ -33,12 +35,13 @@ pub struct Kernel {
     pub(super) inputs: [DType; MOST],
     /// Dtype of the result.
     pub(super) output: DType,
-    /// True if the loops also take the scalars for which [`has_form`] is true; other loops take only slices.
+    /// True if the loops also accept scalar operands, in the combinations for which [`has_form`] is true. Other loops
+    /// accept only slices.
     pub(super) scalar_forms: bool,
     /// The loop for each instruction set.
     pub(super) loops: [Loop; SETS],
-    /// Faster loops for blocks without an argument that needs range reduction (see [`needs_range_reduction`]), if the
-    /// op has them.
+    /// Faster loops for blocks in which no argument needs range reduction (see [`needs_range_reduction`]), if the op
+    /// has such loops.
     pub(super) near: Option<[Loop; SETS]>,
 }
 
@@ -55,19 +58,21 @@ impl Kernel {
         self.output
     }
 
-    /// True if one call of a loop handles any number of elements, with these operands as scalars.
+    /// Returns whether one call of a loop handles any number of elements if the operands in the bit set `scalars` are
+    /// scalars.
     #[inline(always)]
     pub(super) fn is_direct(&self, scalars: u8) -> bool {
         self.near.is_none() && self.takes(scalars)
     }
 
-    /// True if the loops take these operands as scalars.
+    /// Returns whether the loops accept scalars for the operands in the bit set `scalars`.
     #[inline(always)]
     fn takes(&self, scalars: u8) -> bool {
         scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
     }
 
-    /// The loop for `n` elements whose first operand begins at `x`. Kernels that inspect arguments have one operand.
+    /// Selects the loop for `n` elements; `x` is the address of the first operand. Only kernels with a single operand
+    /// inspect their arguments.
     ///
     /// # Safety
     /// `x` points to `n` elements of the first operand.
@@ -82,7 +87,8 @@ impl Kernel {
     }
 }
 
-/// True if loops with forms for scalars have a form for these scalars: one of two operands, or the last two of three.
+/// Returns whether loops with scalar forms have a form for the scalar operands in the bit set `scalars`: one operand of
+/// two, or the last two of three.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
     match operands {
@@ -98,7 +104,7 @@ pub struct Table<F> {
 }
 
 impl<F> Table<F> {
-    /// A table of these kernels.
+    /// Creates a table that contains these kernels.
     pub const fn new(kernels: &[KernelOf<F>]) -> Table<F> {
         let mut table = [None; DType::ALL.len()];
         let mut i = 0;
@@ -124,7 +130,7 @@ fn get(kernels: &[Option<&'static Kernel>; DType::ALL.len()], dtype: DType, n: u
     kernel.expect("a table has the kernels that it says it has")
 }
 
-/// A kernel for an op of type `F`.
+/// A kernel whose op has type `F`.
 #[derive(Clone, Copy)]
 pub struct KernelOf<F> {
     kernel: &'static Kernel,
@@ -133,7 +139,7 @@ pub struct KernelOf<F> {
     of: PhantomData<fn(F)>,
 }
 
-/// True if a dtype is one of these.
+/// Returns whether `these` contains `dtype`, also at compile time.
 const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
     let mut i = 0;
     while i < these.len() {
@@ -145,14 +151,16 @@ const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
     false
 }
 
-/// The kernel of an op over a dtype: from the op's table, or compiled in the calling crate.
+/// Returns the kernel of the op `F` for the dtype `T`. If the op's table has no kernel for this dtype, the kernel is
+/// compiled in the calling crate.
 #[inline(always)]
 pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'static Kernel {
     // a `const` block, so that unused kernels are not compiled
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
-            // not `KernelOf::KERNEL`: naming it would compile it here, even where the table has it
+            // does not fall back to `Of::KERNEL`: naming this constant would compile the kernel here, although the
+            // table has it
             None => no_table(),
         }
     } else {
@@ -170,21 +178,23 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// The property of the first operand for which blocks have a special loop: [`ABOVE_0`], [`WITHIN`], or [`NOTHING`].
+    /// The property of the first operand that selects a special loop for a block: [`ABOVE_0`], [`WITHIN`], or
+    /// [`NOTHING`].
     const LOOKS_FOR: u8 = match T::DTYPE {
         DType::Float32 | DType::Float64 if F::IS_CHEAP_ABOVE_0 => ABOVE_0,
         DType::Float32 | DType::Float64 if F::CHEAP_WITHIN > 0.0 => WITHIN,
         _ => NOTHING,
     };
 
-    /// True if the loops have forms for scalars: loops that are bound by their loads get them, because they save one
-    /// load.
+    /// True if the loops have scalar forms. Loops that are limited by the speed of their loads have them, because a
+    /// scalar form saves one load per element.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
-    /// AVX-512 pays off if there is much to compute. Loops that are bound by memory are slower with it: most buffers do
-    /// not begin at a cache line, so that each access of 64 bytes takes two. For integers, LLVM generates far slower
-    /// loops. Bool results of 4- and 8-byte numbers gain because AVX-512 has masks of one bit per number, which AVX2
-    /// packs in several steps; conversions between reals and integers of 64 bits gain because AVX2 has none.
+    /// True if the fastest loop uses AVX-512, which pays off for expensive ops. Memory-bound loops are slower with
+    /// AVX-512: most buffers do not begin at a cache line, so each access of 64 bytes touches two cache lines. For
+    /// integers, LLVM generates far slower AVX-512 loops. Bool results of 4- and 8-byte numbers gain because AVX-512
+    /// compares into masks of one bit per number, whereas AVX2 packs such masks in several steps. Conversions between
+    /// reals and 64-bit integers gain because AVX2 has no instructions for them.
     const USES_AVX512: bool = {
         use DTypeKind::{Complex, Real, Signed, Unsigned};
         match (T::DTYPE.kind(), F::Out::DTYPE) {
@@ -197,10 +207,10 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         }
     };
 
-    /// The kernel, with its op.
+    /// The kernel, tagged with the type of its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
-    /// An associated constant, so that the kernel exists once in a crate.
+    /// The kernel itself: an associated constant, so that it exists only once in a crate.
     const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: N as u8,
@@ -213,11 +223,11 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     };
 }
 
-/// The kernel over 16-bit floats `T` of an op that is one operation: it runs the op's `f32` loop and rounds once.
+/// The kernel of the op `F` for 16-bit floats `T`. It runs the op's `f32` loop and rounds each result once.
 pub struct Widened<const N: usize, T, F>(PhantomData<(T, F)>);
 
 impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Widened<N, T, F> {
-    /// The kernel, with its op.
+    /// The kernel, tagged with the type of its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
     const LOOPS: &'static Kernel = {
@@ -233,7 +243,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
         }
     };
 
-    /// A [`Loop`] without scalars.
+    /// A [`Loop`] that accepts no scalars.
     unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
         let output = <F as Each<N, T>>::Out::DTYPE;
         // SAFETY: the caller guarantees the conditions of a loop, and the kernel belongs to the op over `f32`.
@@ -241,13 +251,14 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
     }
 }
 
-/// Number of elements that are widened at once.
+/// Number of elements that are widened to `f32` in one step.
 const WIDENED: usize = 512;
 
-/// Runs a kernel's `f32` loop on a 16-bit dtype. Results are written as `output`, rounded if `output` is `dtype`.
+/// Runs the `f32` loop of `kernel` on operands of the 16-bit dtype `dtype`. If `output` is also `dtype`, rounds the
+/// results to it; otherwise the loop writes results of dtype `output` directly.
 ///
 /// # Safety
-/// The conditions of a [`Loop`] of the dtype hold, and there are no scalars; `op` is the op of the kernel.
+/// The conditions of a [`Loop`] for `dtype` hold, no operand is a scalar, and `op` is the op of `kernel`.
 #[inline(never)]
 unsafe fn widened(
     kernel: &Kernel,
@@ -283,7 +294,7 @@ unsafe fn widened(
     }
 }
 
-/// The dtypes of an op's operands, padded to the length of a kernel's list; the padding is never read.
+/// Pads the dtypes of an op's operands to `MOST` entries. The padding is never read.
 const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     let mut all = [of[0]; MOST];
     let mut i = 0;
@@ -294,7 +305,8 @@ const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
     all
 }
 
-/// The kernel of an op over operands of any dtypes: from the op's table, or compiled in the calling crate.
+/// Returns the kernel of the op `F` for operands with the dtypes of `X`. If the op's table has no such kernel, it is
+/// compiled in the calling crate.
 #[inline(always)]
 pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
     if const { is_one_of(X::DTYPES[F::INPUT_OF_T], F::TABLED) } {
@@ -307,22 +319,22 @@ pub fn kernel_of<X: Elements, F: EachOf<X> + EachSource>() -> &'static Kernel {
     }
 }
 
-/// The kernel of the op `F` over operands of the dtypes of `X`.
+/// The kernel of the op `F` for operands with the dtypes of `X`.
 pub struct OfTuple<X, F>(PhantomData<(X, F)>);
 
 impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
-    /// The kernel, with its op.
+    /// The kernel, tagged with the type of its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
 
     const LOOPS: &'static Kernel = &tuple_kernel::<X, F>([tuples::<X, F>; SETS], F::Out::DTYPE);
 }
 
-/// The kernel of an op that only moves elements ([`EachSource::MOVED`]) over operands of the dtypes of `X`. It uses the
-/// loops for the dtypes of `M`, which have the same sizes.
+/// The kernel of an op that only moves elements ([`EachSource::MOVED`]), for operands with the dtypes of `X`. It uses
+/// the loops compiled for the dtypes of `M`, which have the same sizes as those of `X`.
 pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
 
 impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
-    /// The kernel, with its op.
+    /// The kernel, tagged with the type of its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: X::DTYPES[F::INPUT_OF_T], of: PhantomData };
 
     const LOOPS: &'static Kernel = {
@@ -337,7 +349,7 @@ impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M
     };
 }
 
-/// A kernel over operands of the dtypes of `X`.
+/// A kernel for operands with the dtypes of `X`.
 const fn tuple_kernel<X: Elements, F: EachSource>(loops: [Loop; SETS], output: DType) -> Kernel {
     Kernel {
         name: F::NAME,
@@ -351,7 +363,7 @@ const fn tuple_kernel<X: Elements, F: EachSource>(loops: [Loop; SETS], output: D
 }
 
 versions! {
-    /// The loop over operands of any dtypes: a [`Loop`] without scalars.
+    /// The [`Loop`] over operands with the dtypes of `X`. It accepts no scalars.
     unsafe fn tuples[X: Elements, F: EachOf<X> + EachSource][X, F](
         op: *const u8,
         x: &[*const u8; MOST],
@@ -359,7 +371,7 @@ versions! {
         out: *mut u8,
         n: usize,
     ) {
-        // SAFETY: as the caller promises, every operand has `n` elements, and there is room for `n` results.
+        // SAFETY: the caller guarantees `n` elements of every operand and room for `n` results.
         unsafe {
             let op = &*op.cast::<F>();
             let out = out.cast::<F::Out>();
@@ -375,7 +387,8 @@ versions! {
 
 #[cfg(target_arch = "x86_64")]
 const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(avx512: bool) -> [Loop; SETS] {
-    // the baseline has no loop for near arguments: an old processor need not have the fastest loop
+    // the baseline instruction set has no special loop for arguments without range reduction: old processors need not
+    // have the fastest loop
     let base = base::<N, T, F>;
     let avx2 = avx2::<N, T, F, NEAR>;
     let best = match T::DTYPE {
@@ -392,7 +405,8 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     [text::<N, T, F, NEAR>; SETS]
 }
 
-/// The loop body, for any instruction set. It calls no closures: they would be compiled for the baseline.
+/// The loop body, inlined into the loops of all instruction sets. It calls no closures, because they would be compiled
+/// for the baseline instruction set.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold. If `NEAR`, no element of the first operand needs range reduction.
@@ -485,10 +499,10 @@ const ABOVE_0: u8 = 3;
 /// The loop may assume that all elements of the first operand have magnitudes below [`EachSource::CHEAP_WITHIN`].
 const WITHIN: u8 = 4;
 
-/// Number of elements whose signs, or magnitudes, are inspected together.
+/// Number of elements per block whose signs or magnitudes are checked together.
 const SIGNS: usize = 128;
 
-/// The loop over slices that may assume the fact `KNOWN`.
+/// The loop over slices. `KNOWN` is one of the constants above, and says which fact the loop may assume.
 ///
 /// # Safety
 /// The conditions of [`text`] hold, and the fact is true.
@@ -499,11 +513,12 @@ unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const
     out: *mut F::Out,
     n: usize,
 ) {
-    // SAFETY: the caller guarantees the elements, and the fact.
+    // SAFETY: the caller guarantees the elements and that the fact is true.
     unsafe {
         let mut i = 0;
         while i < n {
-            // written out, because the compiler would lose the assumption about the element if a helper made the array
+            // the array is filled here, because the compiler would lose the assumption about the element if a helper
+            // filled it
             let mut at = [*p.add(i); N];
             if const { N > 1 } {
                 at[1] = *q.add(i);
@@ -583,7 +598,7 @@ pub(super) struct Pointers {
 // SAFETY: tasks read shared operands and write different parts of the result; ops are `Sync`.
 unsafe impl Sync for Pointers {}
 
-/// The operands without their first `by` elements; scalars are unchanged.
+/// Advances the addresses of the operands by `by` elements. The addresses of scalars are unchanged.
 #[inline]
 pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, by: usize) -> [*const u8; MOST] {
     for (i, x) in x.iter_mut().enumerate() {
@@ -594,13 +609,14 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
     x
 }
 
-/// Number of elements of a block, and of the copies of a scalar in memory.
+/// Number of elements per block, and number of times that a scalar is repeated in memory.
 const BLOCK: usize = 256;
 
-/// Number of elements whose arguments are inspected together, while they are in the first-level cache.
+/// Number of arguments that are checked together for range reduction, few enough to stay in the first-level cache until
+/// the loop reads them again.
 const LOOKED_AT: usize = 1 << 10;
 
-/// Runs a kernel on a stretch in which every operand is a slice or a scalar.
+/// Runs a kernel on a stretch of `n` elements, for which every operand is a contiguous slice or a scalar.
 ///
 /// # Safety
 /// The conditions of a [`Loop`] of this kernel hold.
@@ -618,7 +634,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// [`stretch`] that inspects the arguments of each block. There are no scalars.
+/// Like [`stretch`], but checks the arguments of each block to select its loop. No operand is a scalar.
 #[inline(never)]
 unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {
@@ -628,7 +644,7 @@ unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *
     }
 }
 
-/// [`stretch`] that overwrites the operands whose bits are set in `over`.
+/// Like [`stretch`], but the result overwrites the operands whose bits are set in `over`.
 #[inline]
 pub(super) unsafe fn stretch_over(
     kernel: &Kernel,
@@ -649,12 +665,13 @@ pub(super) unsafe fn stretch_over(
     }
 }
 
-/// Bytes that are copied before they are overwritten: few enough for the first-level cache, and enough for the loop of
-/// a block to cost far more than the code around it.
+/// Number of bytes that are copied before they are overwritten: few enough for the first-level cache, and so many that
+/// the loop over a block takes far longer than the call of the loop.
 const COPIED: usize = 1 << 13;
 
-/// [`stretch`] that overwrites operands, after copying a block of them: loops assume that they write to none of their
-/// operands. A loop that detects an overlap would compute one element at a time.
+/// Like [`stretch`], but the result overwrites operands. Each block of these operands is copied first, because loops
+/// assume that they do not write to their operands. A loop that detects such an overlap would compute one element at a
+/// time.
 #[inline(never)]
 unsafe fn in_place(
     kernel: &Kernel,
@@ -665,15 +682,16 @@ unsafe fn in_place(
     out: *mut u8,
     n: usize,
 ) {
-    /// Number of bytes for which the system's copy uses plain moves, which are faster than its method for large blocks.
+    /// Maximum number of bytes that `memcpy` copies with plain moves, which are faster than its method for large
+    /// blocks.
     const PIECE: usize = 1 << 11;
     let mut copied = MaybeUninit::<[u128; COPIED / 16]>::uninit();
     let (copied, size) = (copied.as_mut_ptr().cast::<u8>(), kernel.output.size());
     for done in (0..n).step_by(COPIED / size) {
         let len = (COPIED / size).min(n - done);
         let mut here = advanced(kernel, x, scalars, done);
-        // SAFETY: the result has `len` elements here, overwritten operands lie in its memory with elements of the same
-        // size, and `copied` has room for them.
+        // SAFETY: the result has `len` elements here, each overwritten operand is in the result's memory and has
+        // elements of the same size, and `copied` has room for `len` elements.
         unsafe {
             let to = out.add(done * size);
             for piece in (0..len * size).step_by(PIECE) {
@@ -685,8 +703,8 @@ unsafe fn in_place(
     }
 }
 
-/// [`stretch`] in blocks. Scalars are repeated in memory, and overwritten operands are copied first, because loops
-/// assume that they write to none of their operands.
+/// Like [`stretch`], but in blocks. Scalars are repeated in memory. Operands that the result overwrites are copied
+/// first, because loops assume that they do not write to their operands.
 #[inline(never)]
 pub(super) unsafe fn blocks(
     kernel: &Kernel,

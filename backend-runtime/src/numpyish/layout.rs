@@ -1,4 +1,5 @@
-//! Arrays of any layout: offsets of their elements, and lanes along one axis as contiguous slices.
+//! Access to arrays of any layout: the offsets of all elements in C order, and functions that process an array lane by
+//! lane. A lane consists of the elements along one axis, which are passed on as a contiguous slice.
 
 use super::{
     buffer::Buffer,
@@ -12,23 +13,24 @@ use std::sync::OnceLock;
 /// One axis of an array: its length and its stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// Number of indices.
+    /// Length of the axis.
     pub len: usize,
-    /// Distance from one index to the next, in elements.
+    /// Distance between neighbours along the axis, in elements.
     pub stride: isize,
 }
 
-/// The axes of an array.
+/// Returns the lengths and strides of the axes of an array.
 pub fn dims(x: View<'_>) -> Vec<Dim> {
     x.shape.iter().zip(x.strides).map(|(&len, &stride)| Dim { len, stride }).collect()
 }
 
-/// Number of elements that the axes span.
+/// Number of elements of an array with these axes.
 pub fn size(dims: &[Dim]) -> usize {
     dims.iter().map(|d| d.len).product()
 }
 
-/// Offsets of the elements of some axes in C order. The iterator never ends: it starts again after the last element.
+/// An iterator over the offsets of an array's elements in C order. It never ends: after the last element, it starts
+/// again.
 pub struct Offsets<'a> {
     dims: &'a [Dim],
     index: Vec<usize>,
@@ -36,7 +38,7 @@ pub struct Offsets<'a> {
 }
 
 impl<'a> Offsets<'a> {
-    /// Starts at element number `position`.
+    /// Starts at the element with index `position` in C order.
     pub fn at(dims: &'a [Dim], mut position: usize) -> Offsets<'a> {
         let mut index = vec![0; dims.len()];
         let mut offset = 0;
@@ -70,14 +72,14 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Number of lanes that are gathered together, because neighbours share cache lines. Twice as many lanes would evict
-/// each other from the cache if strides are powers of two.
+/// Number of neighbouring lanes that are gathered together, because they share cache lines. If strides are powers of
+/// two, twice as many lanes would evict each other from the cache.
 const GROUP: usize = 8;
 
 /// A function of one lane: it gets the address of the lane to read and the address of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
-/// Makes the function for the lanes of one task, with its working memory.
+/// Creates the function that processes the lanes of one task, and the function's working memory.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
 /// Dtype and length of the lanes that a function writes.
@@ -89,12 +91,12 @@ pub struct Lanes {
     pub len: usize,
 }
 
-/// Makes an array whose lanes along `axis` a function computes from the lanes of `x`. `grain` is the number of elements
-/// worth a task.
+/// Computes an array lane by lane: the function from `new` computes each lane of the result along `axis` from the
+/// corresponding lane of `x`. `grain` is the minimum number of elements per task.
 ///
 /// # Safety
-/// The function reads only its lane of `x`. It writes only its lane of the result, every element if it succeeds, and
-/// reads no element of that lane before writing it.
+/// The function reads only its lane of `x` and writes only its lane of the result. If it succeeds, it has written every
+/// element of this lane. It reads no element of this lane before writing it.
 pub unsafe fn map_lanes<'f>(
     op: &'static str,
     x: View<'_>,
@@ -149,11 +151,12 @@ pub unsafe fn map_lanes<'f>(
     unsafe { RawArray::new(op, shape, result) }
 }
 
-/// Runs a function on every lane along `axis` of an array in C order, in place: the function gets the same address
-/// twice.
+/// Runs a function on every lane along `axis` of an array in C order. The function changes the lane in place: its two
+/// addresses are equal.
 ///
 /// # Safety
-/// `x` points to the elements of an array of this shape, which nothing else uses; the function touches only its lane.
+/// `x` points to the elements of an array of this shape, nothing else uses these elements, and the function accesses
+/// only its lane.
 pub unsafe fn lanes_in_place<'f>(
     op: &'static str,
     x: *mut u8,
@@ -204,19 +207,20 @@ pub unsafe fn lanes_in_place<'f>(
     })
 }
 
-/// Start of an array to which each task writes its own lanes.
+/// Address of an array; each task writes its own lanes of this array.
 pub struct Target(pub *mut u8);
 
-// SAFETY: each task writes lanes of its own.
+// SAFETY: no two tasks write the same lane.
 unsafe impl Sync for Target {}
 
-/// Index of the first element of lane `k` of an array in C order whose axes after the lane's have `inner` elements.
+/// Index of the first element of lane `k` of an array in C order. `inner` is the product of the lengths of all axes
+/// after the axis of the lanes.
 fn lane_start(k: usize, len: usize, inner: usize) -> usize {
     k / inner * len * inner + k % inner
 }
 
-/// Runs `f` on ranges of groups of lanes, on several threads. A group has `elements` elements. Returns the first error
-/// of any task.
+/// Splits the indices of `groups` groups of lanes into ranges, and calls `f` with each range, on several threads. Each
+/// group has `elements` elements. Returns the first error.
 pub fn in_tasks(
     groups: usize,
     elements: usize,
@@ -232,14 +236,14 @@ pub fn in_tasks(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Lanes to read: in place if their stride is 1, otherwise from a copy.
+/// Reads the lanes of an array: in place if the stride of the lanes is 1, otherwise from a contiguous copy.
 struct LaneReader {
     start: *const u8,
     dtype: DType,
     lane: Dim,
 }
 
-// SAFETY: a reader only reads, and elements may be shared.
+// SAFETY: a reader only reads elements, which threads may share.
 unsafe impl Sync for LaneReader {}
 
 impl LaneReader {
@@ -247,10 +251,11 @@ impl LaneReader {
         self.lane.stride == 1 || self.lane.len <= 1
     }
 
-    /// Copies the lanes that begin at these offsets, one after another, unless they can be read in place.
+    /// Copies the lanes that begin at the offsets `at` to `to`, one after another. Does nothing if lanes can be read in
+    /// place.
     ///
     /// # Safety
-    /// Lanes begin at these offsets, and nothing writes to the lanes; `to` has room for all lanes.
+    /// Lanes begin at these offsets, nothing writes to the lanes, and `to` has room for all of them.
     unsafe fn gather(&self, at: &[isize], to: *mut u8) {
         unsafe fn each<U: Copy>(from: *const u8, lane: Dim, at: &[isize], to: *mut u8) {
             let (from, to) = (from.cast::<U>(), to.cast::<U>());
@@ -267,7 +272,8 @@ impl LaneReader {
         }
     }
 
-    /// Address of a lane: offset `at` in the array, or lane `k` of the gathered copies.
+    /// Address of a lane: at offset `at` of the array if lanes are read in place, else the address of copy `k` in
+    /// `gathered`.
     fn lane(&self, at: isize, k: usize, gathered: *const u8) -> *const u8 {
         let size = self.dtype.size();
         if self.direct() {
@@ -278,10 +284,11 @@ impl LaneReader {
     }
 }
 
-/// Copies contiguous lanes to lanes of this stride that begin at `starts`.
+/// Copies `many` contiguous lanes of length `len` to lanes of an array, which begin at `starts` and have stride
+/// `stride`.
 ///
 /// # Safety
-/// `from` has `many` lanes. The lanes to write lie in the memory of `to`, and nothing else uses them.
+/// `from` has `many` lanes. The lanes to write are in the array at `to`, and nothing else uses them.
 unsafe fn scatter(
     dtype: DType,
     from: *const u8,
@@ -300,7 +307,7 @@ unsafe fn scatter(
             }
         }
     }
-    // SAFETY: the caller guarantees the lanes in both memories.
+    // SAFETY: the caller guarantees the lanes in the source and in the target.
     unsafe { by_bits!(dtype, U => each::<U>(from, len, &starts[..many], stride, to)) }
 }
 
@@ -338,7 +345,7 @@ pub(super) mod tests {
         all
     }
 
-    /// Numbers from 0 on, in C order.
+    /// An array of this shape with the values 0, 1, 2, .. in C order.
     pub fn counting<T: Element>(shape: &[usize]) -> ArrayD<T> {
         let n = shape.iter().product::<usize>() as i64;
         ArrayD::from_shape_vec(IxDyn(shape), (0..n).map(T::from_i64).collect()).unwrap()
@@ -367,7 +374,7 @@ pub(super) mod tests {
                         }))
                     };
                     let out = Lanes { dtype: DType::Float64, len: len + 1 };
-                    // SAFETY: the lanes have these lengths.
+                    // SAFETY: the function accesses lanes of these lengths.
                     let y = unsafe { map_lanes("test", view(&a), axis, out, 16, &doubled) };
                     let y: NdArray<f64> = typed(y).unwrap();
                     for (from, to) in x.lanes(Axis(axis)).into_iter().zip(y.lanes(Axis(axis))) {
@@ -416,7 +423,7 @@ pub(super) mod tests {
                     Ok(())
                 }))
             };
-            // SAFETY: the lanes have these lengths.
+            // SAFETY: the function accesses lanes of these lengths.
             typed(unsafe { map_lanes("test", view(&none), axis, Lanes { dtype: DType::Float32, len: 2 }, 1, &new) })
                 .unwrap()
         };
@@ -424,11 +431,11 @@ pub(super) mod tests {
         assert_eq!(padded(1).shape(), [0, 2]);
         let never = || unreachable!();
         let nothing = std::ptr::null_mut();
-        // SAFETY: there is no element.
+        // SAFETY: the array is empty, so no address is used.
         unsafe { lanes_in_place("test", nothing, DType::Float32, &[0, 3], 0, 1, &never) }.unwrap();
     }
 
-    /// Both lanes as slices.
+    /// The lane to read and the lane to write as slices.
     fn lane<'a, T>(from: *const u8, from_len: usize, to: *mut u8, to_len: usize) -> (&'a [T], &'a mut [T]) {
         // SAFETY: the tests pass the lengths of the lanes.
         unsafe {
