@@ -223,7 +223,8 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     };
 }
 
-/// The kernel of the op `F` for 16-bit floats `T`. It runs the op's `f32` loop and rounds each result once.
+/// The kernel of the op `F` for 16-bit floats `T`, if the expression of `F` is a single operation. It runs the op's
+/// `f32` loop and rounds each result once.
 pub struct Widened<const N: usize, T, F>(PhantomData<(T, F)>);
 
 impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Widened<N, T, F> {

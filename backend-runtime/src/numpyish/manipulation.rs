@@ -1,4 +1,5 @@
-//! Reordering, joining, splitting, repeating. Ops that only change how memory is read return a view.
+//! Ops that reorder, join, split, repeat or pad arrays. Ops that only change the shape or the strides return a view of
+//! the same memory.
 
 use super::{
     NdArray, Numpyish,
@@ -14,7 +15,7 @@ use crate::{
     rules::{self, Repeats, Roll},
 };
 
-/// The elements, in C order, in another shape: a view if the array is in C order.
+/// Returns the elements, in C order, in another shape. The result is a view if `x` is in C order, else a copy.
 pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
     let to = rules::infer("reshape", x.shape(), to)?;
     changed_by(x, reshaped("reshape", view(x), to))
@@ -29,12 +30,12 @@ fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
     Ok(Change::Copy(unsafe { RawArray::new(op, to, copy::to_buffer(op, x)?)? }))
 }
 
-/// The elements, in C order, along one axis.
+/// Returns the elements, in C order, as an array of one axis. The result is a view if `x` is in C order, else a copy.
 pub fn flatten<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     changed_by(x, reshaped("flatten", view(x), vec![x.len()]))
 }
 
-/// The axes in another order.
+/// Returns a view with the axes in another order.
 pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     changed_by(x, permuted(x.shape(), axes))
 }
@@ -44,12 +45,12 @@ fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
     Ok(Change::One(Step::Permute(rules::permutation(OP, axes, shape)?)))
 }
 
-/// The axes in reverse order.
+/// Returns a view with the axes in reverse order.
 pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     changed_by(x, Ok(Change::One(Step::Reverse)))
 }
 
-/// The last two axes swapped.
+/// Returns a view in which the last two axes are swapped.
 pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     changed_by(x, matrix_transposed(x.shape()))
 }
@@ -62,13 +63,14 @@ fn matrix_transposed(shape: &[usize]) -> Result<Change> {
     Ok(Change::One(Step::Permute(order)))
 }
 
-/// Axes moved to other places; the other axes keep their order.
+/// Returns a view in which the axes `source` are moved to the positions `destination`. The remaining axes keep their
+/// order.
 pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
     let order = rules::moved("moveaxis", source, destination, x.ndim())?;
     changed_by(x, Ok(Change::One(Step::Permute(order))))
 }
 
-/// New axes of length 1.
+/// Returns a view with new axes of length 1.
 pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, expanded(x.ndim(), axis))
 }
@@ -77,7 +79,7 @@ fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
     Ok(Change::of(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert)))
 }
 
-/// The array without these axes, which have length 1.
+/// Returns a view without the axes `axis`, each of which must have length 1.
 pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, squeezed(x.shape(), axis))
 }
@@ -87,7 +89,7 @@ fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
     Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
-/// The array repeated along new axes and along axes of length 1.
+/// Repeats an array along new axes and along axes of length 1, so that it gets the shape `to`.
 pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     changed_by(x, broadcast(view(x), to))
 }
@@ -98,14 +100,14 @@ fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
     if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
 }
 
-/// Repeats along new axes and along axes of length 1. Copies the elements, because ndarray has no shared arrays of
-/// stride 0.
+/// Repeats an array along new axes and along axes of length 1. Copies the elements, because shared arrays of ndarray
+/// cannot have a stride of 0.
 fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
     rules::count(op, to, x.dtype.size())?;
     copy::to_raw(op, Region::of(x).broadcast(op, to)?.view())
 }
 
-/// All arrays broadcast to one shape.
+/// Broadcasts all arrays to one shape.
 pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
@@ -114,7 +116,7 @@ pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<
     xs.iter().map(each).collect()
 }
 
-/// Arrays joined along one axis, or flattened and joined.
+/// Joins arrays along one axis. If `axis` is `None`, flattens the arrays and joins them.
 pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: Option<isize>) -> Result<NdArray<T>> {
     typed(concatenated(&T::numpyish_views(xs), axis))
 }
@@ -137,7 +139,7 @@ fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
     joined(OP, shape, axis, xs)
 }
 
-/// Joins parts, one after the other, along an axis.
+/// Joins `parts` along an axis, in their order.
 fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
     let (mut out, strides) = room(op, &shape, parts[0])?;
     let mut at = 0;
@@ -150,13 +152,13 @@ fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Room for an array of the dtype of `x`, and the strides of its axes.
+/// Allocates room for an array of this shape with the dtype of `x`. Also returns the strides of the array in C order.
 fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<isize>)> {
     let n = rules::count(op, shape, x.dtype.size())?;
     Ok((Buffer::new(op, n, x.dtype)?, rules::c_strides(shape)))
 }
 
-/// Arrays of one shape joined along a new axis.
+/// Joins arrays of one shape along a new axis.
 pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
     typed(stacked(&T::numpyish_views(xs), axis))
 }
@@ -174,13 +176,13 @@ fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     unsafe { RawArray::new(OP, shape, out) }
 }
 
-/// The slices along one axis, as views.
+/// Returns one view for each index of an axis, without this axis.
 pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
     let axis = rules::axis("unstack", axis, x.ndim())?;
     T::numpyish_unstacked("unstack", x, axis)
 }
 
-/// The array repeated along each axis.
+/// Repeats the array as a whole along each axis.
 pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> Result<NdArray<T>> {
     typed(tiled(view(x), repetitions))
 }
@@ -196,7 +198,7 @@ fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
     repeated(OP, region, repeats)
 }
 
-/// Every element repeated, along one axis or in the flattened array.
+/// Repeats every element along one axis. If `axis` is `None`, flattens the array first.
 pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: Option<isize>) -> Result<NdArray<T>> {
     typed(copy::along_or_row("repeat", view(x), axis, |x, axis| repeated_along(x, repeats, axis)))
 }
@@ -207,7 +209,7 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// Copies a region with repetitions; the region already has an axis of length 1 for each axis that repeats.
+/// Copies a region with repetitions. The region must already have an axis of length 1 for each axis that is repeated.
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
@@ -238,8 +240,8 @@ fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
     }
 }
 
-/// Shifts by `shifts[k]`, which is less than the length, along axis k. The result gets `shape`, which has as many
-/// elements.
+/// Shifts the elements by `shifts[k]` along each axis k. Each shift must be less than the length of its axis. The
+/// result gets the shape `shape`, which must have as many elements as `x`.
 pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[usize]) -> Result<Change> {
     if x.len() == 0 || shifts.iter().all(|&s| s == 0) {
         return Ok(Change::View(Vec::new()));
@@ -262,7 +264,7 @@ pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[
     Ok(Change::Copy(unsafe { RawArray::new(op, shape.to_vec(), out)? }))
 }
 
-/// The elements in reverse order along axes, as a view.
+/// Returns a view with the elements in reverse order along the given axes.
 pub fn flip<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     changed_by(x, flipped(x.ndim(), axis))
 }
@@ -271,7 +273,8 @@ fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
     Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
 }
 
-/// Adds a border to the array.
+/// Adds a border around the array: `widths` are the widths before and after each axis, and `value` fills a constant
+/// border.
 pub fn pad<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -282,7 +285,7 @@ pub fn pad<T: Element>(
     typed(padded(view(x), widths, mode, Value::of(value.element::<T>("pad")?)))
 }
 
-/// [`pad`] of an array of real or complex floats, for other ops.
+/// Like [`pad`], for another op with the name `op`. The array has real or complex floats.
 pub(super) fn padded_by(
     op: &'static str,
     x: View<'_>,
@@ -314,15 +317,16 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<
     }
     let (mut out, strides) = room(OP, &shape, x)?;
     combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
-    // SAFETY: the runs of an axis cover it without a gap, so their combinations cover the result.
+    // SAFETY: the runs of each axis cover the axis without a gap, so the combinations of runs cover the result.
     unsafe { RawArray::new(OP, shape, out) }
 }
 
-/// [`pad`] with one value: places slabs before and after the array along every axis, then the array.
+/// Pads with a constant: writes slabs of the value before and after the array along every axis, and then copies the
+/// array.
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // lengths and start of the part of the result that no slab covers so far
+    // lengths and start of the part of the result that the slabs written so far do not cover
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);
@@ -380,7 +384,8 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     }
 }
 
-/// Copies the part of the array that one run per axis reads to its place in the result.
+/// Copies a part of the array to the result. `cell` has one run per axis, which gives the source and target indices
+/// along this axis.
 fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     let mut part = Region::of(x);
     let mut start = 0;

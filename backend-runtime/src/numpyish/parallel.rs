@@ -1,4 +1,4 @@
-//! Loops on several threads.
+//! Splits loops into tasks and runs the tasks on several threads.
 
 use super::team;
 use crate::threads;
@@ -11,19 +11,22 @@ use std::{
     time::Instant,
 };
 
-/// Number of elements per task of loops that do little per element. For fewer than twice as many, one thread is faster.
+/// Minimum number of elements per task for loops that do little work per element. With fewer than twice as many
+/// elements, one thread is faster.
 pub const CHEAP: usize = 1 << 16;
 
-/// Number of elements per task of loops with many instructions per element, such as `exp`, sorting and random numbers.
+/// Minimum number of elements per task for loops with many instructions per element, such as `exp`, sorting and random
+/// numbers.
 pub const COSTLY: usize = 1 << 12;
 
-/// Runs `f` on parts of `0..n`, on several threads if `n` is at least two times `grain`.
+/// Calls `f` with ranges that together make up `0..n`, on several threads if `n` is at least `2 * grain`.
 #[inline]
 pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
-/// Like [`parallel`], for loops of unknown cost: the first part is timed. Every index stands for `unit` elements.
+/// Like [`parallel`], for loops of unknown cost: times the loop over a first range to choose the size of the tasks.
+/// Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
@@ -42,12 +45,12 @@ unsafe impl<T: Send> Send for Shared<T> {}
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The slice, to be written in parts. It must not be used while a part exists.
+    /// Shares a slice, so that threads can write to parts of it. The slice itself must not be used while a part exists.
     pub fn new(out: &mut [T]) -> Shared<T> {
         Shared { start: out.as_mut_ptr(), len: out.len() }
     }
 
-    /// A part of the slice.
+    /// Returns the part of the slice with these indices.
     ///
     /// # Safety
     /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
@@ -63,19 +66,20 @@ impl<T> Shared<T> {
 /// True if the system has neither a clock nor threads: WebAssembly without WASI.
 const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
-/// Number of elements in the part that [`parallel_timed`] times.
+/// Number of elements in the first range, which [`parallel_timed`] times.
 const PROBE: usize = 1 << 12;
 
-/// Duration of the shortest task worth a thread. Waking a thread takes 5 microseconds on one machine and 30 on another.
+/// Minimum duration of a task for which waking a thread pays off. Waking a thread takes 5 to 30 microseconds, depending
+/// on the machine.
 const TASK_NANOSECONDS: u64 = 20_000;
 
-/// Duration of the shortest task worth a thread if threads are awake.
+/// Minimum duration of a task for which another thread pays off if the threads are awake.
 const AWAKE_TASK_NANOSECONDS: u64 = 8_000;
 
-/// Minimum time after a loop in which the threads of rayon's pool look for another loop before they sleep.
+/// Minimum time for which the threads of rayon's pool look for more work after a loop before they sleep.
 const AWAKE_NANOSECONDS: u64 = 20_000;
 
-/// End of the last loop on several threads, in nanoseconds of [`clock`].
+/// Time at which the last loop on several threads ended, in nanoseconds of [`clock`].
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// Nanoseconds since the first call, plus `AWAKE_NANOSECONDS`, so that threads do not count as awake at first.
@@ -93,14 +97,14 @@ fn probe(n: usize, unit: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let nanoseconds = now.saturating_sub(start).max(1);
     let awake = now.saturating_sub(LAST.load(Ordering::Relaxed)) < AWAKE_NANOSECONDS;
     let task = if awake { AWAKE_TASK_NANOSECONDS } else { TASK_NANOSECONDS };
-    // an upper bound, for clocks too coarse to measure the first part
+    // `most` limits the size of the tasks if the clock is too coarse to measure the first range
     let most = (CHEAP / unit).max(1);
     let grain = usize::try_from(task * probed as u64 / nanoseconds).unwrap_or(most).clamp(1, most);
     if n - probed < 2 * grain { f(probed..n) } else { split(probed..n, grain, f) }
 }
 
-/// Runs `f` on parts of a range. `f` is a `dyn` closure, so that the thread pool's code is compiled once, not once per
-/// op and dtype.
+/// Calls `f` with parts of a range, on several threads. `f` is a `dyn` closure, so that the thread pool's code is
+/// compiled once, not once per op and dtype.
 #[inline(never)]
 fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
     let threads = threads::count();
@@ -108,7 +112,7 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
         return f(range);
     }
     let n = range.end - range.start;
-    // a few tasks per thread, so that a slow thread does not hold up the rest
+    // each thread gets a few tasks, so that the loop does not have to wait for a slow thread
     let size = n.div_ceil(threads * 4).max(grain);
     team::run(n.div_ceil(size), threads, &|i| {
         let start = range.start + i * size;

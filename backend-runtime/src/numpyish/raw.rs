@@ -1,8 +1,9 @@
-//! Arrays whose dtype is known only at run time. The loops around a kernel work on these, so that they are compiled
-//! once, and not once per dtype.
+//! Arrays whose dtype is known only at run time. The code that calls kernels works on such arrays, so that it is
+//! compiled once, not once per dtype.
 //!
-//! The public functions of this backend have a dtype parameter. They hand [`View`]s to functions without one, and
-//! [`typed`](super::typed::typed) gives the resulting [`RawArray`] its dtype back.
+//! The public functions of this backend are generic over the element type. They pass [`View`]s to functions that are
+//! not generic, and [`typed`](super::typed::typed) converts the resulting [`RawArray`] to an array of that element
+//! type.
 
 use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};
@@ -30,24 +31,24 @@ pub fn view<T: Element>(x: &NdArray<T>) -> View<'_> {
     View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() }
 }
 
-/// The host memory of an array of `T`, of any backend.
+/// A view of an array of `T` in host memory. The array may belong to any backend.
 pub struct HostView<'a, T> {
     view: View<'a>,
     dtype: PhantomData<&'a T>,
 }
 
 impl<'a, T: Element> HostView<'a, T> {
-    /// The memory of an ndarray.
+    /// Views an ndarray array.
     #[inline]
     pub fn of(x: &'a NdArray<T>) -> HostView<'a, T> {
         HostView { view: view(x), dtype: PhantomData }
     }
 
-    /// The memory of an array other than an ndarray.
+    /// Views an array that is not an ndarray array.
     ///
     /// # Safety
-    /// Elements of `T` lie at these strides from `start` on, for every index of the shape, and are neither changed nor
-    /// freed during `'a`.
+    /// `start` is the address of the first element, and there is an element of `T` at these strides for every index of
+    /// the shape. No element is changed or freed during `'a`.
     #[inline]
     pub unsafe fn new(start: *const T, shape: &'a [usize], strides: &'a [isize]) -> HostView<'a, T> {
         HostView { view: View { start: start.cast(), dtype: T::DTYPE, shape, strides }, dtype: PhantomData }
@@ -58,13 +59,13 @@ impl<'a, T: Element> HostView<'a, T> {
         self.view
     }
 
-    /// The elements as a slice; `None` if they do not lie in C order.
+    /// The elements as a slice, or `None` if they are not in C order without gaps.
     pub fn as_slice(self) -> Option<&'a [T]> {
         self.view.is_c_order().then(|| self.view.as_slice())
     }
 }
 
-/// A view of an operand: a scalar has no axes.
+/// A view of an operand. The view of a scalar has no axes.
 #[inline(always)]
 pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
     match x {
@@ -74,7 +75,7 @@ pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A scalar, which broadcasts with everything.
+    /// A view of a scalar, which broadcasts to every shape.
     pub fn scalar<T: Element>(x: &'a T) -> View<'a> {
         View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }
     }
@@ -85,7 +86,7 @@ impl<'a> View<'a> {
         self.shape.iter().product()
     }
 
-    /// True if the elements lie in C order without gaps.
+    /// Returns whether the elements are in C order without gaps.
     pub fn is_c_order(&self) -> bool {
         let mut expected = 1;
         self.len() == 0
@@ -96,7 +97,7 @@ impl<'a> View<'a> {
             })
     }
 
-    /// The address of the element at this offset from the first, in elements.
+    /// The address of the element at `offset`, which is counted in elements from `start`.
     ///
     /// # Safety
     /// The offset belongs to an index of the view.
@@ -105,7 +106,7 @@ impl<'a> View<'a> {
         unsafe { self.start.offset(offset * self.dtype.size() as isize) }
     }
 
-    /// The elements as a slice of their type; they must lie in C order.
+    /// The elements as a slice of their type. They must be in C order without gaps.
     ///
     /// # Panics
     /// If `T` is not the type of the view's dtype, or if the elements are not in C order. Both are errors of the
@@ -130,7 +131,7 @@ pub struct RawArray {
 }
 
 impl RawArray {
-    /// Makes an array in C order. Returns an error if `shape` does not have as many elements as the buffer.
+    /// Creates an array in C order. Returns an error if `shape` does not have as many elements as the buffer.
     ///
     /// # Safety
     /// Every element has been written.
@@ -141,13 +142,14 @@ impl RawArray {
         Ok(RawArray { buffer, shape, strides: None })
     }
 
-    /// Makes an array without elements. Returns an error if none of the lengths is 0.
+    /// Creates an array without elements. Returns an error if none of the lengths is 0.
     pub fn empty(op: &'static str, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
-        // SAFETY: there are no elements to be written; a shape with elements is refused.
+        // SAFETY: an array without elements has no unwritten element, and `new` returns an error if the shape has
+        // elements.
         unsafe { RawArray::new(op, shape, Buffer::new(op, 0, dtype)?) }
     }
 
-    /// Makes an array of a vector's elements, in C order.
+    /// Creates an array in C order from the elements of a vector.
     pub fn from_vec<T: Element>(op: &'static str, shape: Vec<usize>, v: Vec<T>) -> Result<RawArray> {
         // SAFETY: the elements of a vector have been written.
         unsafe { RawArray::new(op, shape, Buffer::from_vec(v)) }
@@ -191,7 +193,7 @@ impl RawArray {
         self
     }
 
-    /// The elements, the shape, and the strides if the array is not in C order.
+    /// Splits the array into its elements, its shape, and its strides, which are `None` for C order.
     pub fn into_parts(self) -> (Buffer, Vec<usize>, Option<Vec<usize>>) {
         (self.buffer, self.shape, self.strides)
     }
@@ -209,7 +211,7 @@ impl RawArray {
         self.buffer.start()
     }
 
-    /// A view; `strides` must be [`RawArray::strides`].
+    /// A view of the array. `strides` must be the result of [`RawArray::strides`].
     pub fn view<'a>(&'a self, strides: &'a [isize]) -> View<'a> {
         View { start: self.buffer.start(), dtype: self.buffer.dtype(), shape: &self.shape, strides }
     }

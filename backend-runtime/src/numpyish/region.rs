@@ -1,9 +1,9 @@
-//! Parts of arrays of any dtype, with their own axes and strides: the sources of copies.
+//! Regions of arrays of any dtype. A region has its own axes and strides, and serves as the source of a copy.
 
 use super::raw::View;
 use crate::{DType, Error, Result};
 
-/// A part of an array, or an array with other axes. Nothing is copied.
+/// A part of an array, or a whole array with other axes. It refers to the memory of the array; nothing is copied.
 #[derive(Clone, Debug)]
 pub struct Region {
     start: *const u8,
@@ -13,17 +13,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// The whole array.
+    /// A region that consists of the whole array.
     pub fn of(x: View<'_>) -> Region {
         Region { start: x.start, dtype: x.dtype, shape: x.shape.to_vec(), strides: x.strides.to_vec() }
     }
 
-    /// A region of one element, which must outlive the region.
+    /// A region without axes, which consists of the element at `start`. The element must outlive the region.
     pub fn scalar(dtype: DType, start: *const u8) -> Region {
         Region { start, dtype, shape: Vec::new(), strides: Vec::new() }
     }
 
-    /// The region as a view. The array must still be alive.
+    /// The region as a view. The array that the region refers to must still be alive.
     pub fn view(&self) -> View<'_> {
         View { start: self.start, dtype: self.dtype, shape: &self.shape, strides: &self.strides }
     }
@@ -35,7 +35,7 @@ impl Region {
         self
     }
 
-    /// Takes `len` indices of an axis, from `first` on, `step` apart.
+    /// Selects `len` indices of an axis, which begin at `first` and are `step` apart.
     ///
     /// # Panics
     /// If an index is outside the axis.
@@ -51,7 +51,7 @@ impl Region {
         self
     }
 
-    /// Takes one index of an axis, and removes the axis.
+    /// Selects one index of an axis, and removes the axis.
     ///
     /// # Panics
     /// If the index is outside the axis.
@@ -62,7 +62,8 @@ impl Region {
         one
     }
 
-    /// Repeats along new and length-1 axes.
+    /// Broadcasts the region to the shape `to`, by repeating it along new axes and along axes of length 1. Returns an
+    /// error if the shapes do not fit.
     pub fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Region> {
         let refused = || Error::shapes(op, &self.shape, to);
         let new = to.len().checked_sub(self.shape.len()).ok_or_else(refused)?;

@@ -1,4 +1,5 @@
-//! Source indices of a repetition in which each element has its own count.
+//! Repetition of elements by a separate count for each element. Computes the index of the source element for each
+//! element of the result.
 
 use super::{
     NdArray, buffer,
@@ -13,20 +14,21 @@ use crate::{DType, Error, Result};
 /// Number of counts per task.
 const BLOCK: usize = 1 << 13;
 
-/// Number of places that are written at once for each element, whatever its count. The next element overwrites the
-/// places beyond the count.
+/// Number of positions of the result that are written in one step, even if fewer remain of an element's count. The next
+/// element overwrites the positions beyond the count.
 const WIDE: usize = 4;
 
-/// Repetition counts of the elements of an axis.
+/// Repetition counts of the elements along an axis.
 pub struct Repeats<'a> {
     counts: Packed<'a>,
     n: usize,
-    /// The first place of each block of counts, followed by the total number of places.
+    /// Position in the result at which the elements of each block of counts begin, followed by the length of the
+    /// result.
     starts: Vec<usize>,
 }
 
 impl<'a> Repeats<'a> {
-    /// Checks counts. Returns an error if a count is negative or the sum is 2^53 or more.
+    /// Checks the counts and computes their sums. Returns an error if a count is negative or the sum is 2^53 or more.
     pub fn new(op: &'static str, counts: HostView<'a, i64>) -> Result<Repeats<'a>> {
         let counts = counts.view();
         let (packed, n) = (copy::pack(op, counts)?, counts.len());
@@ -39,7 +41,7 @@ impl<'a> Repeats<'a> {
                 let counts = &counts[block * BLOCK..n.min((block + 1) * BLOCK)];
                 // as an unsigned number, a negative count is larger than any allowed sum
                 let sum = counts.iter().fold(0_u64, |sum, &count| sum.saturating_add(count as u64));
-                // SAFETY: each block has its own sum.
+                // SAFETY: each block has its own sum, so no two tasks write the same one.
                 unsafe { sums.part(block..block + 1)[0] = usize::try_from(sum).unwrap_or(usize::MAX) };
             }
         });
@@ -74,15 +76,15 @@ impl<'a> Repeats<'a> {
             let ends = &ends;
             for block in blocks {
                 let first = block * BLOCK;
-                // SAFETY: the slice has the counts of one block, whose sum is the number of places between the two
-                // addresses.
+                // SAFETY: the slice has the counts of one block, and their sum is the number of elements between the
+                // two target addresses.
                 unsafe {
                     let counts = std::slice::from_raw_parts(ends.from.add(first), BLOCK.min(self.n - first));
                     write(counts, first as i64, ends.to.add(self.starts[block]), ends.to.add(self.starts[block + 1]));
                 }
             }
         });
-        // SAFETY: every place has been written.
+        // SAFETY: every element has been written.
         typed(unsafe { RawArray::new(op, vec![self.total()], out) })
     }
 }
@@ -94,12 +96,12 @@ impl<'a> Repeats<'a> {
 unsafe fn write(counts: &[i64], first: i64, mut to: *mut i64, end: *mut i64) {
     for (index, &count) in (first..).zip(counts) {
         let count = count as usize;
-        // SAFETY: all writes are before `end`: they go fewer than `WIDE` places beyond `next`, and only if `WIDE`
-        // places remain.
+        // SAFETY: all writes are before `end`: the loop writes at most `WIDE` elements beyond `next`, and only if at
+        // least `WIDE` elements remain after `next`.
         unsafe {
             let next = to.add(count);
             if end.offset_from(next) >= WIDE as isize {
-                // small counts need no branch, because up to `WIDE` places are written whatever the count is
+                // all counts up to `WIDE` take the same branches, because `WIDE` elements are written for each of them
                 loop {
                     for k in 0..WIDE {
                         *to.add(k) = index;

@@ -1,24 +1,24 @@
-//! Square roots in AVX-512 registers. On Intel's processors, the square-root instruction takes twice as long for a
-//! register twice as wide. A few multiplications compute the same root in less than half of that time.
+//! Square roots in AVX-512 registers. On Intel's processors, the square-root instruction takes twice as long if the
+//! register is twice as wide. A few multiplications compute the same root in less than half of that time.
 //!
 //! The processor's estimate of `1 / sqrt(x)` has a relative error of at most 2^-14. Let `g` be near `sqrt(x)`, and `h`
 //! near `1 / (2 sqrt(x))`. A step of Goldschmidt's algorithm turns them into approximations with twice as many digits:
 //! `g + g r` and `h + h r`, where `r = 1/2 - g h`. The result is `g + (x - g g) h`, in which `x - g g` is exact if `g`
 //! is next to the root (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). Before
-//! it is rounded, this sum is so near the root that it can round differently from the instruction only for the few
-//! numbers whose roots are next to the midpoint between two numbers. The tests check all these numbers with many
-//! estimates, for float32 with every estimate. Only one float64, the number after a power of 4, has estimates that lead
-//! to another result. The loop leaves it to the instruction, as well as infinity, negative numbers, NaN, and numbers so
-//! small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
+//! rounding, this sum is very close to the root. It can round differently from the result of the instruction only if
+//! the root is next to the midpoint between two floats, which is true for few `x`. The tests check all such `x`, with
+//! many estimates for float64 and every estimate for float32. Only the float64 number after a power of 4 has estimates
+//! that lead to another result. The loop uses the instruction for this number, and for infinity, negative numbers, NaN,
+//! and numbers so small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
 
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;
 
-/// Smallest exponents, as stored, of float64 and float32 numbers for which `x - g g` loses no digits.
+/// Minimum biased exponents of float64 and float32 numbers for which `x - g g` loses no digits.
 const LEAST_64: u64 = 100;
 const LEAST_32: u32 = 50;
 
-/// Square roots of float64, as a [`Loop`](super::kernel::Loop).
+/// A [`Loop`](super::kernel::Loop) that computes square roots of float64 numbers.
 ///
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
@@ -40,7 +40,7 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
     }
 }
 
-/// Square roots of float32, as a [`Loop`](super::kernel::Loop).
+/// A [`Loop`](super::kernel::Loop) that computes square roots of float32 numbers.
 ///
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
@@ -81,7 +81,7 @@ fn roots_64(x: arch::__m512d) -> arch::__m512d {
     // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_pd(not_0, x);
     let (mut g, mut h) = (arch::_mm512_mul_pd(x, estimate), arch::_mm512_mul_pd(half, estimate));
-    // the first step gives 28 binary digits, and the second gives all
+    // after the first step, 28 binary digits are correct, and after the second step, all
     for _ in 0..2 {
         let r = arch::_mm512_fnmadd_pd(g, h, half);
         (g, h) = (arch::_mm512_fmadd_pd(g, r, g), arch::_mm512_fmadd_pd(h, r, h));
@@ -105,7 +105,7 @@ fn roots_32(x: arch::__m512) -> arch::__m512 {
     // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_ps(not_0, x);
     let (g, h) = (arch::_mm512_mul_ps(x, estimate), arch::_mm512_mul_ps(half, estimate));
-    // one step gives all digits
+    // after one step, all digits are correct
     let r = arch::_mm512_fnmadd_ps(g, h, half);
     let (g, h) = (arch::_mm512_fmadd_ps(g, r, g), arch::_mm512_fmadd_ps(h, r, h));
     arch::_mm512_fmadd_ps(arch::_mm512_fnmadd_ps(g, g, x), h, g)
@@ -121,7 +121,7 @@ mod tests {
         std::arch::is_x86_feature_detected!("avx512f")
     }
 
-    /// The float64 loop for one number, with this estimate.
+    /// Computes the root of one number by the formula of the float64 loop, from a given estimate.
     fn by_64(x: f64, estimate: f64) -> f64 {
         let (mut g, mut h) = (x * estimate, 0.5 * estimate);
         for _ in 0..2 {
@@ -131,7 +131,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// The float32 loop for one number, with this estimate.
+    /// Computes the root of one number by the formula of the float32 loop, from a given estimate.
     fn by_32(x: f32, estimate: f32) -> f32 {
         let (g, h) = (x * estimate, 0.5 * estimate);
         let r = (-g).mul_add(h, 0.5);
@@ -139,7 +139,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// Largest relative error of an estimate.
+    /// Maximum relative error of an estimate.
     const OFF: f64 = 1.0 / 16384.0;
 
     /// A pseudo-random number in [-1, 1].
@@ -147,8 +147,8 @@ mod tests {
         f64::from(philox(7, at)[0]) / f64::from(u32::MAX) * 2.0 - 1.0
     }
 
-    /// All `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8. One of them is found bit by bit;
-    /// the others differ in the sign and the highest bit.
+    /// All four `z` below `2^p` with `z^2 = k` modulo `2^p`, for a `k` that is 1 modulo 8. The first `z` is found bit
+    /// by bit; the other three differ from it in the sign, in the highest bit, or in both.
     fn roots_modulo(k: i128, p: u32) -> [u128; 4] {
         let modulo = |z: u128, p: u32| z & ((1 << p) - 1);
         let mut z = 1_u128;
@@ -161,9 +161,9 @@ mod tests {
         [z, z.wrapping_neg(), other, other.wrapping_neg()].map(|z| modulo(z, p))
     }
 
-    /// Numbers of `digits` binary digits in [1, 4) whose roots are next to the midpoint between two numbers, each with
-    /// the magnitude of its `k`, smallest and nearest first. A midpoint in [1, 2) is `z / 2^digits` with odd `z`, and
-    /// `z^2 - k` is such a number if its last `p` bits are 0.
+    /// Numbers in [1, 4) of `digits` binary digits whose roots are next to the midpoint between two floats. A midpoint
+    /// in [1, 2) is `z / 2^digits` with odd `z`, and `z^2 - k` with a small `k` is such a number, apart from its scale,
+    /// if its last `p` bits are 0. Returns pairs of a number and `|k|`, sorted by `|k|`: the nearest roots come first.
     fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
         for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {
@@ -269,7 +269,7 @@ mod tests {
         let mut x = limits.to_vec();
         x.extend([-1, 0, 1].map(|off| f64::from_bits((LEAST_64 << 52).wrapping_add_signed(off))));
         x.extend(words(1, 2000).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
-        // numbers that are never left to the instruction
+        // numbers for which the loop does not use the square-root instruction
         let exponents = LEAST_64 + 1..2046;
         x.extend(exponents.zip(words(2, 2000)).map(|(e, w)| f64::from_bits(e << 52 | u64::from(w[0]) << 20)));
         let mut narrow: Vec<f32> = limits.map(|x| x as f32).to_vec();
