@@ -1,4 +1,5 @@
-//! Runs a kernel over arrays: chooses the path through memory, the number of threads, and the memory of the result.
+//! Runs a kernel over arrays: chooses the order in which elements are visited, the number of threads, and the memory of
+//! the result.
 
 use super::{
     buffer::Buffer,
@@ -11,34 +12,35 @@ use super::{
 };
 use crate::{Result, rules};
 
-/// [`stretch`], or its version that bypasses the caches if that is faster for a call over `bytes` bytes.
+/// Selects the function that computes a stretch in a call over `bytes` bytes: [`stretch`], or its version that bypasses
+/// the caches if this is faster.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
     if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }
 }
 
-/// A function that computes a stretch in which every operand is a slice or a scalar, as [`stretch`] does.
+/// A function with the signature of [`stretch`]. It computes a stretch, in which every operand is a slice or a scalar.
 type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MOST], u8, *mut u8, usize);
 
 /// The result of [`run`].
 pub enum Computed {
-    /// Elements in the shape and memory order of an operand.
+    /// The result has the shape and the memory order of an operand.
     Like {
-        /// Index of that operand.
+        /// Index of the operand.
         lead: usize,
-        /// True if that operand is in C order.
+        /// True if the operand is in C order.
         c_order: bool,
-        /// The elements.
+        /// The elements of the result.
         buffer: Buffer,
     },
-    /// An array of another layout.
+    /// The result has another layout.
     Other(Box<RawArray>),
 }
 
-/// Smallest number of elements for which several threads may be worthwhile.
+/// Minimum number of elements for which several threads may be faster than one.
 const SMALL: usize = 1 << 14;
 
-/// Operands that are all scalars or arrays of one common shape in C order.
+/// Operands each of which is a scalar or an array in C order. All arrays have the same shape.
 pub struct Aligned {
     x: [*const u8; MOST],
     scalars: u8,
@@ -48,7 +50,7 @@ pub struct Aligned {
     pub n: usize,
 }
 
-/// The operands, if each is a scalar or an array of one common shape in C order; else `None`.
+/// Returns the operands as `Aligned`, or `None` if an array is not in C order or two arrays differ in shape.
 #[inline(always)]
 pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
     let mut x = [std::ptr::null(); MOST];
@@ -67,7 +69,7 @@ pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
 }
 
 impl Aligned {
-    /// True if one call of a loop computes the whole result.
+    /// Returns whether one call of a loop computes the whole result.
     #[inline(always)]
     pub fn is_one_call(&self, kernel: &Kernel) -> bool {
         (1..SMALL).contains(&self.n) && kernel.is_direct(self.scalars)
@@ -79,15 +81,15 @@ impl Aligned {
     /// The conditions of [`run`] hold, `is_one_call` returned true, and `out` has room for the elements.
     #[inline(always)]
     pub unsafe fn call(&self, kernel: &Kernel, op: *const u8, out: *mut u8) {
-        // SAFETY: every operand has `n` elements in C order or is a scalar, for which the loop has a form.
+        // SAFETY: every operand has `n` elements in C order, or is a scalar that the loop accepts.
         unsafe { kernel.loops[set()](op, &self.x, self.scalars, out, self.n) };
     }
 }
 
-/// Runs a kernel over operands, broadcast to one shape.
+/// Runs a kernel over operands, which are broadcast to one shape.
 ///
 /// # Safety
-/// `op` points to the kernel's op, and the operands have the number and the dtypes that the kernel takes.
+/// `op` points to the kernel's op, and the number and the dtypes of the operands are those of the kernel.
 #[inline(never)]
 pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
     // SAFETY: the caller guarantees the op and the operands.
@@ -109,7 +111,7 @@ fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
 
-/// True if the shapes of two arrays with the same number of elements are equal.
+/// Returns whether the shapes of two arrays are equal. The arrays must have the same number of elements.
 #[inline(always)]
 fn same_shape(a: &[usize], b: &[usize]) -> bool {
     a.len() == b.len() && (a.len() == 1 || a == b)
@@ -173,7 +175,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
-/// True if the elements fill their memory without gaps, and all strides are non-negative; the axes may have any order.
+/// Returns whether the elements fill their memory without gaps, with axes in any order but no negative stride.
 fn is_dense(x: &View<'_>) -> bool {
     let mut axes: Vec<(isize, usize)> =
         x.strides.iter().copied().zip(x.shape.iter().copied()).filter(|a| a.1 != 1).collect();
@@ -184,21 +186,21 @@ fn is_dense(x: &View<'_>) -> bool {
         expected *= len as isize;
         fits
     });
-    // axes of length 1 are checked too, because the result takes over the strides
+    // the strides of axes of length 1 are checked too, because the result gets the same strides
     dense && x.strides.iter().all(|&s| s >= 0)
 }
 
-/// Runs a kernel over arrays of one memory layout, and scalars.
+/// Runs a kernel over scalars and arrays. All arrays have the same memory layout.
 #[inline(never)]
 unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
-    // SAFETY: the caller guarantees the op and the operands; the buffer is new, so no operand is in it.
+    // SAFETY: the caller guarantees the op and the operands, and no operand overlaps the buffer, because it is new.
     unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
     Ok(buffer)
 }
 
-/// Like `alike`, but writes to existing memory. If bit k of `over` is set, operand k lies in this memory, and each of
-/// its elements is read before it is overwritten.
+/// Like `alike`, but writes to existing memory. If bit k of `over` is set, operand k has the same memory as the result,
+/// and each of its elements is read before it is overwritten.
 unsafe fn alike_into(
     kernel: &Kernel,
     op: *const u8,
@@ -226,12 +228,12 @@ unsafe fn alike_into(
     });
 }
 
-/// Smallest size in bytes of a result that overwrites an operand that nothing else uses. A smaller block of memory can
-/// be allocated quickly, and is in the cache.
+/// Minimum size in bytes of a result that overwrites an operand, if nothing else uses the operand. Smaller results get
+/// new memory, which is allocated quickly and is already in the cache.
 pub const REUSED: usize = 1 << 17;
 
-/// Writes the result over `out`, an array that may be among the operands, if `out` has the result's shape, and the
-/// layout that a new result would have. Otherwise returns false and changes nothing.
+/// Writes the result to the existing array `out`, which may be one of the operands. `out` must have the shape of the
+/// result and the layout that a new result would have; otherwise returns false and changes nothing.
 ///
 /// # Safety
 /// The conditions of [`run`] hold. `out` has the dtype of the result, and only operands that start at the same address
@@ -280,7 +282,8 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         unsafe {
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, n),
-                // a scalar that lies in this memory is repeated in a buffer, like other scalars
+                // a scalar in the memory of the result is not overwritten in place, but repeated in a buffer, like
+                // other scalars
                 _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
                 _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
             }

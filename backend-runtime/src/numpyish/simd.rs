@@ -1,8 +1,9 @@
-//! Instruction sets: each loop is compiled for several, and the best one of the processor is chosen once per process.
+//! Choice of the instruction set. Each loop is compiled for several instruction sets, and the best set that the
+//! processor supports is chosen once per process.
 //!
-//! Every loop gives the same bits with each instruction set: it is one source of IEEE operations, compiled several
-//! times, and the order of its additions does not depend on the register width. Loops written for one instruction set
-//! give the same bits as the loops for the others.
+//! Every loop gives the same bits with each instruction set: one source of IEEE operations is compiled several times,
+//! and the order of additions does not depend on the register width. Loops that are written for a single instruction
+//! set give the same bits as the corresponding loops for the other sets.
 
 use std::{
     env,
@@ -37,8 +38,8 @@ fn look_up() -> usize {
     set.into()
 }
 
-/// The best set, or a lower one that `word` names. An unknown word changes nothing, as in other libraries: a library
-/// prints no warnings, and an unknown word is no reason to end a program.
+/// Returns the set that `word` names if it is lower than `best`, else `best`. An unknown word has no effect, as in
+/// other libraries: a library should not print warnings, and an unknown word is no reason to end a program.
 fn allowed(best: u8, word: &str) -> u8 {
     let most = match word.trim().to_ascii_lowercase().as_str() {
         "none" => 0,
@@ -60,7 +61,8 @@ fn best() -> u8 {
     0
 }
 
-/// Runs `f` with each instruction set of this processor. Other threads use the set too, which changes no result.
+/// Runs `f` once with each instruction set of this processor. Other threads use the same set meanwhile, which does not
+/// change their results.
 #[cfg(test)]
 pub fn with_each(mut f: impl FnMut(usize)) {
     for set in 0..=best() {
@@ -70,7 +72,7 @@ pub fn with_each(mut f: impl FnMut(usize)) {
     SET.store(best(), Relaxed);
 }
 
-/// Prefetches the cache line of an address into the second-level cache. The address need not be valid.
+/// Prefetches the cache line at an address into the second-level cache. The address need not be valid.
 #[inline(always)]
 pub fn prefetch<T>(from: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -82,15 +84,16 @@ pub fn prefetch<T>(from: *const T) {
     let _ = from;
 }
 
-/// Defines functions that run their version for AVX2 if the processor has AVX2:
-/// `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, the second name them.
+/// Defines functions that are compiled for the baseline and for AVX2, and run the AVX2 version if the processor has
+/// AVX2: `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, and the second
+/// brackets list their names.
 macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) $(-> $out)? {
-            // the body of all versions; not a closure, which would be compiled for the baseline
+            // the body of both versions; it is a function, because a closure would be compiled for the baseline
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             unsafe fn text<$($declared)*>($($arg: $ty),*) $(-> $out)? $body
@@ -115,14 +118,15 @@ macro_rules! versions {
 }
 pub(crate) use versions;
 
-/// Like [`versions`], with a version for AVX-512 too, for loops that compute much and do not wait for memory.
+/// Like [`versions`], but also compiles a version for AVX-512. It is for loops that are limited by computation, not by
+/// memory.
 macro_rules! wide_versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) {
-            // not `text`, which is a name in `versions`
+            // the name is not `text`, because `versions` uses this name
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             unsafe fn body<$($declared)*>($($arg: $ty),*) $body
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     versions! {
-        /// A sum in a fixed order, the same in every version.
+        /// A sum whose order of additions is the same in every version.
         unsafe fn added[const N: usize][N](x: &[f32; N]) -> f32 {
             x.iter().fold(0.0, |sum, &x| x.mul_add(x, sum))
         }

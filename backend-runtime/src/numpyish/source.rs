@@ -1,5 +1,5 @@
-//! The elements that a reduction reads, from an array or from a formula. A formula computes its elements in blocks when
-//! they are read, and they are never stored as a whole.
+//! Sources of the elements that a reduction reads: an array or a formula. A formula computes its elements block by
+//! block when they are read, so that the whole array is never stored.
 
 use super::{
     buffer::Buffer,
@@ -13,7 +13,7 @@ use super::{
 use crate::{DType, Result, rules};
 use std::{mem::MaybeUninit, ops::Deref};
 
-/// The elements that are reduced.
+/// The elements that a reduction reads.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     view: View<'a>,
@@ -21,13 +21,13 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The formula, if it computes the elements.
+    /// The formula that computes the elements, or `None` if they are in memory.
     pub fn formula(&self) -> Option<&'a Fused<'a>> {
         self.formula
     }
 
-    /// Dtype, shape and strides of the elements. For a formula, they describe the array that it would fill, and the
-    /// address is null.
+    /// Dtype, shape and strides of the elements. For a formula, these values describe the array that the formula would
+    /// fill, and the address is null.
     pub fn view(&self) -> View<'a> {
         self.view
     }
@@ -47,43 +47,45 @@ impl<'a> Deref for Source<'a> {
     }
 }
 
-/// A formula over arrays; any of its elements can be computed separately.
+/// A formula over arrays. Each of its elements can be computed separately.
 pub struct Fused<'a> {
     kernel: &'static Kernel,
     op: *const u8,
     operands: &'a [View<'a>],
-    /// Axes of the array that the formula would be written to, in the order of its memory; neighbours are joined if all
-    /// operands allow it.
+    /// Axes of the array that the formula would fill, in memory order. Neighbouring axes are joined if all operands
+    /// allow it.
     dims: Vec<Dim>,
-    /// Strides of each operand along these axes.
+    /// Strides of each operand along the axes in `dims`.
     steps: Vec<Vec<isize>>,
     shape: Vec<usize>,
     strides: Vec<isize>,
-    /// True if an element takes so long to compute that code that reads elements twice should keep them.
+    /// True if computing an element takes so long that code that reads elements twice should store them.
     costly: bool,
-    /// If the formula is a product of two operands, the indices of the two.
+    /// The indices of the two operands if the formula is a product of two operands.
     factors: Option<[usize; 2]>,
 }
 
-// SAFETY: the op is `Sync`, like the ops of all kernels, and operands are only read.
+// SAFETY: the ops of all kernels are `Sync`, and operands are only read.
 unsafe impl Sync for Fused<'_> {}
 
-/// Number of elements that are computed together if an operand has to be copied.
+/// Number of elements that are computed together if an operand must be copied to contiguous memory first.
 const SEGMENT: usize = 256;
 
-/// Shortest last axis for which one call of the loop per row costs less than copying the elements of many rows
-/// together.
+/// Minimum length of the last axis for which calling the loop once per row is faster than copying the elements of many
+/// rows to contiguous memory.
 const SHORT: usize = 32;
 
 impl<'a> Fused<'a> {
-    /// A formula over arrays that broadcast to one shape. Its elements have the memory order of a result of [`walk`].
+    /// Creates a formula over arrays, which are broadcast to one shape. The order of its elements is the memory order
+    /// that a result of [`walk`] would have.
     ///
     /// # Errors
     /// If the shapes do not broadcast.
     ///
     /// # Safety
-    /// `op` points to the kernel's op, the operands have the number and the dtypes that the kernel takes, and both
-    /// outlive the result. `factors` are indices of operands of the result's dtype.
+    /// `op` points to the kernel's op, the number and the dtypes of the operands are those of the kernel, and the op
+    /// and the operands outlive the result. `factors` are indices of operands that have the dtype of the kernel's
+    /// result.
     pub unsafe fn new(
         kernel: &'static Kernel,
         op: *const u8,
@@ -99,7 +101,7 @@ impl<'a> Fused<'a> {
         Ok(Fused { kernel, op, operands, dims: dims.collect(), steps, shape, strides, costly, factors })
     }
 
-    /// The elements, as a source.
+    /// A source that yields the elements of the formula.
     pub fn source(&'a self) -> Source<'a> {
         let Fused { shape, strides, .. } = self;
         Source { view: View { start: std::ptr::null(), dtype: self.dtype(), shape, strides }, formula: Some(self) }
@@ -109,7 +111,8 @@ impl<'a> Fused<'a> {
         self.kernel.output()
     }
 
-    /// All elements in the memory order of [`Fused::source`]; `None` if they are not worth keeping for a second reader.
+    /// Computes all elements in the memory order of [`Fused::source`]. Returns `None` if the elements are so cheap that
+    /// a second reader should compute them again.
     pub fn kept(&self) -> Result<Option<Buffer>> {
         if !self.costly {
             return Ok(None);
@@ -126,14 +129,16 @@ impl<'a> Fused<'a> {
         Ok(Some(elements))
     }
 
-    /// Addresses of the first element's factors, if the factors of all elements are contiguous; else `None`.
+    /// Addresses of the two factors of the first element. Returns `None` unless the formula is a product and each
+    /// factor is contiguous over all elements.
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         let factors = self.factors?;
         let is_dense = self.dims.len() == 1 && factors.iter().all(|&k| self.steps[k][0] == 1);
         is_dense.then(|| factors.map(|k| self.operands[k].start))
     }
 
-    /// Addresses of the factors of `n` contiguous elements from an offset on; `None` if the factors are not contiguous.
+    /// Addresses of the two factors of the element at `offset`. Returns `None` unless the formula is a product and each
+    /// factor is contiguous over the `n` elements that begin at `offset`.
     ///
     /// # Safety
     /// The offsets belong to elements of the source.
@@ -156,7 +161,7 @@ impl<'a> Fused<'a> {
         Some([0, 1].map(|k| self.operands[factors[k]].start.wrapping_offset((at[k] + rest) * size)))
     }
 
-    /// Computes `n` elements, `stride` apart, from an offset on.
+    /// Computes `n` elements that begin at `offset` and are `stride` apart.
     ///
     /// # Safety
     /// The offsets belong to elements of the source, and `out` has room for `n` elements.
@@ -173,10 +178,10 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], for contiguous elements whose operands are contiguous too, or scalars.
+    /// Like [`Fused::compute`], for contiguous elements of a formula whose operands are contiguous or scalars.
     ///
     /// # Safety
-    /// The conditions of [`Fused::compute`] hold; there is one axis.
+    /// The conditions of [`Fused::compute`] hold, and there is exactly one axis.
     unsafe fn compute_dense(&self, offset: isize, n: usize, out: *mut u8) {
         let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
         for (k, (operand, steps)) in self.operands.iter().zip(&self.steps).enumerate() {
@@ -187,7 +192,7 @@ impl<'a> Fused<'a> {
         unsafe { kernel::stretch(self.kernel, self.op, x, scalars, out, n) };
     }
 
-    /// Like [`Fused::compute`], for any elements.
+    /// Like [`Fused::compute`], for elements and operands of any strides.
     ///
     /// # Safety
     /// The conditions of [`Fused::compute`] hold.
@@ -198,7 +203,8 @@ impl<'a> Fused<'a> {
         while done < n {
             let mut x = [std::ptr::null(); MOST];
             self.operands.iter().zip(&mut x).for_each(|(operand, x)| *x = operand.start);
-            // the axis along which the next elements lie, their distance in indices, and their number
+            // the next elements have the same index on all axes except `along`; they are `apart` indices apart on this
+            // axis, and their number is `count`
             let (mut along, mut apart, mut count) = (0, 1, 1);
             let mut rest = offset + done as isize * stride;
             for (axis, dim) in self.dims.iter().enumerate() {
@@ -242,11 +248,11 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], for contiguous elements if the last axis is too short for a call of the loop per row:
-    /// the elements of many rows are copied together.
+    /// Like [`Fused::compute`], for contiguous elements of a formula whose last axis is too short to call the loop once
+    /// per row. Copies the elements of many rows to contiguous memory, and calls the loop once for them.
     ///
     /// # Safety
-    /// The conditions of [`Fused::compute`] hold; there are two axes or more.
+    /// The conditions of [`Fused::compute`] hold, and there are at least two axes.
     unsafe fn compute_short(&self, offset: usize, n: usize, out: *mut u8) {
         let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
         let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
@@ -274,17 +280,19 @@ impl<'a> Fused<'a> {
     }
 }
 
-/// Copies `n` elements of an operand, from element number `first` of the result on, to contiguous memory.
+/// Copies the operand's elements for `n` consecutive elements of the result, which begin at index `first`, to
+/// contiguous memory.
 ///
 /// # Safety
-/// The operand has an element at `steps` for every index of the axes. The axes have `n` elements from `first` on, and
-/// `to` has room for `n` elements.
+/// With the strides `steps`, the operand has an element for every index of the axes. The result has `n` elements from
+/// `first` on, and `to` has room for `n` elements.
 unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: usize, n: usize, to: *mut u8) {
     let (start, to) = (start.cast::<U>(), to.cast::<U>());
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // offset of this element's row; step and number of the rows from this row on, along the axis before the last
+        // `from` is the offset of this element's row; along the axis before the last, `count` rows with the stride
+        // `next` begin at this row
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;
@@ -326,7 +334,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     }
 }
 
-/// Copies elements of any stride to contiguous memory.
+/// Copies elements with any stride to contiguous memory.
 ///
 /// # Safety
 /// `from` has `n` elements at this stride, and `to` has room for `n` elements.

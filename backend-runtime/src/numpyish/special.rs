@@ -1,4 +1,4 @@
-//! Interpolation; `softmax` and related ops are in their own file.
+//! Linear interpolation. The module `softmax` has `softmax` and related ops.
 
 mod softmax;
 
@@ -14,9 +14,10 @@ use super::{
 };
 use crate::{DType, Precision, Result, rules};
 
-/// Linear interpolation of the points (xp, fp), xp increasing, at x; `left` and `right` beyond the ends.
+/// Interpolates linearly between the points (xp, fp), at each element of `x`. `xp` must increase. The result is `left`
+/// before the first point and `right` after the last point.
 ///
-/// Computed in `f64`, as NumPy does, and rounded once.
+/// Computes in `f64`, like NumPy, and rounds once.
 pub fn interp<T: Precision>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -45,7 +46,7 @@ fn interpolated<T: Precision>(
     let op = "interp";
     let n = rules::interpolated(op, xp.shape, fp.shape)?;
     let (at, values, from) = (copy::pack(op, xp)?, copy::pack(op, fp)?, copy::pack(op, x)?);
-    // SAFETY: the packed arrays have this dtype and these numbers of elements.
+    // SAFETY: the packed arrays have elements of type `T`, and these are their numbers of elements.
     let (at, values, from) = unsafe { (at.slice::<T>(n), values.slice::<T>(n), from.slice::<T>(x.len())) };
     let left = left.unwrap_or(values[0].to_f64());
     let right = right.unwrap_or(values[n - 1].to_f64());
@@ -76,7 +77,7 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
         return if x > x0 { right } else { f0 };
     }
     if x == x0 {
-        return f0; // also if the slope is not finite
+        return f0; // exact even if the slope is not finite
     }
     let (x1, f1) = (xp[n].to_f64(), fp[n].to_f64());
     let slope = (f1 - f0) / (x1 - x0);
@@ -145,7 +146,7 @@ mod tests {
         assert!(matches!(interp(&B, &none, &two, &two, None, None), Err(Error::Shapes { op: "interp", .. })));
         assert!(interp(&B, &none, &a(&[1.0]), &a(&[1.0, 2.0]), None, None).is_err());
         assert_eq!(interp(&B, &none, &a(&[1.0]), &a(&[1.0]), None, None).unwrap().shape(), [0]);
-        // points out of order give some number, and no panic
+        // points that are not in order give an unspecified result, but no panic
         assert_eq!(run(&[0.5, 5.0], &[3.0, f64::NAN, 1.0], &[1.0, 2.0, 3.0], None, None).len(), 2);
     }
 }

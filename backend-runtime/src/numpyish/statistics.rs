@@ -1,4 +1,5 @@
-//! Histograms and counts. If there are few counters, each thread counts its part of the elements in its own counters.
+//! Ops that count elements: `histogram` and `bincount`. If there are few counters, each thread has its own counters for
+//! its part of the elements.
 
 use super::{
     NdArray, Numpyish, buffer,
@@ -15,7 +16,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// The number of elements in each bin, and the edges of the bins.
+/// Returns the number of elements in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // both results
 pub fn histogram<T: Real>(
     b: &Numpyish,
@@ -53,7 +54,7 @@ pub fn histogram<T: Real>(
     Ok((counts, edges))
 }
 
-/// Ascending edges of bins.
+/// The bins of a histogram, given by their ascending edges.
 struct Bins {
     edges: Vec<f64>,
     /// Number of bins per unit of the elements' values, if all bins have the same width.
@@ -71,8 +72,8 @@ impl Bins {
         Ok(Bins { edges, density })
     }
 
-    /// The bin of an element; `None` outside the edges. Guesses the bin as if all bins had the same width, and searches
-    /// if the guess is wrong.
+    /// Index of the bin that contains `x`, or `None` if `x` is outside the edges. Guesses the bin as if all bins had
+    /// the same width, and searches if the guess is wrong.
     #[inline(always)]
     fn of(&self, x: f64) -> Option<usize> {
         let (edges, last) = (&self.edges[..], self.edges.len() - 2);
@@ -90,7 +91,8 @@ impl Bins {
     }
 }
 
-/// The number of occurrences of each number, or the sum of its weights.
+/// Returns the number of occurrences of each integer in `x` or, if weights are given, the sum of the weights of its
+/// occurrences.
 pub fn bincount<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<i64>,
@@ -114,10 +116,10 @@ pub fn bincount<T: Numeric>(
     super::casting::astype(b, &counts)
 }
 
-/// The least and the greatest number of a non-empty array.
+/// Returns the minimum and the maximum of a non-empty array.
 fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     let packed = copy::pack(op, x)?;
-    // SAFETY: `packed` has the numbers of `x`.
+    // SAFETY: `packed` has the elements of `x`, which are of type `i64`.
     let numbers = unsafe { packed.slice::<i64>(x.len()) };
     let all = Mutex::new((i64::MAX, i64::MIN));
     parallel::parallel(numbers.len(), CHEAP, |range| {
@@ -129,8 +131,8 @@ fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts elements in `places` counters; `count` adds a part of the elements to them. Each thread has its own counters
-/// if adding these up costs little compared to counting.
+/// Counts elements with `places` counters. `count` gets a part of the elements and increments the counters. Each thread
+/// has its own counters if adding them up costs little compared to counting.
 fn counted<T: crate::Element>(
     op: &'static str,
     x: View<'_>,
@@ -138,7 +140,7 @@ fn counted<T: crate::Element>(
     count: impl Fn(&[T], &mut [i64]) + Sync,
 ) -> Result<NdArray<i64>> {
     let packed: Packed<'_> = copy::pack(op, x)?;
-    // SAFETY: `packed` has the elements of `x`.
+    // SAFETY: `packed` has the elements of `x`, which are of type `T`.
     let elements = unsafe { packed.slice::<T>(x.len()) };
     let mut all = buffer::zeros::<i64>(op, places)?;
     let grain = CHEAP.max(places.saturating_mul(8));
@@ -171,7 +173,7 @@ mod tests {
         x.iter().copied().collect()
     }
 
-    /// The number of elements of each bin, by comparison with every edge.
+    /// Counts the elements in each bin by comparing each element with every edge.
     fn compared(x: &[f64], edges: &[f64]) -> Vec<i64> {
         let last = edges.len() - 2;
         let is_in = |x: f64, bin: usize| {

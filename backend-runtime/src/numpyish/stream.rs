@@ -1,10 +1,11 @@
-//! Streaming stores, which bypass the caches, for results that do not stay in a cache.
+//! Streaming stores for x86-64. They bypass the caches, and are used for results that are too large to stay in a cache.
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
 //! these reads add a third to the memory traffic of a sum of two arrays, and half to that of a copy. Such results are
 //! computed in blocks that stay in a near cache, and the blocks are written with the processor's streaming stores,
-//! which read nothing. The system has just cleared new pages, so these lie in a cache, where usual stores are faster.
-//! Therefore only programs whose allocator keeps pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
+//! which read nothing. If the allocator gets new pages for a result, the system has just cleared these pages, so they
+//! are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps pages
+//! ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
     kernel::{self, Kernel, MOST, advanced},
@@ -16,24 +17,24 @@ use std::{arch::x86_64 as arch, mem::MaybeUninit, ptr, sync::OnceLock};
 /// Size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Number of bytes that are computed before they are written, so few that the processor computes the next block
-/// meanwhile.
+/// Number of bytes that are computed before they are written: few enough for the processor to compute the next block
+/// while it writes this block.
 const BLOCK: usize = 1024;
 
-/// A block of results. It begins at a page, as large results do. If the addresses of a load and of a store just before
-/// it are equal in their last 12 bits, the processor takes them for the same bytes and waits. Here the next operands
-/// lie further on in their pages than the bytes that were just written.
+/// A block of results. Like large results, it begins at a page. If the last 12 bits of a load's address equal those of
+/// a recent store, the processor assumes that both access the same bytes, and waits. The alignment avoids this: the
+/// operands that are read next have larger offsets in their pages than the bytes that were just written to the block.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// One core's share, in bytes, of a cache that many cores share: the limit for loops that only wait for memory, such as
-/// running sums. The processor computes little while it writes lines: on an Intel Xeon with a cache of 480 MB, square
-/// roots of ten million numbers take longer with streaming stores than with usual stores. Some ops compute much, so ops
-/// bypass the caches only if results do not fit the whole cache.
+/// One core's share, in bytes, of a cache that many cores share. Loops that only wait for memory, such as running sums,
+/// bypass the caches above this size. Ops bypass the caches only if their data does not fit the whole cache, because
+/// the processor computes little while it writes cache lines: on an Intel Xeon with a cache of 480 MB, square roots of
+/// ten million numbers take longer with streaming stores than with usual stores.
 pub const SHARE: usize = 64 << 20;
 
-/// True if streaming stores are faster for a call that reads and writes `bytes` bytes, of which a cache keeps at most
-/// `share`.
+/// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total, if a cache
+/// keeps at most `share` bytes for the call.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
     /// Calls over fewer bytes fit in some cache of any processor.
@@ -45,9 +46,9 @@ pub fn pays(bytes: usize, share: usize) -> bool {
 pub fn last_cache() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
-        /// Size that is assumed for processors that do not report it.
+        /// Size that is assumed for processors that do not report their caches.
         const USUAL: usize = 32 << 20;
-        // the CPUID leaves in which Intel's and AMD's processors describe their caches, in the same format
+        // Intel's and AMD's processors describe their caches in these two CPUID leaves, in the same format
         let caches = [4, 0x8000_001d].map(|leaf| {
             let known = arch::__cpuid(leaf & 0x8000_0000).eax >= leaf;
             (0..if known { 8 } else { 0 })
@@ -63,14 +64,14 @@ pub fn last_cache() -> usize {
     })
 }
 
-/// [`kernel::stretch`], with a result that bypasses the caches.
+/// Like [`kernel::stretch`], but the result bypasses the caches.
 ///
 /// # Safety
 /// The conditions of [`kernel::stretch`] hold.
 #[inline(never)]
 pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
     let size = kernel.output().size();
-    // the elements before the first whole line
+    // the number of elements before the first whole cache line
     let head = out.align_offset(LINE) / size;
     if n * size < 4 * BLOCK || !(out.addr() + head * size).is_multiple_of(LINE) {
         // SAFETY: the caller guarantees the conditions of the kernel's loop.
@@ -79,8 +80,8 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     let _finish = Finish;
     let mut block = Block(MaybeUninit::uninit());
     let near: *mut u8 = block.0.as_mut_ptr().cast();
-    // SAFETY: all parts lie in the stretch. The block has room for a part, and its bytes are computed before they are
-    // written.
+    // SAFETY: all parts are ranges of the stretch. The block has room for `BLOCK` bytes, which are computed before
+    // `write` reads them.
     unsafe {
         kernel::stretch(kernel, op, x, scalars, out, head);
         let mut done = head;
@@ -98,7 +99,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// Calls [`finish`] when it is dropped, also if a user's op panics.
+/// Calls [`finish`] when it is dropped, even if a user's op panics.
 struct Finish;
 
 impl Drop for Finish {
@@ -107,10 +108,11 @@ impl Drop for Finish {
     }
 }
 
-/// Copies bytes from near memory to memory that is not needed soon. The caller must call [`finish`] afterwards.
+/// Copies bytes that are in a cache to memory that will not be read soon, with streaming stores. The caller must call
+/// [`finish`] afterwards.
 ///
 /// # Safety
-/// `from` and `to` have `bytes` bytes, which do not overlap.
+/// `from` and `to` have `bytes` bytes each, and the two ranges do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     let head = to.align_offset(LINE).min(bytes);
     let whole = (bytes - head) / LINE * LINE;
@@ -122,27 +124,27 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Orders streaming stores before later stores: a thread that learns of the result afterwards sees it.
+/// Orders streaming stores before all later stores, so that a thread that is notified by a later store sees the result.
 pub fn finish() {
     // SAFETY: every x86-64 processor has the instruction, which has no other effect.
     unsafe { arch::_mm_sfence() };
 }
 
-/// Writes cache lines, bypassing the caches.
+/// Writes whole cache lines with streaming stores.
 ///
 /// # Safety
-/// `from` and `to` have `bytes` bytes, a multiple of a line; `to` begins at a line.
+/// `from` and `to` have `bytes` bytes each. `bytes` is a multiple of `LINE`, and `to` begins at a cache line.
 unsafe fn write(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the processor has these instructions, and the caller guarantees the bytes.
     unsafe { if simd::set() > 1 { whole_lines(from, to, bytes) } else { quarters(from, to, bytes) } }
 }
 
-/// Writes each line by one store, so that the processor has no parts to combine.
+/// Writes each cache line with a single store, so that the processor need not combine several stores.
 #[target_feature(enable = "avx512f")]
 unsafe fn whole_lines(from: *const u8, to: *mut u8, bytes: usize) {
     let (from, to) = (from.cast::<arch::__m512i>(), to.cast::<arch::__m512i>());
     for i in 0..bytes / LINE {
-        // SAFETY: the caller guarantees whole cache lines in both memories.
+        // SAFETY: the caller guarantees whole cache lines in the source and in the target.
         unsafe { arch::_mm512_stream_si512(to.add(i), from.add(i).read_unaligned()) };
     }
 }
@@ -177,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Checks results that begin at several places of a line, of lengths that are no multiples of a block.
+    /// Checks results that begin at several offsets in a cache line, and whose lengths are not multiples of a block.
     fn same<T: Element + std::ops::Add<Output = T>>(of: impl Fn(usize) -> T) {
         let kernel = kernel::<2, T, Op>();
         for (shift, n) in [(0, 8192), (1, 5000), (7, 9001), (3, 0), (5, 17), (2, 2048)] {

@@ -1,24 +1,24 @@
-//! The interface of `stream.rs` without streaming stores: on processors that are not x86-64, and under Miri.
+//! Replaces `stream.rs` on processors that are not x86-64, and under Miri: the same functions without streaming stores.
 
 pub use super::kernel::stretch;
 
-/// One core's share, in bytes, of a cache that many cores share.
+/// One core's share, in bytes, of a cache that many cores share. It has no effect here.
 pub const SHARE: usize = 64 << 20;
 
-/// False: there are no streaming stores.
+/// Always false, because there are no streaming stores.
 #[inline]
 pub fn pays(_: usize, _: usize) -> bool {
     false
 }
 
-/// Copies bytes.
+/// Copies bytes with usual stores.
 ///
 /// # Safety
-/// `from` and `to` have `bytes` bytes, which do not overlap.
+/// `from` and `to` have `bytes` bytes each, and the two ranges do not overlap.
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller guarantees `bytes` bytes at both addresses.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
 }
 
-/// Does nothing, as there are no streaming stores.
+/// Does nothing, because there are no streaming stores.
 pub fn finish() {}

@@ -1,9 +1,10 @@
-//! Runs the tasks of one loop in the calling thread and in those threads of rayon's pool that come in time.
+//! Runs the tasks of a loop on the calling thread and on all threads of rayon's pool that start before the tasks are
+//! finished.
 //!
 //! If a thread outside the pool calls one of rayon's own loops, the loop hands all work to the pool, and the thread
-//! sleeps until it is woken. That takes some 20 microseconds per loop, as long as many loops take. Here, the calling
-//! thread begins at once and takes one task after another. A thread of the pool that comes when no task is left goes
-//! away again, and nothing waits for it.
+//! sleeps until it is woken. Handing over and waking take some 20 microseconds, which is as long as many loops take.
+//! Here, the calling thread begins at once and runs one task after another. If a thread of the pool starts when no task
+//! is left, it does nothing, and no thread waits for it.
 
 use std::{
     any::Any,
@@ -16,38 +17,40 @@ use std::{
     thread::{self, Thread},
 };
 
-/// Number of checks that a waiting thread makes before it gives up its processor: some 10 microseconds.
+/// Number of times that a waiting thread checks its condition before it gives up its processor. The checks take some 10
+/// microseconds.
 pub const LOOKS: usize = 1 << 9;
 
-/// Bit of [`Team::others`]: no thread may enter any more.
+/// Bit of [`Team::others`] that is set when no more threads may enter.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 struct Team {
     /// The loop's body, which stays alive while the calling thread waits for the threads that have entered.
     task: *const (dyn Fn(usize) + Sync),
-    /// Number of tasks, and the next task to be taken.
+    /// Number of tasks. The field `next` is the index of the next task to run.
     tasks: usize,
     next: AtomicUsize,
-    /// Number of threads that have entered, without the calling thread; also holds the bit [`CLOSED`].
+    /// Number of threads that have entered, without the calling thread, combined with the bit [`CLOSED`].
     others: AtomicUsize,
     caller: Thread,
-    /// The panic of a task in another thread.
+    /// The panic of a task that ran on a thread of the pool.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-// SAFETY: the task is `Sync`, and the other fields are `Send` and `Sync` by themselves.
+// SAFETY: the task is `Sync`, and all other fields are `Send` and `Sync`.
 unsafe impl Send for Team {}
-// SAFETY: the task is `Sync`, and so are the other fields.
+// SAFETY: the task and all other fields are `Sync`.
 unsafe impl Sync for Team {}
 
-/// Runs `task` once for each number below `tasks`, on at most `threads` threads, including the calling one.
+/// Calls `task` once with each index below `tasks`, on at most `threads` threads, including the calling thread.
 ///
 /// # Panics
 /// If a task panics, after all other tasks have ended.
 pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     let task: *const (dyn Fn(usize) + Sync + '_) = task;
     let team = Arc::new(Team {
-        // SAFETY: only the lifetime changes; `Closing` makes sure that no thread uses the task after this function.
+        // SAFETY: only the lifetime changes, and `Closing` makes sure that no thread uses the task after this function
+        // returns.
         task: unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(task) },
         tasks,
         next: AtomicUsize::new(0),
@@ -65,8 +68,8 @@ pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Asks the pool for two more threads. Each of them asks for two more when it comes, so that no thread has to ask for
-/// all.
+/// Asks the pool for two more threads. When one of them starts, it asks for two more, so that no thread has to ask for
+/// all threads.
 fn invite(team: &Arc<Team>, place: usize, threads: usize) {
     for place in [2 * place, 2 * place + 1] {
         if place <= threads {
@@ -85,15 +88,15 @@ fn invite(team: &Arc<Team>, place: usize, threads: usize) {
 }
 
 impl Team {
-    /// Takes tasks until none is left.
+    /// Runs tasks until none is left.
     fn work(&self) {
         loop {
             let i = self.next.fetch_add(1, Ordering::Relaxed);
             if i >= self.tasks {
                 return;
             }
-            // SAFETY: the calling thread keeps the task alive: it is this thread, or it waits for this thread, which
-            // has entered the team.
+            // SAFETY: the task is alive: either this is the calling thread, or the calling thread waits for this
+            // thread, which has entered the team.
             unsafe { (*self.task)(i) };
         }
     }
@@ -115,13 +118,13 @@ impl Team {
     }
 }
 
-/// When dropped, closes the team and waits for the threads that have entered, also if a task panics in the calling
+/// When dropped, closes the team and waits for all threads that have entered, even if a task panics on the calling
 /// thread.
 struct Closing<'a>(&'a Team);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        // tasks can be left only after a panic, and then they are not begun
+        // tasks are left only after a panic; this makes sure that no thread begins them
         self.0.next.fetch_max(self.0.tasks, Ordering::Relaxed);
         self.0.others.fetch_or(CLOSED, Ordering::Relaxed);
         let mut looks = 0;

@@ -1,4 +1,4 @@
-//! The indices of triangles of matrices, row by row.
+//! Row and column indices of the elements in a triangle of a matrix, as for `numpy.tril_indices`.
 
 use super::{
     NdArray, buffer,
@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{DType, Integer, Result, rules};
 
-/// Rows and columns of the elements on and below diagonal `k` of a matrix, or on and above it if `upper`, in C order.
+/// Returns the row indices and the column indices, in C order, of the elements on and below diagonal `k` of a matrix,
+/// or on and above diagonal `k` if `upper` is true.
 #[allow(clippy::type_complexity)] // both results
 pub fn triangle_indices<T: Integer>(
     op: &'static str,
@@ -22,9 +23,9 @@ pub fn triangle_indices<T: Integer>(
 }
 
 fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: bool) -> Result<(RawArray, RawArray)> {
-    // a matrix without columns may have more rows than any memory holds, so its rows are ignored
+    // a matrix without columns has no indices, but may have too many rows to loop over
     let n = if m == 0 { 0 } else { n };
-    // the columns of a row that are in the triangle
+    // the range of columns of a row that are in the triangle
     let columns = |row: usize| {
         let edge = (row as isize).saturating_add(k).saturating_add(isize::from(!upper)).clamp(0, m as isize) as usize;
         if upper { edge..m } else { 0..edge }
@@ -45,7 +46,7 @@ fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: 
             macro_rules! write {
                 ($t:ty) => {
                     for (i, column) in columns.enumerate() {
-                        // SAFETY: these places belong to this row, as counted before, and the type has the size of the
+                        // SAFETY: `starts` reserves these positions for this row, and the type has the size of the
                         // dtype.
                         unsafe {
                             *ends.from.cast::<$t>().cast_mut().add(start + i) = row as $t;

@@ -1,4 +1,4 @@
-//! Tasks on several threads that hand a value from one to the next, in order.
+//! Tasks that run on several threads, but change a shared value in the order of their indices.
 
 use super::team::{self, LOOKS};
 use crate::threads;
@@ -9,41 +9,41 @@ use std::{
     thread,
 };
 
-/// The value, and the number of the task whose turn it is.
+/// The shared value, and the index of the task that may change it next.
 struct Turns<T> {
     next: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value may be sent between threads, and only one thread at a time uses it.
+// SAFETY: the value may be sent between threads, and only one thread uses it at a time.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
-/// The turn of a task, which the task may take once. If the task does not take it, the turn passes on when the task
-/// ends, also by a panic.
+/// The turn of a task: its one chance to change the shared value. If the task ends without using its turn, even by a
+/// panic, the turn passes to the next task.
 pub struct Turn<'a, T> {
     turns: &'a Turns<T>,
     number: usize,
 }
 
-/// Runs `n` tasks. They begin in order, and each can wait for its turn to change the value, so a task waits only for
-/// tasks that have begun. Before its turn, a task must not wait for rayon: the thread might run a later task meanwhile,
-/// which would wait for this task.
+/// Runs `n` tasks, each of which may wait for its turn to change the value. Tasks begin in order, so a task waits only
+/// for tasks that have already begun. Before its turn, a task must not wait for rayon: its thread might run a later
+/// task meanwhile, which would wait for the turn of this task.
 pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
     let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
     team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));
 }
 
 impl<T> Turn<'_, T> {
-    /// Number of the task.
+    /// Index of the task.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Waits for the tasks before this one, and changes the value that they left.
+    /// Waits until all earlier tasks have had their turns, and then calls `change` with the value.
     pub fn take(self, change: impl FnOnce(&mut T)) {
         self.wait();
-        // SAFETY: each number belongs to one task, earlier tasks have finished with the value, and the next task waits
-        // until `self` is dropped.
+        // SAFETY: each index belongs to one task, all earlier tasks have had their turns, and the next task waits until
+        // `self` is dropped.
         change(unsafe { &mut *self.turns.value.get() });
     }
 
@@ -75,7 +75,8 @@ mod tests {
         sync::Mutex,
     };
 
-    /// The tasks in the order of their turns, and the values they find, on a pool of `threads` threads.
+    /// Runs tasks on a pool of `threads` threads. Returns their indices in the order of their turns, with the values
+    /// that they find.
     fn seen(n: usize, threads: usize, task: impl Fn(usize) + Sync) -> Vec<(usize, u64)> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let seen = Mutex::new(Vec::new());

@@ -1,4 +1,5 @@
-//! Arrays whose dtype is known at run time, converted to arrays of a type by functions compiled once per dtype.
+//! Conversion of raw arrays, whose dtype is known only at run time, to arrays with an element type. The functions are
+//! compiled once per dtype, in this crate.
 
 use super::{
     NdArray,
@@ -12,13 +13,13 @@ use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 use std::sync::atomic::{Ordering, fence};
 
-/// An array of this shape, in C order, with a vector's elements; for tests.
+/// Creates an array in C order from a shape and the elements of a vector, for tests.
 #[cfg(test)]
 pub fn array<T: Element>(op: &'static str, shape: &[usize], v: Vec<T>) -> Result<NdArray<T>> {
     typed(RawArray::from_vec(op, shape.to_vec(), v))
 }
 
-/// A copy of any ndarray, in C order.
+/// Copies an ndarray view of any layout to an array in C order.
 pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Result<NdArray<T>> {
     let view = View { start: x.as_ptr().cast(), dtype: T::DTYPE, shape: x.shape(), strides: x.strides() };
     rules::count(op, view.shape, view.dtype.size())?;
@@ -27,7 +28,7 @@ pub fn copied<T: Element>(op: &'static str, x: ArrayView<'_, T, IxDyn>) -> Resul
     typed(unsafe { RawArray::new(op, x.shape().to_vec(), elements) })
 }
 
-/// Converts an array to one of a type. Each dtype has its own function for this, compiled in this crate.
+/// Converts a raw array to an array of `T`, by a function that this crate compiles once per dtype.
 #[inline]
 pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     match array {
@@ -36,7 +37,7 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// Like `typed`, for several arrays.
+/// Converts several raw arrays to arrays of `T`.
 #[inline]
 pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
     match arrays {
@@ -45,38 +46,38 @@ pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArra
     }
 }
 
-/// A step from an array to a view of the same memory.
+/// A change of an array's axes that results in a view of the same memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// The axes in reverse order.
+    /// Reverses the order of the axes.
     Reverse,
-    /// The axes in another order.
+    /// Puts the axes in another order: axis `k` of the view is the axis with the `k`-th index in the list.
     Permute(Vec<usize>),
-    /// A part of an axis, as an ndarray slice.
+    /// Selects a part of an axis, which is given as an ndarray slice.
     Slice(usize, Slice),
     /// Selects one index of an axis, and removes the axis.
     Index(usize, usize),
-    /// A new axis of length 1.
+    /// Inserts an axis of length 1.
     Insert(usize),
-    /// Reverses an axis.
+    /// Reverses the elements along an axis.
     Invert(usize),
-    /// Another shape with as many elements; only for an array in C order.
+    /// Changes the shape to one with as many elements. The array must be in C order.
     Reshape(Vec<usize>),
 }
 
-/// The result of an op that only reorders: a view of the same memory, or new memory.
+/// The result of an op that only reorders elements: a view of the same memory, or a copy in new memory.
 #[derive(Debug)]
 pub enum Change {
-    /// A view of the same memory, by several steps.
+    /// A view of the same memory, made by several steps.
     View(Vec<Step>),
-    /// A view of the same memory, by one step.
+    /// A view of the same memory, made by one step.
     One(Step),
-    /// New memory.
+    /// A copy in new memory.
     Copy(RawArray),
 }
 
 impl Change {
-    /// A view of the same memory, by these steps.
+    /// A view of the same memory, made by these steps.
     pub fn of(steps: impl Iterator<Item = Step>) -> Change {
         let mut steps = steps.peekable();
         match steps.next() {
@@ -86,7 +87,7 @@ impl Change {
     }
 }
 
-/// The array after a change.
+/// Applies a change to an array.
 #[inline]
 pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<NdArray<T>> {
     match change {
@@ -98,38 +99,38 @@ pub fn changed_by<T: Element>(x: &NdArray<T>, change: Result<Change>) -> Result<
 /// Functions that exist once per dtype, compiled in this crate rather than in callers. The names are long because a
 /// trait bound `T: Element` brings them into the scope of users' code.
 pub trait Typed: Sized {
-    /// Converts an array to one of this type.
+    /// Converts a raw array to an array of this element type.
     ///
     /// # Panics
-    /// If the array has another dtype.
+    /// If the raw array has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// Converts several arrays.
+    /// Converts several raw arrays to arrays of this element type.
     fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
 
-    /// A view of the same memory, or new memory.
+    /// Applies a change to an array. The result is a view of the same memory, or has new memory.
     ///
     /// # Panics
     /// If the new memory has another dtype.
     fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
 
-    /// Makes this handle the only one of its elements, and gives each element its own place in memory, by a copy if
-    /// necessary. Returns the address of the first element, for writing.
+    /// Prepares an array for writing, by a copy if necessary: afterwards, `x` is the only handle to its memory, and no
+    /// two of its indices share an element. Returns the address of the first element.
     fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
 
-    /// The slices along an axis, which share the array's memory.
+    /// Returns one array for each index of an axis, without this axis. The arrays share the memory of `x`.
     fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
-    /// Views of arrays.
+    /// Returns a view of each array.
     fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
-    /// True if this is the only handle of the array's memory, which is large enough to be worth using again.
+    /// Returns whether `x` is the only handle to its memory, and the memory is so large that reusing it saves time.
     fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
-    /// The array computed by a kernel.
+    /// Runs a kernel over operands and returns the result.
     ///
     /// # Safety
-    /// The conditions of [`run::run`] hold; `Self` has the dtype of the kernel's result.
+    /// The conditions of [`run::run`] hold, and `Self` has the dtype of the kernel's result.
     unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
 }
 
@@ -198,7 +199,8 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
     let alone = x.len().saturating_mul(size_of::<T>()) >= run::REUSED && x.is_unique();
-    // reads by another thread before it dropped its handle must have finished before anything is written now
+    // another thread may have read the memory before it dropped its handle; the fence orders these reads before later
+    // writes
     fence(Ordering::Acquire);
     alone
 }
@@ -208,18 +210,18 @@ fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
 #[inline(always)]
 unsafe fn in_c_order<T: Element>(shape: &[usize], v: Vec<T>) -> NdArray<T> {
     match shape {
-        // rank 1 is the usual rank. A dynamic shape would read lengths that were just written, which stalls the
-        // processor
+        // rank 1 is the most common rank; with a dynamic shape, the processor would stall while it reads lengths that
+        // were just written
         &[_] => Array::from_vec(v).into_shared().into_dyn(),
-        // SAFETY: the caller guarantees as many elements as the shape has, which is one.
+        // SAFETY: a shape without axes has one element, and the caller guarantees that the vector has one element.
         [] => unsafe { Array::from_shape_vec_unchecked((), v) }.into_shared().into_dyn(),
-        // SAFETY: the caller guarantees as many elements as the shape has.
+        // SAFETY: the caller guarantees that the vector has as many elements as the shape.
         shape => unsafe { Array::from_shape_vec_unchecked(IxDyn(shape), v) }.into_shared(),
     }
 }
 
 /// # Safety
-/// The shape has as many elements as the vector, and the strides describe memory without gaps.
+/// The shape has as many elements as the vector, and the strides describe an array without gaps.
 #[inline(never)]
 unsafe fn with_strides<T: Element>(shape: &[usize], strides: &[usize], v: Vec<T>) -> NdArray<T> {
     // SAFETY: the caller guarantees the number of elements and the strides.
@@ -243,15 +245,17 @@ fn changed<T: Element>(mut x: NdArray<T>, steps: &[Step]) -> NdArray<T> {
     x
 }
 
-/// Brings axis `order[k]` to place k, by swaps: ndarray's own function is large, and would be compiled for every dtype.
+/// Moves axis `order[k]` to position `k` for every `k`, by swaps. ndarray's own function is large, and would be
+/// compiled for every dtype.
 fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
     swaps(order, |from, to| x.swap_axes(from, to));
 }
 
-/// Calls `swap` with a sequence of swaps that puts the axes in this order.
+/// Calls `swap` with the positions of two axes, repeatedly, so that the swaps put the axes in this order.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // the axis that was at a place before k has been swapped to the former place of the axis that is there now
+        // an axis from a position `from` before `k` has been swapped to the former position of the axis that is now at
+        // `from`
         let mut from = axis;
         while from < k {
             from = order[from];
@@ -263,17 +267,17 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 }
 
 /// # Safety
-/// The conditions of [`run::run`] hold; `T` is the dtype of the kernel's result.
+/// The conditions of [`run::run`] hold, and `T` has the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
-    // for few elements, the work before and after the loop costs most
+    // for arrays of few elements, the work before and after the loop takes most of the time
     if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {
         assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
         let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
-        // SAFETY: the caller guarantees the op and the operands; `room` holds the elements, all of which the loop
-        // writes.
+        // SAFETY: the caller guarantees the op and the operands, `room` has room for all elements, and the loop writes
+        // all of them.
         unsafe {
             aligned.call(kernel, op, room.start());
             return Ok(in_c_order(operands[aligned.lead].shape, room.into_vec()));
@@ -284,8 +288,8 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
         run::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
         run::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };
-    // SAFETY: the kernel has written all elements, as many as the leading operand has. If that operand is not in C
-    // order, its strides describe memory without gaps.
+    // SAFETY: the kernel has written all elements, and there are as many as the leading operand has. If this operand is
+    // not in C order, its strides describe an array without gaps.
     unsafe {
         let v = buffer.into_vec::<T>();
         if c_order {

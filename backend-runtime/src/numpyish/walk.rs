@@ -1,7 +1,8 @@
-//! One walk over several operands of any layouts, broadcast to one shape.
+//! Loops over several operands, which may have any layouts and are broadcast to one shape.
 //!
-//! The result is cut into boxes of whole rows. In each box an operand is one slice, one scalar, or packed into a small
-//! buffer: so the loops of an op see only slices and scalars, and nothing here is compiled more than once.
+//! A walk divides the result into boxes, each of which consists of contiguous rows. In a box, each operand is a
+//! contiguous slice, a scalar, or packed into a small buffer. The loops of an op therefore get only slices and scalars,
+//! and the code in this file is not compiled for each op.
 
 use super::{
     buffer::Buffer,
@@ -15,63 +16,65 @@ use std::{
     ops::{Deref, Range},
 };
 
-/// Strides of an operand along every axis of a result of `ndim` axes; 0 along axes on which the operand is repeated.
+/// Strides of an operand along the `ndim` axes of the result. A stride is 0 if the operand is repeated along the axis.
 fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
     let new = ndim - operand.shape.len();
     let own = operand.shape.iter().zip(operand.strides).map(|(&d, &s)| if d == 1 { 0 } else { s });
     std::iter::repeat_n(0, new).chain(own).collect()
 }
 
-/// An operand in one row of a box: one element per element of the result, or one element for the whole row.
+/// The part of an operand in one row of a box: one element per element of the result, or a single element for the whole
+/// row.
 #[derive(Clone, Copy)]
 pub struct Part {
     /// Address of the first element.
     pub start: *const u8,
-    /// True if this one element serves the whole row.
+    /// True if the element at `start` is used for the whole row.
     pub scalar: bool,
 }
 
 impl Part {
-    /// An empty part, the initial value.
+    /// An empty part, which initializes arrays of parts.
     const NONE: Part = Part { start: std::ptr::dangling(), scalar: false };
 }
 
-/// Computes `n` elements of a result at an address, from these parts of the operands.
+/// A function that computes `n` elements of a result from one part per operand, and writes them to an address.
 pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 
-/// Largest number of operands of a walk.
+/// Maximum number of operands of a walk.
 const MOST: usize = formula::MOST;
 
 /// Size in bytes of the buffer for one packed operand, if there are at most three operands.
 const SCRATCH: usize = 1 << 14;
 
-/// Size in bytes of the buffers of all operands together, which lie on the stack.
+/// Total size in bytes of the buffers of all operands, which are on the stack.
 const ALL_SCRATCH: usize = 3 * SCRATCH;
 
-/// Size in bytes of the buffer of each of `n` operands.
+/// Size in bytes of the buffer for one packed operand, if there are `n` operands.
 fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Shortest rows that are worth a call of the loop each. The index is the number of operands that have gaps between
-/// their rows and would otherwise be packed (3 stands for more). Measured with sums, exponentials and stencils of
-/// float64 and float32.
+/// Minimum length of a row for which one call of the loop per row is faster than packing. The index is the number of
+/// operands that have gaps between their rows and would have to be packed; index 3 is for three or more. The lengths
+/// were measured with sums, exponentials and stencils of float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
-/// Minimum number of elements of the two innermost axes, so that rows shorter than the first entry of `LONG_ROW` are
-/// worth the code around them.
+/// Minimum number of elements of the two innermost axes for which rows shorter than the first entry of `LONG_ROW` may
+/// be used without packing.
 const ENOUGH: usize = 256;
 
-/// Number of elements of a box in which nothing is packed.
+/// Maximum number of elements of a box in which no operand is packed.
 const SEGMENT: usize = 1 << 14;
 
-/// Number of rows of a box if an operand is contiguous across them: enough to use whole cache lines.
+/// Number of rows of a box if an operand is contiguous across the rows: enough rows to use whole cache lines.
 const TALL: usize = 32;
 
-/// The result of `run` over boxes of the broadcast operands. Its layout follows that of the operands, as in NumPy.
+/// Creates an array by calling `run` for all rows of all boxes of the broadcast operands. The layout of the result
+/// follows the layouts of the operands, as in NumPy.
 ///
 /// # Safety
-/// `run` writes all elements at the address that it gets, with the dtype `out`.
+/// Each call of `run` writes all `n` elements at its address, with the dtype `out`.
 pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Run<'_>) -> Result<RawArray> {
     let plan = Plan::new(op, operands)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
@@ -84,16 +87,16 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
             run(parts, to, range.len());
         });
     }
-    // SAFETY: the boxes cover the result, and `run` writes each.
+    // SAFETY: the boxes cover the result, and `run` writes all elements of each box.
     Ok(unsafe { RawArray::new(op, shape, buffer)? }.permuted(&inverse(&plan.order)))
 }
 
-/// Like [`walk`], with the result in existing memory, if `out` has the shape of the broadcast operands and the layout
+/// Like [`walk`], but writes the result to `out`, which must have the shape of the broadcast operands and the layout
 /// that a new result would have. Otherwise returns false and does nothing.
 ///
 /// # Safety
-/// `run` writes only the elements at the address that it gets. The memory of `out` is used only by `out` and by
-/// operands of the same shape and strides that start at the same address.
+/// Each call of `run` writes only the `n` elements at its address. The memory of `out` is used only by `out` and by
+/// operands with the same address, shape and strides.
 pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, run: &Run<'_>) -> bool {
     let Ok(plan) = Plan::new(op, operands) else { return false };
     let in_order: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
@@ -106,14 +109,14 @@ pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, 
         let to = Target(out.start.cast_mut());
         plan.boxes(operands, &|parts, range| {
             let to = &to;
-            // SAFETY: the range lies in the result, which has the order of the walk.
+            // SAFETY: the range lies in the result, whose memory order is the order of the walk.
             run(parts, unsafe { to.0.add(range.start * out.dtype.size()) }, range.len());
         });
     }
     true
 }
 
-/// The address of a result; each task writes its own part.
+/// The address of a result. Each task writes its own part of the result.
 struct Target(*mut u8);
 
 // SAFETY: tasks write different parts of the result.
@@ -126,14 +129,14 @@ fn inverse(order: &[usize]) -> Vec<usize> {
     back
 }
 
-/// The form in which an operand's elements reach the loop.
+/// The form in which the elements of an operand in a row of a box are passed to the loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
-    /// The box is contiguous in the operand.
+    /// The elements are contiguous in the operand, and are passed as a slice of it.
     Whole,
-    /// The operand has one element in the box.
+    /// The operand has a single element in the row, which is passed as a scalar.
     One,
-    /// The elements are packed into a buffer first.
+    /// The elements are packed into a buffer, which is passed as a slice.
     Pack,
 }
 
@@ -143,20 +146,21 @@ pub struct Geometry {
     pub shape: Vec<usize>,
     /// The result's axes in the order of the walk, the innermost last.
     pub order: Vec<usize>,
-    /// Lengths of the walk's axes: the result's, in order; neighbours are joined if all operands allow it.
+    /// Lengths of the walk's axes. They are the result's axes in this order, but neighbouring axes are joined if all
+    /// operands allow it.
     pub dims: Vec<usize>,
     /// Strides of each operand along the walk's axes.
     pub strides: Vec<Vec<isize>>,
 }
 
 impl Geometry {
-    /// The order of a walk over the broadcast operands.
+    /// Determines the order of a walk over the broadcast operands.
     pub fn new(op: &'static str, operands: &[View<'_>]) -> Result<Geometry> {
         let shape = match operands {
             [a, b] => rules::broadcast(op, a.shape, b.shape)?,
             _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
-        // limits the size, so that no sum or product of indices and lengths below overflows
+        // limits the size of the result, so that no sum or product of indices and lengths in this file overflows
         rules::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
@@ -165,7 +169,7 @@ impl Geometry {
     }
 }
 
-/// The order of a walk, and its boxes.
+/// The order of a walk, and its division into boxes.
 struct Plan {
     geometry: Geometry,
     boxes: Boxes,
@@ -180,13 +184,14 @@ impl Deref for Plan {
     }
 }
 
-/// The division of a walk into boxes. A row of a box is contiguous in the result.
+/// The division of a walk into boxes. Each row of a box is contiguous in the result.
 struct Boxes {
-    /// A row consists of `step` indices of this axis, and of all indices of the axes after it.
+    /// A row spans `step` indices of this axis and all indices of the axes after it.
     axis: usize,
     step: usize,
-    /// An axis before `axis`, and the number of its indices in a box: an axis along which an operand is contiguous, or
-    /// the axis just before `axis` if nothing is packed.
+    /// The axis along which the rows of a box are neighbours, and the number of rows of a box. It is an axis before
+    /// `axis` along which an operand is contiguous or, if no operand is packed, the axis just before `axis`. `None` if
+    /// a box has one row.
     tall: Option<(usize, usize)>,
 }
 
@@ -200,7 +205,7 @@ impl Plan {
         Ok(Plan { geometry, boxes, modes })
     }
 
-    /// Calls `run` for every row of every box, on several threads if that is worth it.
+    /// Calls `run` for every row of every box, on several threads if this is faster.
     fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[Part], Range<usize>) + Sync)) {
         let Boxes { axis, step, tall } = self.boxes;
         let rest: usize = self.dims[axis + 1..].iter().product();
@@ -221,7 +226,8 @@ impl Plan {
                 let each = scratch_each(operands.len()) / 16;
                 for (k, scratch) in scratch.chunks_exact_mut(each).enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
-                    // SAFETY: the offset belongs to an index of the walk, and the box lies in the result.
+                    // SAFETY: the offset belongs to an index of the walk, the box lies in the result, and an operand
+                    // gets the same part of `scratch` in every call.
                     (parts[k], next_row[k]) =
                         unsafe { self.part(&operands[k], k, Taken { offset, n, rows }, &mut packed[k], scratch) };
                 }
@@ -229,15 +235,16 @@ impl Plan {
                 let row_length = outer.row_length(self);
                 for row in 0..rows {
                     run(&parts[..operands.len()], begin + row * row_length..begin + row * row_length + n);
-                    // the last move may leave the operand, which is not read after it
+                    // after the last row, an address may be outside its operand, but is not read any more
                     parts.iter_mut().zip(next_row).for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
                 }
             }
         });
     }
 
-    /// Locates an operand in the first row of a box. Also returns the distance to the next row in bytes. `packed`
-    /// describes the buffer: an operand that is repeated along the axes before the box is packed once for all boxes.
+    /// Returns the part of operand `k` in the first row of a box, and the distance to the part in the next row, in
+    /// bytes. `packed` describes the elements in the buffer `scratch`: an operand that is repeated along the axes
+    /// before the box is packed only once for all boxes.
     ///
     /// # Safety
     /// The offset belongs to an index of the walk, and the box lies in the result. `scratch` is the same in every call.
@@ -251,7 +258,7 @@ impl Plan {
     ) -> (Part, isize) {
         let Taken { offset, n, rows } = taken;
         let size = operand.dtype.size() as isize;
-        // SAFETY: the caller guarantees that the offset leads to an element.
+        // SAFETY: the caller guarantees an element at this offset.
         let start = unsafe { operand.at(offset) };
         let part = Part { start, scalar: self.modes[k] == Mode::One };
         let strides = &self.strides[k];
@@ -271,14 +278,15 @@ impl Plan {
             axes.push(Axis { len: row / inner, from, to: inner as isize });
             row = inner;
         }
-        // SAFETY: the box's elements may be read; the buffer has room for them, as just checked.
+        // SAFETY: the elements of the box may be read, and the buffer has room for them, as just checked.
         unsafe { copy::bits(operand.dtype, axes, start, buffer) };
         *packed = Some(taken);
         (Part { start: buffer, ..part }, n as isize * size)
     }
 }
 
-/// The part of an operand in a box: `rows` rows of `n` elements, the first of them `offset` elements from its start.
+/// The part of an operand in a box: `rows` rows of `n` elements. The first row begins `offset` elements after the
+/// operand's first element.
 #[derive(Clone, Copy)]
 struct Taken {
     offset: isize,
@@ -287,7 +295,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// True if `other` is the beginning of this part.
+    /// Returns whether this part begins with the elements of `other`.
     fn begins_with(self, other: Taken) -> bool {
         self.offset == other.offset
             && (self.n == other.n && self.rows >= other.rows || self.n >= other.n && other.rows == 1)
@@ -295,7 +303,7 @@ impl Taken {
 }
 
 impl Boxes {
-    /// Boxes of at most `room` elements if operands are packed.
+    /// Chooses the boxes. If operands are packed, a box has at most `room` elements.
     fn new(dims: &[usize], strides: &[Vec<isize>], room: usize) -> Boxes {
         let inner = dims.len() - 1;
         let has_gaps = |s: &&Vec<isize>| s[inner] != 0 && s[inner - 1] != 0 && s[inner - 1] != dims[inner] as isize;
@@ -305,18 +313,19 @@ impl Boxes {
             || dims[inner] >= LONG_ROW[with_gaps] && dims[inner] * dims[inner - 1] >= ENOUGH;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
             let step = dims[inner].clamp(1, SEGMENT);
-            // another row of a box costs one addition per operand
+            // short rows are combined to boxes, because another row of a box costs only one addition per operand
             let rows = if inner > 0 && step == dims[inner] { (SEGMENT / step).min(dims[inner - 1]) } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
-        // if an operand is contiguous across the rows, whole rows would use only a part of each of its cache lines
+        // finds an axis along which an operand has a smaller stride than along the innermost axis; boxes of few long
+        // rows would use only a part of each cache line of this operand
         let across = |s: &Vec<isize>| {
             let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         let across = strides.iter().find_map(across);
-        // half of the room, so that all buffers fit the first-level cache, unless a box needs whole cache lines of many
-        // rows
+        // uses only half of the room, so that all buffers fit in the first-level cache, unless a box must have many
+        // rows to use whole cache lines
         let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
@@ -333,8 +342,9 @@ impl Boxes {
     }
 }
 
-/// The axes in the order in which the operands lie in memory: the operand with the most axes decides first; C order if
-/// none decides.
+/// Sorts the axes by descending stride, so that the walk follows the memory of the operands. The stride of an axis is
+/// the stride of the first operand that is not repeated along the axis; operands that are repeated along fewer axes are
+/// tried first. If no operand has a stride, the axes are in C order.
 fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));
@@ -347,8 +357,8 @@ fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     order
 }
 
-/// The axes in `order`, without axes of length 1 but at least one. Neighbours that form one axis in every operand are
-/// joined.
+/// Returns the lengths and strides of the axes in `order`. Axes of length 1 are dropped, and neighbouring axes that
+/// form a single axis in every operand are joined. At least one axis remains.
 fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>, Vec<Vec<isize>>) {
     let mut dims: Vec<usize> = Vec::with_capacity(order.len());
     let mut strides: Vec<Vec<isize>> = vec![Vec::with_capacity(order.len()); full.len()];
@@ -369,7 +379,7 @@ fn joined(shape: &[usize], order: &[usize], full: &[Vec<isize>]) -> (Vec<usize>,
     (dims, strides)
 }
 
-/// The mode of an operand in a box of these axes.
+/// The mode of an operand in a row, given the lengths and strides of the row's axes.
 fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     let mut expected = 1;
     let dense = dims.iter().zip(strides).rev().all(|(&d, &s)| std::mem::replace(&mut expected, s * d as isize) == s);
@@ -380,10 +390,11 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
     }
 }
 
-/// The axes outside the boxes: all axes before those of a row, with the tall axis in steps of its height.
+/// The axes over which the loop over boxes runs: all axes before the axes of a row. Along the axis of `Boxes::tall`,
+/// one index stands for all rows of a box.
 struct Outer {
     lens: Vec<usize>,
-    /// Strides of the operands, followed by the strides of the result.
+    /// Strides of the operands along these axes. The last entry has the strides of the result.
     steps: [Vec<isize>; MOST + 1],
 }
 
@@ -401,13 +412,14 @@ impl Outer {
         Outer { lens, steps }
     }
 
-    /// Distance between the rows of a box in the result, in elements.
+    /// Distance in the result between neighbouring rows of a box, in elements.
     fn row_length(&self, plan: &Plan) -> usize {
         plan.boxes.tall.map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
     }
 }
 
-/// Position of a walk: the index outside the boxes, also as one number, and the offsets of the operands there.
+/// Position of a walk: the index along each axis of `Outer`, the same position as a single number `row`, and the
+/// offsets of the operands and of the result at this position.
 struct Position<'a> {
     outer: &'a Outer,
     row: usize,
@@ -427,7 +439,7 @@ impl<'a> Position<'a> {
         Position { outer, row, index, offsets }
     }
 
-    /// Moves to `row`, which is the current row or the next.
+    /// Moves to position `row`, which must be the current position or the next one.
     fn advance_to(&mut self, row: usize) {
         if self.row == row {
             return;
