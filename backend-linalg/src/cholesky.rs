@@ -1,4 +1,4 @@
-//! Cholesky factorization.
+//! Cholesky factorization of Hermitian positive definite matrices.
 
 use super::{
     Failure, Result, Scalar,

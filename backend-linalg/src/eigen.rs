@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors.
+//! Eigenvalues and eigenvectors of Hermitian, complex and real matrices.
 
 use super::{
     Failure, Result, Scalar, c64,
@@ -55,7 +55,7 @@ where
     Ok(())
 }
 
-/// The real type that belongs to a scalar type, as faer defines it.
+/// The type that faer uses for the real part of a scalar type.
 type RealOf<T> = <T as ComplexField>::Real;
 
 pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {
@@ -108,7 +108,8 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
                 j += 1;
                 continue;
             }
-            // a conjugate pair of eigenvectors: the real part in one column, the imaginary part in the next
+            // a conjugate pair of eigenvectors: faer stores the real part in one column and the imaginary part in the
+            // next column
             let parts = column(j).iter().zip(column(j + 1));
             for (i, (&re, &im)) in parts.enumerate() {
                 v[j * n + i] = c64::new(re, im);

@@ -1,9 +1,9 @@
-//! Factorizations of one matrix in double precision, computed by [faer]. The CPU backend calls them for each matrix of
-//! a batch.
+//! Factorizations of a single matrix in double precision, computed by the library [faer]. The CPU backend calls these
+//! functions for each matrix of a batch.
 //!
-//! Matrices are slices in column-major order. faer is generic; this crate compiles it once, for `f64` and
-//! `Complex<f64>`, so that a change of the backends does not compile it again. Single-precision matrices are computed
-//! in double precision.
+//! Matrices are slices in column-major order. faer is generic; this crate compiles it for `f64` and `Complex<f64>`, so
+//! that changes of the other crates do not compile it again. The CPU backend converts single-precision matrices to
+//! double precision.
 //!
 //! Every function runs on the calling thread, so results do not depend on the number of threads.
 
@@ -31,15 +31,15 @@ use std::fmt::Debug;
 use without::{cholesky, eigen, lu, qr, svd};
 
 /// A complex number.
-#[allow(non_camel_case_types)] // faer's name for it
+#[allow(non_camel_case_types)] // the name that faer uses
 pub type c64 = num_complex::Complex<f64>;
 
-/// Reason for a missing result.
+/// The reason why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The matrix is singular: a pivot is 0.
     Singular,
-    /// A pivot of a Cholesky factorization is not positive.
+    /// The matrix is not positive definite: a pivot of its Cholesky factorization is not positive.
     NotPositiveDefinite,
     /// The iteration did not converge.
     NoConvergence,
@@ -49,7 +49,7 @@ pub enum Failure {
     NotBuilt,
 }
 
-/// Result of an operation on one matrix.
+/// The result of an operation on one matrix, or the reason why it has none.
 pub type Result<V> = std::result::Result<V, Failure>;
 
 mod sealed {
@@ -60,7 +60,7 @@ mod sealed {
 
 /// Element types of the factorized matrices: `f64` and `Complex<f64>`.
 pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + Sync + 'static {
-    /// 1
+    /// The number 1.
     const ONE: Self;
 
     /// The complex conjugate.
@@ -81,40 +81,44 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// `self * factor`
     fn by(self, factor: f64) -> Self;
 
-    /// The larger of the magnitudes of the real and the imaginary part; NaN if either is NaN.
+    /// The magnitude of the real or the imaginary part, whichever is larger; NaN if either part is NaN.
     fn largest_part(self) -> f64;
 
-    /// Overwrites an `n` by `n` matrix with its lower Cholesky factor. The part above the diagonal and imaginary parts
-    /// on the diagonal are not read, and become 0.
+    /// Overwrites an `n` by `n` matrix with its lower Cholesky factor. The elements above the diagonal and the
+    /// imaginary parts on the diagonal are not read, and become 0.
     fn cholesky(a: &mut [Self], n: usize) -> Result<()>;
 
-    /// Solves `a x = b` for `k` columns. Overwrites `b` with the solution, and `a` with its factors.
+    /// Solves `a x = b` for an `n` by `n` matrix `a` and `k` columns in `b`. Overwrites `b` with the solution, and `a`
+    /// with its LU factors.
     fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize) -> Result<()>;
 
-    /// The determinant. Overwrites `a` with its factors.
+    /// Computes the determinant of an `n` by `n` matrix. Overwrites `a` with its LU factors.
     fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
 
-    /// Solves `a x = b` for `k` columns, and overwrites `b` with the solution. Only the lower or the upper triangle of
-    /// `a` is read; if `unit` is true, its diagonal counts as ones. The rest of `a` may be overwritten.
+    /// Solves `a x = b` for a triangular `n` by `n` matrix `a` and `k` columns in `b`, and overwrites `b` with the
+    /// solution. Reads only the lower triangle of `a` if `lower` is true, else only the upper triangle. If `unit` is
+    /// true, the diagonal of `a` is not read, and its elements count as 1. `a` may be overwritten.
     fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
 
-    /// QR factorization of an `m` by `n` matrix. Fills `q` with as many orthonormal columns as fit, and the upper
-    /// triangle of `a` with the triangular factor. The part of `a` below the diagonal becomes 0.
+    /// QR factorization of an `m` by `n` matrix. Fills `q` with orthonormal columns, as many as its length allows, and
+    /// the upper triangle of `a` with the triangular factor. The elements of `a` below the diagonal become 0.
     fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
 
-    /// Singular values of an `m` by `n` matrix in descending order, and optionally its singular vectors: the left ones
-    /// as the columns of `u` (as many as fit), and the right ones as the columns of `v`.
+    /// Computes the singular values of an `m` by `n` matrix in descending order. If `vectors` has two slices `u` and
+    /// `v`, also fills `u` with left and `v` with right singular vectors as columns, as many as their lengths allow.
     fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
 
-    /// Eigenvalues of a Hermitian matrix in ascending order, and eigenvectors as the columns of `v`. Only the lower
-    /// triangle of `a` is read; imaginary parts on its diagonal become 0.
+    /// Computes the eigenvalues of a Hermitian `n` by `n` matrix in ascending order and, if `v` is given, fills its
+    /// columns with eigenvectors. Only the lower triangle of `a` is read; imaginary parts on its diagonal become 0.
     fn eigh(a: &mut [Self], w: &mut [f64], v: Option<&mut [Self]>, n: usize) -> Result<()>;
 
-    /// Eigenvalues of any square matrix, and eigenvectors of length 1 as the columns of `v`.
+    /// Computes the eigenvalues of any `n` by `n` matrix and, if `v` is given, fills its columns with eigenvectors of
+    /// length 1.
     fn eig(a: &[Self], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()>;
 }
 
-/// A determinant, and separately its sign and its logarithm, which do not overflow.
+/// A determinant, with its sign and its logarithm. The value may overflow or underflow, but the sign and the logarithm
+/// do not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Determinant<T> {
     /// The determinant.

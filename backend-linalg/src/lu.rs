@@ -1,4 +1,5 @@
-//! LU factorization with row exchanges, and its uses: systems of equations and determinants.
+//! LU factorization with row exchanges, which is used to solve systems of equations and to compute determinants, and
+//! solution of triangular systems.
 
 use super::{
     Determinant, Failure, Result, Scalar,
@@ -11,7 +12,7 @@ use faer::{
     traits::ComplexField,
 };
 
-/// Factorizes in place. Returns the original row of each row of the factors, and the number of row exchanges.
+/// Factorizes `a` in place. Returns the original index of each row of the factors, and the number of row exchanges.
 fn factorized<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<(Vec<usize>, usize)> {
     let (mut rows, mut back) = (list(n, 0_usize)?, list(n, 0_usize)?);
     let needed = factor::lu_in_place_scratch::<usize, T>(n, n, Par::Seq, Spec::default());
@@ -22,7 +23,7 @@ fn factorized<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<(Vec<us
     Ok((rows, exchanges))
 }
 
-/// Returns whether a pivot, or an element of a triangle's diagonal, is 0.
+/// Returns whether an element on the diagonal is 0. The diagonal has the pivots if `a` holds LU factors.
 fn is_singular<T: Scalar>(a: &[T], n: usize) -> bool {
     (0..n).any(|i| a[i * n + i] == T::default())
 }
@@ -45,22 +46,22 @@ pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize
     Ok(())
 }
 
-/// Scales the right-hand sides of a system like the rows of its balanced matrix. Returns the exponents of the powers of
-/// two by which they were divided.
+/// Scales the right-hand sides of a system like the rows of its balanced matrix. Each right-hand side is also divided
+/// by a power of two; returns the exponents of these powers.
 fn right_sides<T: Scalar>(balance: &Balance, b: &mut [T], n: usize, k: usize) -> Result<Vec<i32>> {
     let mut exponents = list(k, 0)?;
     b.chunks_exact_mut(n.max(1)).zip(&mut exponents).for_each(|(b, e)| *e = balance.right_side(b));
     Ok(exponents)
 }
 
-/// Scales the solutions of a balanced system back. Does nothing if there is no balance.
+/// Undoes the scaling in the solutions of a balanced system. Does nothing if `balance` is `None`.
 fn solutions<T: Scalar>(balance: Option<&Balance>, exponents: Option<&[i32]>, x: &mut [T], n: usize) {
     let Some((balance, exponents)) = balance.zip(exponents) else { return };
     x.chunks_exact_mut(n.max(1)).zip(exponents).for_each(|(x, &e)| balance.solution(x, e));
 }
 
 pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Result<Determinant<T>> {
-    // after a zero pivot, the factors may be NaN
+    // `finite` is computed before the factorization, because the factors may be NaN after a zero pivot
     let finite = a.iter().all(|x| x.magnitude().is_finite());
     let balance = Balance::of(a, n)?;
     let exponent = balance.map_or(0, |balance| balance.of_determinant());
@@ -81,7 +82,7 @@ pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize) -> Re
     if is_ordinary {
         return Ok(plain);
     }
-    // a product whose intermediate values overflow or underflow may still be a double
+    // the product of the pivots may be in the range of doubles even if intermediate products overflow or underflow
     let value = pivots().fold(Product::new(sign, exponent), Product::times).value();
     Ok(Determinant { value, ..plain })
 }
@@ -97,7 +98,7 @@ pub(crate) fn solve_triangular<T: Scalar + ComplexField>(
     if !unit && is_singular(a, n) {
         return Err(Failure::Singular);
     }
-    // faer multiplies by reciprocals of the diagonal, which may overflow
+    // faer multiplies by the reciprocals of the diagonal elements, which may overflow
     let is_ordinary = |x: T| (1e-140..1e140).contains(&x.largest_part());
     let mut balance = None;
     if !unit && !(0..n).all(|i| is_ordinary(a[i * n + i])) {

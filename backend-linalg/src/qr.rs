@@ -1,4 +1,4 @@
-//! QR factorization: orthonormal and triangular factors.
+//! QR factorization into a matrix with orthonormal columns and an upper triangular matrix.
 
 use super::{
     Failure, Result, Scalar,
@@ -14,7 +14,7 @@ use faer::{
 
 pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n: usize) -> Result<()> {
     let size = m.min(n);
-    // without rows or columns there are no reflections, so `q` is part of the identity
+    // `q` begins as columns of the identity; if `a` has no rows or no columns, there are no reflections to apply
     let columns = q.len().checked_div(m).unwrap_or(0);
     for (j, column) in q.chunks_exact_mut(m.max(1)).enumerate() {
         column.fill(T::default());
@@ -23,7 +23,8 @@ pub(crate) fn qr<T: Scalar + ComplexField>(a: &mut [T], q: &mut [T], m: usize, n
     if size == 0 {
         return Ok(());
     }
-    // faer squares elements; scaling a column of very large or small numbers scales only that column of the triangle
+    // faer squares elements, so columns of very large or small numbers are scaled; scaling a column of `a` scales only
+    // the same column of the triangular factor
     let mut scaled = Vec::new();
     for (j, column) in a.chunks_exact_mut(m).enumerate() {
         if let Some(e) = scale::needed(column.iter().copied()) {

@@ -1,18 +1,20 @@
-//! Scaling by powers of two into the middle of the range of doubles, where squares of elements neither overflow nor
-//! underflow.
+//! Scales matrices of very large or very small numbers by powers of two into the middle of the range of doubles, so
+//! that squares of elements neither overflow nor underflow.
 //!
 //! Multiplication by a power of two is exact unless the product is subnormal or overflows, so scaling does not change
 //! the results. Ordinary matrices are not scaled.
 
 use super::{Result, Scalar, room::list};
 
-/// Elements with exponents within this distance from 0 need no scaling: even their fourth powers are normal numbers.
+/// Maximum magnitude of the exponent of an element that needs no scaling. Even the fourth powers of such elements are
+/// normal numbers.
 const ORDINARY: i32 = 200;
 
-/// Right-hand sides are scaled if their exponent is farther than this from 0, which is close to the ends of the range.
+/// Maximum magnitude of the exponent of a right-hand side that needs no scaling. Larger exponents are close to the
+/// limits of doubles.
 const FAR: i32 = 1000;
 
-/// Value that stands for the exponent of 0.
+/// Value that represents the exponent of 0.
 const OF_ZERO: i32 = i32::MIN;
 
 /// Exponent of the largest power of two that does not exceed a magnitude; [`OF_ZERO`] for 0.
@@ -20,13 +22,13 @@ fn exponent(x: f64) -> i32 {
     let biased = |x: f64| (x.to_bits() >> 52 & 0x7ff) as i32;
     match biased(x) {
         0 if x == 0.0 => OF_ZERO,
-        // a subnormal number
+        // a subnormal number is made normal first
         0 => biased(x * pow2(54)) - 1023 - 54,
         biased => biased - 1023,
     }
 }
 
-/// The exponent of the larger part of an element.
+/// The exponent of the real or the imaginary part of an element, whichever is larger in magnitude.
 fn exponent_of<T: Scalar>(x: T) -> i32 {
     exponent(x.largest_part())
 }
@@ -38,7 +40,7 @@ fn pow2(e: i32) -> f64 {
 
 /// `x` times 2 to the power of `e`, rounded once.
 pub fn scaled<T: Scalar>(x: T, e: i32) -> T {
-    // a product that is subnormal before the last factor is 0 after it, so only one product is rounded
+    // only one product is rounded: if a product is subnormal before the last factor, it is 0 after the last factor
     match e {
         -1000..=1000 => x.by(pow2(e)),
         -2000..=2000 => x.by(pow2(e / 2)).by(pow2(e - e / 2)),
@@ -53,7 +55,8 @@ fn is_ordinary(e: i32) -> bool {
     e == OF_ZERO || e.abs() <= ORDINARY
 }
 
-/// Exponent of the largest element if the elements need scaling; `None` if they do not, or if an element is infinite.
+/// Exponent of the largest element if the elements need scaling. `None` if they do not need it, or if an element is
+/// infinite.
 pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
     Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
@@ -64,29 +67,30 @@ pub fn scale<T: Scalar>(elements: &mut [T], e: i32) {
     elements.iter_mut().for_each(|x| *x = scaled(*x, e));
 }
 
-/// A copy of the elements, times 2 to the power of `e`.
+/// Copies the elements and multiplies them by 2 to the power of `e`.
 pub fn scaled_copy<T: Scalar>(elements: &[T], e: i32) -> Result<Vec<T>> {
     let mut copy = list(elements.len(), T::default())?;
     copy.iter_mut().zip(elements).for_each(|(copy, &x)| *copy = scaled(x, e));
     Ok(copy)
 }
 
-/// The lower triangle of an `n` by `n` matrix, column by column.
+/// An iterator over the lower triangle of an `n` by `n` matrix, column by column.
 pub fn lower_triangle<T>(a: &mut [T], n: usize) -> impl Iterator<Item = &mut T> {
     a.chunks_exact_mut(n.max(1)).enumerate().flat_map(|(j, column)| &mut column[j..])
 }
 
-/// Exponents of the powers of two by which the rows and columns of a square matrix were divided.
+/// The scaling of a square matrix: exponents of the powers of two by which its rows and columns were divided.
 pub struct Balance {
     rows: Vec<i32>,
     columns: Vec<i32>,
 }
 
 impl Balance {
-    /// If any element is not ordinary, scales the columns and then the rows, so that the largest element of each is
-    /// between 1 and 2. A matrix with an infinite or NaN element is not scaled.
+    /// Scales the columns and then the rows of `a` if the exponent of any element is beyond `ORDINARY`. Afterwards the
+    /// largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not scaled, because it
+    /// does not need it or because it has an infinite or NaN element.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
-        // a single branch-free pass for ordinary matrices
+        // most matrices need no scaling, which a single pass without branches finds out
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
         let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
         if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {
@@ -111,8 +115,8 @@ impl Balance {
         Ok(Some(Balance { rows, columns }))
     }
 
-    /// Scales a right-hand side like the rows of the matrix, and away from the ends of the range. Returns the exponent
-    /// of the power of two by which it was divided.
+    /// Scales a right-hand side like the rows of the matrix, and divides it by a power of two if it would otherwise be
+    /// close to the limits of doubles. Returns the exponent of this power.
     pub fn right_side<T: Scalar>(&self, b: &mut [T]) -> i32 {
         let of_rows = b.iter().zip(&self.rows).map(|(&x, row)| (exponent_of(x), row));
         let largest = of_rows.filter(|(e, _)| *e != OF_ZERO).map(|(e, row)| e - row).max().unwrap_or(0);
@@ -121,18 +125,19 @@ impl Balance {
         e
     }
 
-    /// Scales back the solution for a right-hand side that was divided by 2 to the power of `e`.
+    /// Undoes the scaling in the solution for a right-hand side that was divided by 2 to the power of `e`.
     pub fn solution<T: Scalar>(&self, x: &mut [T], e: i32) {
         x.iter_mut().zip(&self.columns).for_each(|(x, column)| *x = scaled(*x, e - column));
     }
 
-    /// Exponent of the factor by which the balanced matrix's determinant must be multiplied.
+    /// Exponent of the power of two by which the determinant of the scaled matrix must be multiplied to get the
+    /// determinant of the original matrix.
     pub fn of_determinant(&self) -> i64 {
         self.rows.iter().chain(&self.columns).map(|&e| i64::from(e)).sum()
     }
 }
 
-/// A product with a separate exponent, so that no intermediate value overflows or underflows.
+/// A product whose exponent is stored separately, so that no intermediate value overflows or underflows.
 pub struct Product<T> {
     value: T,
     exponent: i64,
@@ -144,9 +149,9 @@ impl<T: Scalar> Product<T> {
         Product { value, exponent }
     }
 
-    /// Multiplies by a factor.
+    /// Multiplies the product by a factor.
     pub fn times(self, factor: T) -> Product<T> {
-        // the parts of the scaled factor and of the product so far are at most 2
+        // the real and imaginary parts of the scaled factor and of the product so far are at most 2 in magnitude
         let of_factor = exponent_of(factor);
         if of_factor == OF_ZERO || !factor.largest_part().is_finite() {
             return Product { value: self.value.times(factor), ..self };
@@ -157,7 +162,7 @@ impl<T: Scalar> Product<T> {
         Product { value: scaled(value, -e), exponent: self.exponent + i64::from(of_factor) + i64::from(e) }
     }
 
-    /// The product as a number, which may overflow or underflow.
+    /// Converts the product to a number, which may overflow or underflow.
     pub fn value(self) -> T {
         scaled(self.value, self.exponent.clamp(-3000, 3000) as i32)
     }
@@ -179,8 +184,7 @@ mod tests {
             (scaled(f64::MAX, -2100), scaled(5e-324, 2100), scaled(5e-324, 2000)),
             (0.0, f64::INFINITY, pow2(926))
         );
-        // near the smallest double, 1 + 2^-52 units must be rounded down, and 1.5 units to the even multiple, which is
-        // 2
+        // in units of the smallest double, 1 + 2^-52 must be rounded down to 1, and 1.5 to the nearest even number, 2
         assert_eq!((scaled(1.0 + f64::EPSILON, -1074), scaled(1.5, -1074)), (5e-324, 1e-323));
         assert_eq!(scaled(1.5 * pow2(1000), -2074), 1e-323);
     }

@@ -1,4 +1,4 @@
-//! Singular values and vectors.
+//! Singular value decomposition.
 
 use super::{
     Failure, Result, Scalar,
@@ -21,7 +21,7 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
 ) -> Result<()> {
     let size = m.min(n);
     if size == 0 {
-        // an empty matrix has any orthonormal vectors as singular vectors, so the identity is used
+        // any orthonormal vectors are singular vectors of an empty matrix; the columns of the identity are used
         let identity = |of: &mut [T], rows: usize| {
             (0..of.len()).for_each(|i| of[i] = if i % (rows + 1) == 0 { T::ONE } else { T::default() })
         };
@@ -31,7 +31,7 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
         });
         return Ok(());
     }
-    // faer squares elements; like in LAPACK, a matrix of very large or small numbers is scaled
+    // faer squares elements, so a matrix of very large or small numbers is scaled, like in LAPACK
     let exponent = scale::needed(a.iter().copied());
     let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
     let a = copy.as_deref().unwrap_or(a);

@@ -1,4 +1,4 @@
-//! Tests of each factorization against its definition, computed by plain loops.
+//! Compares each factorization with its definition, which is computed by plain loops.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn complexes(seed: u64, n: usize) -> Vec<c64> {
     noise(seed, 2 * n).chunks_exact(2).map(|x| c64::new(x[0], x[1])).collect()
 }
 
-/// `a` (m by k) times `b` (k by n), column by column.
+/// The product of `a` (m by k) and `b` (k by n), in column-major order.
 fn product<T: Scalar + std::ops::Add<Output = T>>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
     let mut out = vec![T::default(); m * n];
     for j in 0..n {
@@ -46,7 +46,7 @@ fn identity<T: Scalar>(n: usize) -> Vec<T> {
     (0..n * n).map(|place| if place % (n + 1) == 0 { T::ONE } else { T::default() }).collect()
 }
 
-/// Sizes below and above faer's block size.
+/// Rows and columns of the tested matrices, below and above faer's block size.
 const SIZES: [(usize, usize); 8] = [(1, 1), (3, 3), (5, 3), (3, 5), (40, 40), (70, 33), (33, 70), (70, 70)];
 
 macro_rules! of_both {
@@ -144,7 +144,7 @@ mod checks {
         assert_eq!(none, Determinant { value: T::ONE, sign: T::ONE, log: 0.0 });
         let singular = T::determinant(&mut [T::ONE; 9], 3).unwrap();
         assert_eq!((singular.value, singular.sign, singular.log), (T::default(), T::default(), f64::NEG_INFINITY));
-        // one exchange of rows
+        // a matrix that needs one exchange of rows
         let swap = T::determinant(&mut [T::default(), T::ONE, T::ONE, T::default()], 2).unwrap();
         near(&[swap.value], &[T::ONE.over(-1.0)], what);
     }
@@ -224,7 +224,8 @@ mod checks {
     }
 }
 
-/// Factors of very large and very small matrices equal the scaled factors of matrices near 1.
+/// Checks that the factors of matrices of very large or very small numbers equal the scaled factors of matrices of
+/// numbers near 1.
 mod scales {
     use super::*;
 
@@ -236,7 +237,8 @@ mod scales {
         }
     }
 
-    /// Relative tolerance for results of this scale, which are rounded to multiples of the smallest double.
+    /// Relative tolerance for results of the size `scale`. Small results are rounded to multiples of the smallest
+    /// double.
     fn tolerance(scale: f64) -> f64 {
         1e-14 + 1e-323 / scale
     }
@@ -308,7 +310,7 @@ mod scales {
                 all_near(&b.map(|x| x.re), &half, near, &what);
             }
         }
-        // rows and columns of different scales
+        // the rows and columns of these matrices have different scales
         let mut b = [1e300, 1e-300];
         f64::solve(&mut [1e300, 0.0, 0.0, 1e-300], &mut b, 2, 1).unwrap();
         all_near(&b, &[1.0, 1.0], 1e-15, "rows");
@@ -345,7 +347,7 @@ mod scales {
     fn orthonormal_and_cholesky_factors() {
         for scale in SCALES.into_iter().skip(1) {
             let (near, what) = (tolerance(scale), format!("{scale}"));
-            // also columns of different scales
+            // the two columns may have different scales
             for other in SCALES.into_iter().skip(1) {
                 let near = near + tolerance(other);
                 let (mut r, mut q) = ([3.0 * scale, 4.0 * scale, other, 2.0 * other], [0.0; 4]);

@@ -1,4 +1,5 @@
-//! Replacements for a build without the feature `faer`: functions of the same names, which return an error.
+//! Replacements of the modules in a build without the feature `faer`: functions with the same names that return an
+//! error.
 
 /// Modules of functions that always return `Failure::NotBuilt`.
 macro_rules! modules {
