@@ -195,8 +195,8 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// Returns an error if `bytes` bytes cannot be allocated; the memory is allocated and freed at once. Call it before a
-/// library allocates up to that much itself, because libraries abort the process when an allocation fails.
+/// Returns an error if `bytes` bytes cannot be allocated; the memory is allocated and freed at once. Call this function
+/// before a library allocates up to `bytes` bytes itself, because libraries abort the process if an allocation fails.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }
@@ -237,7 +237,7 @@ mod tests {
             // SAFETY: the buffer holds the elements of the vector.
             assert_eq!(unsafe { buffer.into_vec::<f64>() }, [1.5, -2.0, 3.0]);
         }
-        // SAFETY: the vector is empty, so there is no unwritten element.
+        // SAFETY: the vector is empty, so it has no elements to write.
         assert_eq!(unsafe { Buffer::from_vec(Vec::<f32>::new()).into_vec::<f32>() }, []);
     }
 

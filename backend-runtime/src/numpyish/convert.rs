@@ -351,10 +351,10 @@ pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mu
     }
 }
 
-/// True if both elements have the same bytes.
+/// Returns whether the two elements have the same bytes.
 ///
 /// # Safety
-/// Both point to an element of the dtype.
+/// `x` and `y` each point to an element of the dtype.
 #[cfg(test)]
 pub unsafe fn same_bits(dtype: DType, x: *const u8, y: *const u8) -> bool {
     // SAFETY: the caller guarantees an element of the dtype at both addresses.

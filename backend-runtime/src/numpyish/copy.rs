@@ -226,7 +226,7 @@ pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
 ) {
     let i = Axis { len: columns, from: 1, to: to_row as isize };
     let j = Axis { len: rows, from: from_row as isize, to: 1 };
-    // SAFETY: the caller guarantees that both matrices lie in memory and do not overlap.
+    // SAFETY: the caller guarantees the elements of both matrices, which do not overlap.
     unsafe { tile(i, j, from, to) }
 }
 

@@ -102,7 +102,7 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Applies an op that takes its operands as a tuple to a single operand.
+/// Applies an op to one operand. The op takes its operands as a tuple.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where

@@ -26,7 +26,7 @@ fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
     if x.is_c_order() {
         return Ok(Change::One(Step::Reshape(to)));
     }
-    // SAFETY: every element has been written.
+    // SAFETY: `to_buffer` has written every element.
     Ok(Change::Copy(unsafe { RawArray::new(op, to, copy::to_buffer(op, x)?)? }))
 }
 
@@ -217,7 +217,7 @@ fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
         return RawArray::empty(op, shape, dtype);
     }
     let elements = copy::to_buffer(op, x.broadcast(op, &target)?.view())?;
-    // SAFETY: every element has been written.
+    // SAFETY: `to_buffer` has written every element.
     unsafe { RawArray::new(op, shape, elements) }
 }
 
@@ -338,8 +338,8 @@ fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], 
         start += width[0] * stride;
     }
     copy::place(&mut out, start, &strides, x);
-    // SAFETY: an element outside the array along some axis lies in a slab of the first such axis. Every other element
-    // belongs to the array.
+    // SAFETY: an element that is outside the array along some axis is in a slab of the first such axis. All other
+    // elements belong to the array.
     unsafe { RawArray::new(op, shape, out) }
 }
 

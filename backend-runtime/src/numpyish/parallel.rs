@@ -53,7 +53,8 @@ impl<T> Shared<T> {
     /// Returns the part of the slice with these indices.
     ///
     /// # Safety
-    /// The slice that this was made from is alive, and no other part in use at the same time overlaps this one.
+    /// The slice that was passed to `new` is alive, and no other part that is in use at the same time overlaps this
+    /// part.
     #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
     pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "a part lies in its slice");

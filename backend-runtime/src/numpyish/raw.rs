@@ -38,13 +38,13 @@ pub struct HostView<'a, T> {
 }
 
 impl<'a, T: Element> HostView<'a, T> {
-    /// Views an ndarray array.
+    /// Creates a view of an ndarray array.
     #[inline]
     pub fn of(x: &'a NdArray<T>) -> HostView<'a, T> {
         HostView { view: view(x), dtype: PhantomData }
     }
 
-    /// Views an array that is not an ndarray array.
+    /// Creates a view of any array from its address, its shape, and its strides in elements.
     ///
     /// # Safety
     /// `start` is the address of the first element, and there is an element of `T` at these strides for every index of

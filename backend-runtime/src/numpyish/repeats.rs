@@ -14,8 +14,8 @@ use crate::{DType, Error, Result};
 /// Number of counts per task.
 const BLOCK: usize = 1 << 13;
 
-/// Number of positions of the result that are written in one step, even if fewer remain of an element's count. The next
-/// element overwrites the positions beyond the count.
+/// Number of elements of the result that are written in one step, even if an index is repeated fewer times. The next
+/// index overwrites the excess elements.
 const WIDE: usize = 4;
 
 /// Repetition counts of the elements along an axis.

@@ -120,7 +120,7 @@ fn same_shape(a: &[usize], b: &[usize]) -> bool {
 /// The number of elements of an array in C order without gaps, else `usize::MAX`.
 #[inline(always)]
 fn c_order_len(x: &View<'_>) -> usize {
-    // rank 1, the usual rank, needs no loop
+    // rank 1, the most common rank, needs no loop
     if let (&[len], &[stride]) = (x.shape, x.strides) {
         return if stride == 1 || len == 1 { len } else { usize::MAX };
     }
@@ -171,7 +171,7 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
         // SAFETY: the walk passes `n` elements of each operand, or one element of a scalar, and room for `n` results.
         unsafe { stretch(kernel, all.op, x, scalars, out, n) };
     };
-    // SAFETY: a kernel writes every element that it gets room for.
+    // SAFETY: a kernel writes all `n` elements of each stretch.
     Ok(Computed::Other(Box::new(unsafe { walk::walk(kernel.name, operands, kernel.output, &compute)? })))
 }
 
@@ -289,7 +289,7 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
             }
         }
     };
-    // SAFETY: a kernel writes every element that it gets room for, and the caller guarantees the memory of `out`.
+    // SAFETY: a kernel writes only the `n` elements of each stretch, and the caller guarantees the memory of `out`.
     unsafe { walk::walk_over(kernel.name, operands, out, &compute) }
 }
 

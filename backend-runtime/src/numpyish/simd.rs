@@ -85,8 +85,8 @@ pub fn prefetch<T>(from: *const T) {
 }
 
 /// Defines functions that are compiled for the baseline and for AVX2, and run the AVX2 version if the processor has
-/// AVX2: `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, and the second
-/// brackets list their names.
+/// AVX2. Usage: `versions! { fn name[T: Bound][T](x: T) { .. } }`. The first brackets declare type parameters, and the
+/// second brackets list their names.
 macro_rules! versions {
     ($($(#[$note:meta])* $vis:vis unsafe fn $name:ident [$($declared:tt)*] [$($named:tt)*]
         ($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(

@@ -310,7 +310,8 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
                 done += many;
                 continue;
             }
-            // if all rows repeat the first row, only the first row is read, and the others are copied from it
+            // if all rows repeat the first row, only the first row is read, and all other rows are copied from the
+            // first
             let own = if next == 0 { many.min(len) } else { many };
             let mut written = 0;
             for row in 0.. {

@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Returns the number of elements in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // the tuple contains both results
 pub fn histogram<T: Real>(
     b: &Numpyish,
     x: &NdArray<T>,

@@ -1,10 +1,10 @@
 //! Streaming stores for x86-64. They bypass the caches, and are used for results that are too large to stay in a cache.
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
-//! these reads add a third to the memory traffic of a sum of two arrays, and half to that of a copy. Such results are
-//! computed in blocks that stay in a near cache, and the blocks are written with the processor's streaming stores,
-//! which read nothing. If the allocator gets new pages for a result, the system has just cleared these pages, so they
-//! are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps pages
+//! these reads add a third to the memory traffic of a sum of two arrays, and half to the memory traffic of a copy. Such
+//! results are computed in blocks that stay in a near cache, and the blocks are written with the processor's streaming
+//! stores, which read nothing. If the allocator gets new pages for a result, the system has just cleared these pages,
+//! so they are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps pages
 //! ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
@@ -37,7 +37,7 @@ pub const SHARE: usize = 64 << 20;
 /// keeps at most `share` bytes for the call.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
-    /// Calls over fewer bytes fit in some cache of any processor.
+    /// The data of calls over fewer bytes fits in a cache of every processor.
     const LEAST: usize = 4 << 20;
     bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
 }

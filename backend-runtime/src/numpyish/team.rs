@@ -45,7 +45,7 @@ unsafe impl Sync for Team {}
 /// Calls `task` once with each index below `tasks`, on at most `threads` threads, including the calling thread.
 ///
 /// # Panics
-/// If a task panics, after all other tasks have ended.
+/// If a task panics. The panic is passed on after all other running tasks have ended.
 pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     let task: *const (dyn Fn(usize) + Sync + '_) = task;
     let team = Arc::new(Team {

@@ -11,7 +11,7 @@ use crate::{DType, Integer, Result, rules};
 
 /// Returns the row indices and the column indices, in C order, of the elements on and below diagonal `k` of a matrix,
 /// or on and above diagonal `k` if `upper` is true.
-#[allow(clippy::type_complexity)] // both results
+#[allow(clippy::type_complexity)] // the tuple contains both results
 pub fn triangle_indices<T: Integer>(
     op: &'static str,
     shape: [usize; 2],

@@ -157,7 +157,7 @@ macro_rules! typed {
                 if !x.is_unique() || rules::overlaps(x.shape(), x.strides()) {
                     *x = into_ndarray(copy::duplicate(op, view(x))?);
                 }
-                // if this handle is the only one, this copies nothing
+                // this copies nothing, because `x` is now the only handle to its memory
                 Ok(x.as_mut_ptr().cast())
             }
 
@@ -186,8 +186,8 @@ typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<
 
 fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     let (buffer, shape, strides) = array.into_parts();
-    // SAFETY: every element of a raw array has been written. The shape has as many elements, and the strides describe
-    // the same elements with the axes in another order.
+    // SAFETY: every element of a raw array has been written. The shape has as many elements as the buffer, and the
+    // strides describe the same elements with the axes in another order.
     unsafe {
         let v = buffer.into_vec::<T>();
         match strides {

@@ -146,8 +146,8 @@ pub struct Geometry {
     pub shape: Vec<usize>,
     /// The result's axes in the order of the walk, the innermost last.
     pub order: Vec<usize>,
-    /// Lengths of the walk's axes. They are the result's axes in this order, but neighbouring axes are joined if all
-    /// operands allow it.
+    /// Lengths of the walk's axes. They are the result's axes in the order `order`, but neighbouring axes are joined if
+    /// all operands allow it.
     pub dims: Vec<usize>,
     /// Strides of each operand along the walk's axes.
     pub strides: Vec<Vec<isize>>,
