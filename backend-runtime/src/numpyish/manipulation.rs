@@ -273,8 +273,8 @@ fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
     Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
 }
 
-/// Adds a border around the array: `widths` are the widths before and after each axis, and `value` fills a constant
-/// border.
+/// Adds a border around the array. As in NumPy, `widths` has one width for all borders, one pair (before, after) for
+/// all axes, or one pair per axis. `value` fills a constant border.
 pub fn pad<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
