@@ -1,4 +1,4 @@
-//! Transforms of complex lanes along an axis that is not the last, several lanes at a time.
+//! Transforms several complex lanes at a time along an axis that is not the last.
 
 use super::{
     super::{
@@ -20,11 +20,11 @@ pub const LINE: usize = 64;
 #[repr(C, align(64))]
 pub struct Line([u8; LINE]);
 
-/// Transforms of all lanes along an axis.
+/// The transforms of all lanes along one axis of an array.
 pub struct Columns<R> {
     /// The op, for errors.
     pub op: &'static str,
-    /// The axis.
+    /// The axis along which the lanes are transformed.
     pub axis: usize,
     /// The plan of one lane's transform.
     pub plan: Arc<Plan<R>>,
@@ -35,11 +35,11 @@ pub struct Columns<R> {
 }
 
 impl<R: Engine> Columns<R> {
-    /// Transforms the array at `from` with these axes into `to`, an array of `shape` in C order.
+    /// Transforms the array at `from`, whose lengths and strides are `axes`, into `to`, an array of `shape` in C order.
     ///
     /// # Safety
-    /// `from` must point to the elements, and `to` to room for the result, which nobody else uses. Both may be the same
-    /// array.
+    /// `from` must point to the elements. `to` must have room for the result, and nobody else may use it. Both may
+    /// point to the same array.
     pub unsafe fn run(
         &self,
         mut axes: Vec<Dim>,
@@ -72,9 +72,9 @@ struct Task<'a, R> {
     /// The transformed axis of the input. Points past its length are zeros.
     lane: Dim,
     kernel: Kernel<R>,
-    /// Number of neighbouring lanes in the result.
+    /// Number of lanes in a row: lanes that are neighbours in the result.
     inner: usize,
-    /// Number of lane groups in each such row.
+    /// Number of lane groups in a row.
     in_row: usize,
 }
 
@@ -88,7 +88,7 @@ impl<R: Engine> Task<'_, R> {
         let lines = 2 * lanes * points / numbers;
         let mut scratch: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = scratch.as_mut_ptr();
-        // SAFETY: the three arrays lie in the vector.
+        // SAFETY: the vector has room for all three arrays.
         let scratch: [*mut R; 3] = unsafe { [0, 1, 2].map(|k| start.add(k * lines).cast()) };
         let packed = |k: usize| Points {
             start: scratch[k],
@@ -148,7 +148,7 @@ impl<R: Engine> Task<'_, R> {
 /// are zeros.
 ///
 /// # Safety
-/// The elements must exist, and `to` must have room for `points * lanes` of them.
+/// The elements must exist, and `to` must have room for `points * lanes` elements.
 unsafe fn pack<C: Default + Copy>(
     from: *const C,
     at: &[isize],
@@ -212,7 +212,7 @@ mod tests {
             [2, 3, 4, 5, 7, 8, 12, 6, 9, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800];
         for &n in if cfg!(miri) { &LENGTHS[..7] } else { &LENGTHS[..] } {
             assert!(Plan::<f64>::new("fft", n).unwrap().is_some());
-            // whole groups of lanes, groups with fewer lanes, and rows of few lanes
+            // these shapes have whole groups of lanes, groups with fewer lanes, and rows of few lanes
             for shape in [[1, n, 16], [2, n, 5], [3, n, 21]] {
                 let z = waves(&shape);
                 for inverse in [false, true] {

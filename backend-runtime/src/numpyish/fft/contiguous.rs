@@ -1,4 +1,4 @@
-//! Iteration over the lanes of an array of any layout, each as contiguous points of one dtype.
+//! Iteration over the lanes of an array of any layout. Each lane is given as contiguous points of one dtype.
 
 use super::super::{
     buffer::Buffer,
@@ -17,7 +17,7 @@ pub struct Contiguous<'a> {
     dtype: DType,
     /// Buffer for one lane, if the points of a lane are not contiguous.
     gathered: Option<Buffer>,
-    /// Buffer for the points of one lane if its dtype or its length differs, with zeros after the lane's own points.
+    /// Buffer for one lane, if the lane's dtype or length must change. Zeros follow the lane's own points.
     converted: Option<Buffer>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Contiguous<'a> {
     pub fn each(&self, mut f: impl FnMut(usize, *const u8) -> Result<()>) -> Result<()> {
         let Contiguous { x, axes, lane, dtype, gathered, converted } = self;
         for (k, offset) in Offsets::at(axes, 0).take(layout::size(axes)).enumerate() {
-            // SAFETY: the offset is the offset of a lane; both buffers have room for its points.
+            // SAFETY: a lane begins at this offset, and both buffers have room for its points.
             unsafe {
                 let mut from = x.at(offset);
                 if let Some(gathered) = gathered {
@@ -66,10 +66,10 @@ pub struct Elements {
 /// Converts the first `len` elements to another dtype; if there are fewer, zeros fill the rest.
 ///
 /// # Safety
-/// The elements must exist, and `to` must have room for `len`, without overlap.
+/// The elements must exist, `to` must have room for `len` elements, and the two must not overlap.
 pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
     let n = from.len.min(len);
-    // SAFETY: the caller guarantees the elements and enough room, and zero bytes are zeros.
+    // SAFETY: the caller guarantees the elements and enough room, and an element whose bytes are all 0 is 0.
     unsafe {
         convert(from.dtype, dtype, from.start, to, n);
         to.add(n * dtype.size()).write_bytes(0, (len - n) * dtype.size());

@@ -1,4 +1,4 @@
-//! Transforms between long real lanes and their frequencies on all threads, by complex transforms of half as many
+//! Transforms between one long real lane and its frequencies on all threads, by a complex transform of half as many
 //! points.
 
 use super::{
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The plan for one length, shared by all transforms of that length.
 pub struct Plan<R> {
-    /// The complex transform of half as many points.
+    /// The plan of the complex transform, which has half as many points.
     pub complex: Arc<long::Plan<R>>,
     /// Converts between the spectrum of the complex transform and the frequencies of the real lane.
     pub symmetry: Arc<Symmetry<R>>,
@@ -29,10 +29,10 @@ impl<R: Engine> Plan<R> {
         Buffer::new(op, self.symmetry.half, R::Complex::DTYPE)
     }
 
-    /// Writes the frequencies of the points at `x`.
+    /// Writes the frequencies of the points at `x` to `to`.
     ///
     /// # Safety
-    /// `x` must have all points, and `to` room for the frequencies, which nobody else uses.
+    /// `x` must have all points. `to` must have room for the frequencies, and nobody else may use it.
     pub unsafe fn frequencies(
         &self,
         op: &'static str,
@@ -40,7 +40,7 @@ impl<R: Engine> Plan<R> {
         how: Frequencies<R>,
         between: &Buffer,
     ) -> Result<()> {
-        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all of them.
+        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all pairs.
         unsafe { self.complex.run(op, [x.cast_mut().cast(), between.start().cast(), to], false, R::ONE)? };
         let (to, kernel) = (Target(to.cast()), Kernel::new());
         parallel::parallel(self.symmetry.pairs(), COSTLY, |range| {
@@ -52,10 +52,10 @@ impl<R: Engine> Plan<R> {
         Ok(())
     }
 
-    /// Writes the points with the frequencies at `x`, times the number of points.
+    /// Writes the points whose frequencies are at `x`, times the number of points, to `to`.
     ///
     /// # Safety
-    /// `x` must have the non-negative frequencies, and `to` room for the points, which nobody else uses.
+    /// `x` must have the non-negative frequencies. `to` must have room for the points, and nobody else may use it.
     pub unsafe fn points(
         &self,
         op: &'static str,
@@ -70,7 +70,7 @@ impl<R: Engine> Plan<R> {
             // only.
             unsafe { kernel.run(Way::Together, &self.symmetry, range, (*from, *to), how) };
         });
-        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all of them.
+        // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all pairs.
         unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     fn other_dtypes_lengths_and_layouts() {
         let x = points();
         let whole = rfft(&B, &x.clone().into_shared(), None, 1, Norm::Ortho).unwrap();
-        // the same points with the axes in another order, and reversed
+        // the same points, in an array with another order of the axes and in an array with a negative stride
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(rfft(&B, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let mut reversed = x.slice_axis(Axis(1), Slice::new(0, None, -1)).to_owned().into_shared();
@@ -147,8 +147,8 @@ mod tests {
         assert_eq!(got.unwrap(), expected.unwrap());
     }
 
-    /// The imaginary parts of the frequencies without a mirror image are ignored, whatever their value, as in shorter
-    /// lanes.
+    /// The imaginary parts of frequencies without a mirror image are ignored, whatever their value, as they are for
+    /// shorter lanes.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn parts_that_are_ignored() {

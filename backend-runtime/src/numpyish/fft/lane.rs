@@ -56,7 +56,7 @@ macro_rules! engine {
 }
 engine!(f32 8 __m256 __m512 f64 4 __m256d __m512d);
 
-/// Largest number of lengths in the cache. A new length beyond it empties the cache first, so that memory stays
+/// Maximum number of lengths in the cache. If the cache is full, a new length empties it first, so that memory stays
 /// bounded.
 const MOST: usize = 256;
 
@@ -85,10 +85,11 @@ enum Which {
 
 /// Upper bound, in bytes, of the memory that a planner has allocated at any one time while it plans `n` points.
 ///
-/// rustfft has tables of n numbers for each step of a transform. Prime lengths need the most, by Bluestein's algorithm:
-/// a transform of 2n - 1 points or more, up to 4n, with its own tables, two tables of its length, and scratch memory.
-/// By measurement of all lengths up to 4000 and some up to 3 million, in both precisions and for each instruction set
-/// of the planners, this takes at most 15 n complex numbers and 16 KiB; `tests/memory.rs` measures some of them again.
+/// rustfft has tables of n numbers for each step of a transform. Prime lengths need the most memory: Bluestein's
+/// algorithm transforms 2n - 1 to 4n points with tables of its own, two tables of that length, and scratch memory. All
+/// lengths up to 4000 and some up to 3 million were measured, in both precisions and with the planner of each
+/// instruction set: they take at most 15 n complex numbers and 16 KiB. `tests/memory.rs` measures some of these lengths
+/// again.
 pub fn plan_bytes<R>(n: usize) -> usize {
     n.saturating_mul(20 * 2 * size_of::<R>()).saturating_add(1 << 16)
 }
@@ -123,12 +124,12 @@ impl<R: FftNum> Plans<R> {
 /// Drops all cached plans. Running transforms keep theirs until they end.
 pub fn forget<R: Engine>() {
     let plans = std::mem::replace(&mut *R::plans().lock().unwrap_or_else(PoisonError::into_inner), Plans::new());
-    // after the lock is released, so that nobody waits for the drop
+    // the plans are dropped after the lock is released, so that nobody waits for the drop
     drop(plans);
 }
 
 fn with_plans<R: Engine, V>(op: &'static str, n: usize, which: Which, f: impl FnOnce(&mut Plans<R>) -> V) -> Result<V> {
-    // a planner that panicked has lost at most the plan that it was making
+    // a poisoned lock is ignored, because a planner that panicked has lost at most the plan that it was making
     Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
 }
 
@@ -146,7 +147,7 @@ pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>
     kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
 }
 
-/// The plan of complex transforms of `n` points in several lanes at once, exponent -2 pi i jk / n, or `None` if the
+/// The plan that transforms several complex lanes of `n` points at once, with exponent -2 pi i jk / n, or `None` if the
 /// length is unsuitable.
 pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
     if !(2..=stockham::LONGEST).contains(&n) {
@@ -176,7 +177,7 @@ pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Pl
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
-/// Returns the cached plan, or builds it, outside the lock because building takes other plans.
+/// Returns the cached plan or builds it. It is built outside the lock, because `make` may look up other plans.
 fn kept<R: Engine, P>(
     op: &'static str,
     n: usize,

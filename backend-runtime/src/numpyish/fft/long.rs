@@ -1,7 +1,7 @@
-//! Transforms of one long lane, on all threads: the four steps of D. H. Bailey, "FFTs in external or hierarchical
-//! memory", The Journal of Supercomputing 4 (1990). The lane is a matrix in C order: its columns are transformed, the
-//! results are multiplied by powers of e^(-2 pi i / n), and then the rows are transformed; their transforms are the
-//! columns of the result.
+//! Transforms one long lane on all threads, by the four-step algorithm of D. H. Bailey, "FFTs in external or
+//! hierarchical memory", The Journal of Supercomputing 4 (1990). The lane is a matrix in C order. Its columns are
+//! transformed, the results are multiplied by powers of e^(-2 pi i / n), and then the rows are transformed. The
+//! transformed rows are the columns of the result.
 //!
 //! Intermediate results are stored in blocks of a few columns each, so that the memory that a task reads and writes is
 //! contiguous.
@@ -20,13 +20,13 @@ use super::{
 use crate::Result;
 use std::sync::Arc;
 
-/// The shortest lane that is transformed on all threads: a shorter one stays in one core's cache through all stages.
+/// Minimum length of a lane that is transformed on all threads. A shorter lane stays in one core's cache in all stages.
 pub const LEAST: usize = 1 << 16;
 
-/// Number of columns of a block: a multiple of the kernel's lanes on every instruction set.
+/// Number of columns of a block, a multiple of the kernel's lanes on every instruction set.
 const BLOCK: usize = 16;
 
-/// Number of blocks by which prefetching is ahead.
+/// Distance from the block that is read to the block that is prefetched, in blocks.
 const AHEAD: usize = 4;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -35,14 +35,16 @@ pub struct Plan<R> {
     columns: usize,
     down: Arc<stockham::Plan<R>>,
     across: Arc<stockham::Plan<R>>,
-    /// Complex factors of the column transforms, as powers of e^(-2 pi i / n): for each row, the factors of the columns
-    /// within a block.
+    /// Complex factors of the transformed columns, as powers of e^(-2 pi i / n). This table has, for each row, the
+    /// factors of the columns within a block.
     near: Vec<R>,
-    /// For each block, the factors of its first column; the product of both is the factor of an element.
+    /// For each block, the factors of its first column. The factor of an element is a `near` factor times a `far`
+    /// factor.
     far: Vec<R>,
 }
 
-/// Rows and columns of the matrix for `n` points: nearly equal, and of lengths that [`stockham`] has plans for.
+/// Rows and columns of the matrix for `n` points, or `None` if `n` is unsuitable. Both are nearly equal, and
+/// [`stockham`] has plans for both lengths.
 pub fn sides(n: usize) -> Option<[usize; 2]> {
     if !n.is_multiple_of(BLOCK) || n > LONGEST * LONGEST {
         return None;
@@ -74,8 +76,8 @@ impl<R: Engine> Plan<R> {
     /// Transforms a lane with exponent -2 pi i jk / n, or the other sign if `inverse`, and multiplies by `scale`.
     ///
     /// # Safety
-    /// `from` must have all points, and `between` and `to` room for as many, which nobody else uses. `to` may equal
-    /// `from`.
+    /// `from` must have all points. `between` and `to` must have room for as many points, and nobody else may use that
+    /// room. `to` may equal `from`.
     pub unsafe fn run(
         &self,
         op: &'static str,
@@ -83,7 +85,7 @@ impl<R: Engine> Plan<R> {
         inverse: bool,
         scale: R,
     ) -> Result<()> {
-        // one kernel for all tasks, because they share the lanes
+        // all tasks use one kernel, so that they divide the lanes into groups of the same size
         let kernel = Kernel::new();
         // SAFETY: the caller guarantees the three arrays.
         unsafe {
@@ -191,7 +193,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
         let mut memory: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = memory.as_mut_ptr();
-        // SAFETY: the three arrays lie in the vector. The first is zeroed, for groups of fewer lanes.
+        // SAFETY: the vector has room for the three arrays. The first array is zeroed, for groups of fewer lanes.
         let scratch = unsafe {
             start.write_bytes(0, lines);
             [0, 1, 2].map(|k| start.add(k * lines).cast())
@@ -199,7 +201,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
         Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
     }
 
-    /// Points of one group of lanes, whose consecutive points are `row` complex numbers apart.
+    /// Points of one group of lanes. Consecutive points are `row` complex numbers apart.
     fn points(&self, start: *mut R::Complex, row: usize) -> Points<R> {
         Points {
             start: start.cast(),
@@ -292,7 +294,7 @@ mod tests {
             a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
         };
         assert!(off(&back, &x) < 1e-13);
-        // another layout gives the same bits; shorter lanes are padded with zeros, longer ones are cut
+        // an array of another layout gives the same bits; shorter lanes are padded with zeros, longer lanes are cut
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(super::super::fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let short = x.slice(ndarray::s![.., ..LEAST - 7]).to_owned().into_dyn().into_shared();
@@ -302,8 +304,8 @@ mod tests {
         assert_eq!(padded, super::super::fft(&b, &filled, None, 1, Norm::Backward).unwrap());
     }
 
-    /// A length that is no power of two gives the same bits in both precisions, in the second pass of several, on any
-    /// number of threads.
+    /// Lanes whose length is no power of two have the same bits on any number of threads: in double precision along two
+    /// axes, and in single precision along one.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn any_number_of_threads_gives_the_same_bits() {

@@ -1,5 +1,5 @@
-//! Fourier transforms: `rustfft` along one lane, and loops of this module over the lanes of any axis. Neighbouring
-//! complex lanes are transformed several at a time (`stockham`), and so are the parts of one long lane, on all threads
+//! Fourier transforms. `rustfft` transforms single lanes, in loops over the lanes along any axis. Several neighbouring
+//! complex lanes are transformed at a time (`stockham`), and a long lane is divided and transformed on all threads
 //! (`long`, `halves`).
 
 mod columns;
@@ -37,7 +37,7 @@ pub(crate) fn forget_plans() {
 }
 use passes::Pass;
 
-/// Defines the public functions of one axis.
+/// Defines the public functions that transform one axis.
 macro_rules! along_one_axis {
     ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -59,7 +59,7 @@ along_one_axis! {
     fft<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fft`].
     ifft<Float> -> Complex = half: Neither, Inverse;
-    /// Transform of real `x`: the non-negative frequencies.
+    /// Non-negative frequencies of the transform of real `x`.
     rfft<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfft`].
     irfft<ComplexFloat> -> Real = half: Input, Inverse;
@@ -69,7 +69,7 @@ along_one_axis! {
     ihfft<Real> -> Complex = half: Result, Inverse;
 }
 
-/// Defines the public functions of several axes.
+/// Defines the public functions that transform several axes.
 macro_rules! over_several_axes {
     ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -91,7 +91,7 @@ over_several_axes! {
     fftn<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fftn`].
     ifftn<Float> -> Complex = half: Neither, Inverse;
-    /// [`fftn`] of real `x`: the last of the axes has only the non-negative frequencies.
+    /// [`fftn`] of real `x`, with only the non-negative frequencies along the last of the axes.
     rfftn<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfftn`].
     irfftn<ComplexFloat> -> Real = half: Input, Inverse;
@@ -114,8 +114,8 @@ impl Transform {
         self.run(x, &rules::transforms(self.op, x.shape, s, axes, self.half)?.axes)
     }
 
-    /// Runs the passes in the precision of the dtype. Not generic, so that no transform is compiled again in a user's
-    /// crate.
+    /// Runs the passes in the precision of the dtype. The function is not generic, so that no transform is compiled
+    /// again in a user's crate.
     fn run(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         match x.dtype {
             DType::Float64 | DType::Complex128 => self.run_in::<f64>(x, axes),
@@ -123,8 +123,8 @@ impl Transform {
         }
     }
 
-    /// Runs one pass for each pair of an axis and its number of points, the last one first; a half spectrum becomes
-    /// real in the final pass.
+    /// Runs one pass for each pair of an axis and its number of points, from the last pair to the first. A half
+    /// spectrum is transformed from the first pair to the last instead, and the final pass makes it real.
     fn run_in<R: Engine>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         let &Transform { op, direction, norm, .. } = self;
         let pass = |&(axis, n): &(usize, usize)| Pass { op, axis, n, direction, norm };
@@ -326,7 +326,7 @@ mod tests {
             let s = Some(Lengths::from([6, 2]));
             let axes = Axes::from([2, 0]);
             near(&fftn(&B, &plain, s, axes, norm).unwrap(), &all(&z, &other, Direction::Forward, norm), 1e-13);
-            // without axes, the lengths are those of the last axes
+            // if no axes are given, the lengths apply to the last axes
             let last = [(1, 6), (2, 2)];
             near(&fftn(&B, &plain, s, Axes::All, norm).unwrap(), &all(&z, &last, Direction::Forward, norm), 1e-13);
 
@@ -373,13 +373,13 @@ mod tests {
         near(&got, &spectrum, 1e-6);
         let brain = ArrayD::from_elem(IxDyn(&[2, 64]), bf16::ONE).into_shared();
         assert_eq!(rfft(&B, &brain, None, -1, Norm::Backward).unwrap()[[1, 0]], Complex::new(64.0, 0.0));
-        // enough lanes for several threads
+        // these are enough lanes for several threads
         let z = waves(&[70, 33, 9]).into_shared();
         let there = fftn(&B, &z, None, Axes::All, Norm::Ortho).unwrap();
         near(&ifftn(&B, &there, None, Axes::All, Norm::Ortho).unwrap(), &z.to_owned(), 1e-13);
     }
 
-    /// As in NumPy: one transform after the other, from the last axis named to the first.
+    /// As in NumPy, the transforms run one after another, from the last axis in the list to the first.
     #[test]
     fn an_axis_named_twice_is_transformed_twice() {
         let z = waves(&[4, 3]).into_shared();

@@ -1,4 +1,4 @@
-//! One transform along one axis of an array.
+//! Transforms along one axis of an array: complex, real to complex, and complex to real.
 
 use super::{
     super::{
@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub struct Pass {
     /// The op, for errors.
     pub op: &'static str,
-    /// The axis.
+    /// The axis along which lanes are transformed.
     pub axis: usize,
     /// Number of points of the transform.
     pub n: usize,
@@ -79,7 +79,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: the lanes have these lengths.
+                // SAFETY: `start` has `len` points, and `to` has room for `n` points.
                 unsafe {
                     pad(Elements { dtype, start, len }, R::Complex::DTYPE, to, n);
                     transform(lane_mut(to, n));
@@ -91,7 +91,7 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
     }
 
-    /// Like [`Pass::complex`], for the result of another pass: in place if the length stays the same.
+    /// Like [`Pass::complex`], but overwrites the result `x` of another pass if the length stays the same.
     pub fn again<R: Engine>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);
@@ -100,7 +100,7 @@ impl Pass {
         }
         if let Some(plan) = self.side_by_side::<R>(view.shape)? {
             let columns = self.columns(plan);
-            // SAFETY: the elements belong to an array that nobody else uses, in C order.
+            // SAFETY: nobody else uses the elements, which are in C order.
             unsafe { columns.run(layout::dims(view), view.start.cast(), view.shape, x.start_mut().cast())? };
             return Ok(x);
         }
@@ -118,12 +118,12 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut transform = self.transform::<R>()?;
             Ok(Box::new(move |_, lane| {
-                // SAFETY: the lane has this length.
+                // SAFETY: the lane has `n` points.
                 transform(unsafe { lane_mut(lane, self.n) });
                 Ok(())
             }))
         };
-        // SAFETY: the elements belong to an array that nobody else uses, in C order.
+        // SAFETY: nobody else uses the elements, which are in C order.
         unsafe { layout::lanes_in_place(self.op, x.start_mut(), view.dtype, view.shape, self.axis, COSTLY, &new)? };
         Ok(x)
     }
@@ -158,7 +158,7 @@ impl Pass {
         !before.contains(&0) && after.iter().all(|&len| len == 1)
     }
 
-    /// Applies `f`, which reads a lane of `points` and writes a lane of `result`, to one lane after the other.
+    /// Applies `f`, which reads a lane of `points` and writes a lane of `result`, to all lanes, one after another.
     ///
     /// # Safety
     /// `f` must write the whole of its result lane.
@@ -175,7 +175,7 @@ impl Pass {
         let out = Buffer::new(self.op, rules::count(self.op, &shape, size)?, result.dtype)?;
         Contiguous::new(self.op, x, self.axis, points.dtype, points.len)?
             .each(|k, lane| f(lane, out.start().wrapping_add(k * result.len * size)))?;
-        // SAFETY: every element has been written, as the caller promises.
+        // SAFETY: the caller guarantees that `f` has written every element.
         unsafe { RawArray::new(self.op, shape, out) }
     }
 
@@ -204,7 +204,7 @@ impl Pass {
         self.real_lanes::<R>(x, self.n / 2 + 1)
     }
 
-    /// The first `out_len` frequencies of real lanes, at least the non-negative ones.
+    /// The first `out_len` frequencies of real lanes, which include at least the non-negative frequencies.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
@@ -221,7 +221,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut lane = real::Lane::<R>::forward(self.op, self.n, how)?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: the lane has this length, and there is room for its frequencies.
+                // SAFETY: the lane has `len` points, and there is room for its frequencies.
                 unsafe { lane.frequencies(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))
@@ -250,7 +250,7 @@ impl Pass {
         let new = || -> Result<LaneFn<'_>> {
             let mut lane = real::Lane::<R>::inverse(self.op, self.n, how)?;
             Ok(Box::new(move |start, to| {
-                // SAFETY: the lanes have these lengths.
+                // SAFETY: `start` has `len` frequencies, and `to` has room for `n` points.
                 unsafe { lane.points(Elements { dtype, start, len }, to.cast()) };
                 Ok(())
             }))

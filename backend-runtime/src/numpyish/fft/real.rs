@@ -1,5 +1,5 @@
-//! Transforms between one real lane and its frequencies. Even numbers of points take a complex transform of half as
-//! many points, odd numbers one of as many points.
+//! Transforms between one real lane and its frequencies. For an even number of points, they use a complex transform of
+//! half as many points; for an odd number, a complex transform of the same length.
 
 use super::{
     contiguous::{Elements, pad},
@@ -23,12 +23,12 @@ pub struct Lane<R: Engine> {
 }
 
 impl<R: Engine> Lane<R> {
-    /// Transforms of `n` points to frequencies.
+    /// The plan of transforms from `n` points to frequencies.
     pub fn forward(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
         Lane::new(op, n, how, Direction::Forward)
     }
 
-    /// Transforms of frequencies to `n` points.
+    /// The plan of transforms from frequencies to `n` points.
     pub fn inverse(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
         Lane::new(op, n, how, Direction::Inverse)
     }
@@ -45,7 +45,7 @@ impl<R: Engine> Lane<R> {
     /// Writes the frequencies of some points. Missing points are 0.
     ///
     /// # Safety
-    /// The points must exist, and `to` must have room for the frequencies, which nobody else uses.
+    /// The points must exist. `to` must have room for the frequencies, and nobody else may use it.
     pub unsafe fn frequencies(&mut self, points: Elements, to: *mut R::Complex) {
         let &mut Lane { n, how, .. } = self;
         if let Some((symmetry, kernel)) = &self.symmetry {
@@ -76,18 +76,18 @@ impl<R: Engine> Lane<R> {
         }
     }
 
-    /// Writes the points with these first frequencies, times `n`. Missing frequencies are 0.
+    /// Writes the points whose first frequencies are given, times `n`. Missing frequencies are 0.
     ///
     /// # Safety
-    /// The frequencies must exist, and `to` must have room for the points, which nobody else uses.
+    /// The frequencies must exist. `to` must have room for the points, and nobody else may use it.
     pub unsafe fn points(&mut self, frequencies: Elements, to: *mut R) {
         let &mut Lane { n, how, .. } = self;
         let half = n / 2 + 1;
         let spectrum = &mut self.spectrum[..];
         if let Some((symmetry, kernel)) = &self.symmetry {
             let here = frequencies.dtype == R::Complex::DTYPE && frequencies.len >= half;
-            // SAFETY: the spectrum has room for half of the frequencies and one more. A pair of points has the layout
-            // of one complex number, and all these numbers are written before the transform.
+            // SAFETY: the spectrum has room for `half` frequencies. A pair of points has the layout of one complex
+            // number, and all points are written before the transform.
             unsafe {
                 let from = if here {
                     frequencies.start.cast()

@@ -1,5 +1,5 @@
-//! Transforms of several neighbouring lanes at once, one lane per number of a register. Each instruction does the same
-//! in all lanes, so that nothing is moved within registers.
+//! Transforms several neighbouring lanes at once, one lane per element of a register. Each instruction does the same in
+//! all lanes, so that nothing is moved within registers.
 //!
 //! The algorithm is Stockham's, decimation in frequency with mixed radices, which needs no reordering: C. Van Loan,
 //! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage turns `s`
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{Real, Result, scalar::float64};
 
-/// Length of the longest transforms that are computed this way. In measurements with 64 lanes of float64, transforms of
-/// single lanes take no longer from 8192 points on, because the scratch arrays are then so large; gathering the single
-/// lanes is not counted.
+/// Maximum length of a transform of several lanes at once. In measurements with 64 lanes of float64, transforms of
+/// single lanes were as fast from 8192 points on, because the scratch arrays are then so large; the time to gather a
+/// single lane was not counted.
 pub const LONGEST: usize = 1 << 14;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -27,17 +27,17 @@ pub struct Plan<R> {
 }
 
 struct Stage<R> {
-    /// Points of a butterfly.
+    /// Number of points of a butterfly.
     radix: usize,
-    /// Points of the transforms that remain after this stage.
+    /// Number of points of the transforms that remain after this stage.
     rest: usize,
     /// The powers of e^(-2 pi i / radix), real and imaginary parts.
     roots: Vec<R>,
-    /// The twiddle factors of each butterfly `p`: factors of all its results but the first.
+    /// The twiddle factors of each butterfly `p`, for all its results but the first.
     twiddles: Vec<R>,
 }
 
-/// The radices of `n`, or `None` if it has a prime factor above 7.
+/// The radices of `n`, or `None` if `n` has a prime factor above 7.
 pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     let mut radices = Vec::new();
     for odd in [7, 5, 3] {
@@ -49,7 +49,7 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     if !n.is_power_of_two() {
         return None;
     }
-    // as few stages as possible, but two stages of 4 points instead of one of 8 and one of 2
+    // there are as few stages as possible, but two stages of 4 points instead of one of 8 and one of 2
     let twos = n.trailing_zeros() as usize;
     let (eights, fours) = match twos % 3 {
         0 => (twos / 3, 0),
@@ -106,29 +106,29 @@ pub struct Points<R> {
     pub start: *mut R,
     /// Distance from point `i` to point `i + 1`, in numbers.
     pub stride: isize,
-    /// Number of points in memory; those after them are zeros.
+    /// Number of points in memory; later points are zeros.
     pub len: usize,
-    /// Offset to the same point of the next group of lanes, which is prefetched; 0 if there is none. The points of an
-    /// array are in different pages, which no hardware prefetcher loads.
+    /// Offset to the same point of the next group of lanes, which is prefetched; 0 if no group follows. Consecutive
+    /// points of an array are in different pages, so hardware prefetchers do not load them.
     pub ahead: isize,
     /// True if complex numbers are interleaved; otherwise the real parts of all lanes come before the imaginary parts.
     pub pairs: bool,
     /// True if real and imaginary parts are swapped, which turns a forward transform into an inverse one and back.
     pub swapped: bool,
-    /// Factors of the points when they are written, before parts are swapped.
+    /// Factors that multiply the points when they are written, before the real and imaginary parts are swapped.
     pub turns: Turns<R>,
 }
 
-/// Complex factors of the points of several lanes: products of `near` and `far`.
+/// Complex factors of the points of several lanes. Each factor is the product of a `near` and a `far` factor.
 #[derive(Clone, Copy)]
 pub struct Turns<R> {
     /// Factors of point 0, one for each lane; null if there are no factors.
     pub near: *const R,
-    /// Distance from the `near` factors of one point to those of the next, in numbers.
+    /// Distance from the `near` factors of one point to the `near` factors of the next, in numbers.
     pub stride: usize,
     /// Factor of point 0 that all lanes share.
     pub far: *const R,
-    /// Distance from the `far` factor of one point to that of the next, in numbers.
+    /// Distance from the `far` factor of one point to the `far` factor of the next, in numbers.
     pub far_stride: usize,
 }
 
@@ -211,7 +211,7 @@ pub(super) struct Complex<V> {
     pub im: V,
 }
 
-// SAFETY of all: callers run these functions only on processors with the vector's instruction set.
+// SAFETY of all functions: callers run them only on processors with the vector's instruction set.
 impl<V: Vector> Complex<V> {
     /// Loads interleaved complex numbers.
     #[inline(always)]
@@ -228,7 +228,7 @@ impl<V: Vector> Complex<V> {
         unsafe { V::join(self.re, self.im, to) }
     }
 
-    /// The same numbers from the last to the first.
+    /// The numbers in reverse order.
     #[inline(always)]
     pub unsafe fn reversed(self) -> Self {
         // SAFETY: the caller guarantees the vector's instruction set.
@@ -299,7 +299,7 @@ impl<V: Vector<Real: Engine>> Complex<V> {
     }
 }
 
-/// Transforms of `P` points in registers. `roots` are the powers of e^(-2 pi i / P).
+/// A transform of `P` points in registers. `roots` are the powers of e^(-2 pi i / P).
 trait Butterfly<V: Vector, const P: usize> {
     unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P];
 }
@@ -336,7 +336,7 @@ impl<V: Vector> Butterfly<V, 8> for Eight {
         unsafe {
             let even = Four::of([x[0], x[2], x[4], x[6]], roots);
             let odd = Four::of([x[1], x[3], x[5], x[7]], roots);
-            // odd results 1 and 3 are turned by an eighth and three eighths: (1 - i) / sqrt 2, (-1 - i) / sqrt 2
+            // odd results 1 and 3 are multiplied by (1 - i) / sqrt 2 and (-1 - i) / sqrt 2
             let half = V::splat(*roots.add(2));
             let first = Complex { re: odd[1].re.add(odd[1].im), im: odd[1].im.sub(odd[1].re) }.scaled(half);
             let third = Complex { re: odd[3].im.sub(odd[3].re), im: odd[3].re.add(odd[3].im) }.scaled(half);
@@ -384,9 +384,9 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
 /// The order in which a stage writes its results.
 #[derive(Clone, Copy)]
 enum Order {
-    /// The order that makes the results of the last stage sorted.
+    /// The order for which the results of the last stage are sorted.
     Sorted,
-    /// Consecutive parts, which the remaining stages transform one after the other.
+    /// Consecutive parts, which the remaining stages transform one after another.
     Parts,
 }
 
@@ -492,14 +492,14 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     }
 }
 
-/// The points between two stages. All but `start` and `len` are compile-time constants.
+/// The points between two stages. All fields but `start` and `len` are compile-time constants.
 #[inline(always)]
 fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     let stride = 2 * V::LANES as isize;
     Points { start, stride, len, ahead: 0, pairs: false, swapped: false, turns: Turns::NONE }
 }
 
-/// Runs stages one after the other. They use the two arrays in turn, the second one first.
+/// Runs stages one after another. Their results are written to the two arrays in turn, the second array first.
 #[inline(always)]
 unsafe fn through<V: Vector<Real: Engine>>(
     stages: &[Stage<V::Real>],
@@ -571,12 +571,12 @@ impl<R: Engine> Kernel<R> {
         if plan.has_parts(self.lanes) { 0 } else { plan.stages.len() % 2 }
     }
 
-    /// Transforms `Kernel::lanes` lanes, exponent -2 pi i jk / n, and multiplies the results by `scale`.
+    /// Transforms `Kernel::lanes` lanes, with exponent -2 pi i jk / n, and multiplies the results by `scale`.
     ///
     /// # Safety
-    /// `from` must have its points and `to` room for the results; both may be the same memory. Each array of `scratch`
-    /// must have room for the points of all lanes. The first array may be where `from` is, and `to` may be in the array
-    /// of [`Kernel::result_in`].
+    /// `from` must have its points, and `to` must have room for the results; both may be the same memory. Each array of
+    /// `scratch` must have room for the points of all lanes. `from` may be the first scratch array, and `to` may be the
+    /// scratch array of index [`Kernel::result_in`].
     #[inline]
     pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
         // SAFETY: the caller guarantees the memory, and this process supports the instruction set of the kernel.

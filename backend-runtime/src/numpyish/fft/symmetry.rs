@@ -1,7 +1,7 @@
 //! Conversion between the frequencies of a real lane and the spectrum of a complex lane whose numbers are pairs of
-//! neighbouring real points. Symmetry separates the frequencies of the even points from those of the odd points. H.
-//! Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and
-//! Signal Processing 35 (1987).
+//! neighbouring real points. The symmetry of real transforms separates the frequencies of the even points from those of
+//! the odd points, as in: H. Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE Transactions on
+//! Acoustics, Speech, and Signal Processing 35 (1987).
 
 use super::{
     super::buffer,
@@ -20,12 +20,13 @@ pub struct Symmetry<R> {
     turns: Vec<R>,
 }
 
-/// Options for the frequencies of real lanes that are written or read.
+/// Options for reading or writing the frequencies of real lanes.
 #[derive(Clone, Copy)]
 pub struct Frequencies<R> {
-    /// True if the negative frequencies are written as well, after the others. Only non-negative ones are read.
+    /// True if the negative frequencies are written after the non-negative ones. Only non-negative frequencies are
+    /// read.
     pub all: bool,
-    /// True if frequencies are the conjugates of those with exponent -2 pi i jk / n.
+    /// True if the frequencies are the complex conjugates of a transform with exponent -2 pi i jk / n.
     pub conjugate: bool,
     /// Factor that multiplies the results.
     pub scale: R,
@@ -106,8 +107,8 @@ impl<R: Engine> Kernel<R> {
     /// Converts the frequencies of a range of [pairs](Symmetry::pairs), and their mirror images.
     ///
     /// # Safety
-    /// The spectrum must have `half` complex numbers, and the frequencies one more, or twice as many if `all` are
-    /// written. Nobody else writes the results of the range.
+    /// The spectrum must have `half` complex numbers. The frequencies must have one more, or twice as many if `all` are
+    /// written. Nobody else may write the results of the range.
     #[inline]
     pub unsafe fn run(
         self,
@@ -117,12 +118,12 @@ impl<R: Engine> Kernel<R> {
         (from, to): (*const R, *mut R),
         how: Frequencies<R>,
     ) {
-        // SAFETY: the caller guarantees both memories, and this process supports the instruction set of the loops.
+        // SAFETY: the caller guarantees both arrays, and this process supports the instruction set of the loops.
         unsafe { (self.0)(way, symmetry, range, from, to, how) }
     }
 }
 
-/// Converts pairs one by one, or a vector of pairs at a time.
+/// Converts a vector of pairs at a time, and the remaining pairs one by one.
 #[inline(always)]
 unsafe fn pairs<V: Vector<Real: Engine>>(
     way: Way,
@@ -258,7 +259,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Lengths with no vector of pairs, with some, and with vectors and single pairs; odd lengths have no pairs.
+    /// Lengths whose pairs fill no vector, whole vectors, or whole vectors and single pairs; odd lengths have no pairs.
     const LENGTHS: &[usize] =
         if cfg!(miri) { &[2, 24, 50] } else { &[1, 2, 3, 18, 20, 24, 50, 64, 66, 99, 100, 128, 250, 254, 514] };
 
@@ -313,7 +314,8 @@ mod tests {
         }
     }
 
-    /// As in NumPy: numbers that must be real have the imaginary part 0, or -0 if conjugated; infinities stay infinite.
+    /// As in NumPy, frequencies that must be real have the imaginary part 0, or -0 if conjugated; infinities stay
+    /// infinite.
     #[test]
     fn what_stands_alone() {
         let of = |x: &[f64]| ndarray::arr1(x).into_dyn().into_shared();

@@ -1,6 +1,6 @@
 //! Vectors of real numbers in one register, for loops that the compiler does not vectorise by itself, because a
-//! butterfly has too many operands. All types round alike, so that a transform has the same bits on each instruction
-//! set.
+//! butterfly has too many operands. All types round in the same way, so that a transform has the same bits on each
+//! instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -24,9 +24,10 @@ pub trait Vector: Copy {
     unsafe fn split(from: *const Self::Real) -> [Self; 2];
     /// Stores complex numbers, whose parts have the order of [`split`](Vector::split).
     unsafe fn join(re: Self, im: Self, to: *mut Self::Real);
-    /// The numbers from the last to the first. The order of [`split`](Vector::split) is reversed as well.
+    /// The elements in reverse order. If they are in the order of [`split`](Vector::split), that order is reversed,
+    /// too.
     unsafe fn reverse(self) -> Self;
-    /// The same number in all elements.
+    /// A vector with the same number in all elements.
     unsafe fn splat(x: Self::Real) -> Self;
     /// Elementwise sums.
     unsafe fn add(self, other: Self) -> Self;
@@ -45,13 +46,13 @@ pub trait Vector: Copy {
 pub struct Plain<R, const LANES: usize>([R; LANES]);
 
 impl<R, const LANES: usize> Plain<R, LANES> {
-    /// A vector of these numbers.
+    /// A vector of the given numbers.
     #[inline(always)]
     pub fn of(elements: [R; LANES]) -> Self {
         Plain(elements)
     }
 
-    /// The numbers.
+    /// The elements as an array.
     #[inline(always)]
     pub fn elements(self) -> [R; LANES] {
         self.0
@@ -214,7 +215,7 @@ macro_rules! registers {
     )*};
 }
 
-/// The numbers from the last to the first.
+/// The elements in reverse order.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -225,7 +226,7 @@ unsafe fn reverse_eight_singles(x: __m256) -> __m256 {
     unsafe { _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
 }
 
-/// The numbers from the last to the first.
+/// The elements in reverse order.
 ///
 /// # Safety
 /// The processor has AVX-512.
@@ -236,7 +237,7 @@ unsafe fn reverse_eight(x: __m512d) -> __m512d {
     unsafe { _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 
-/// The numbers from the last to the first.
+/// The elements in reverse order.
 ///
 /// # Safety
 /// The processor has AVX-512.
@@ -247,7 +248,7 @@ unsafe fn reverse_sixteen(x: __m512) -> __m512 {
     unsafe { _mm512_permutexvar_ps(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 
-// within each 128 bits, real parts are numbers 0 and 2 of both registers, imaginary parts 1 and 3
+// for `f32`, elements 0 and 2 of each 128 bits of both registers are real parts, and elements 1 and 3 imaginary parts
 #[cfg(target_arch = "x86_64")]
 registers! {
     __m256d of 4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd

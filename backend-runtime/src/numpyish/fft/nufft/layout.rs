@@ -1,17 +1,18 @@
-//! The tiles of a grid, and the bins of a tile. Points are sorted by tile and bin, so that the points that are
-//! processed one after another lie near each other.
+//! The tiles of a grid and the bins of a tile. Points are sorted by tile and bin, so that points that are processed one
+//! after another touch neighbouring cells.
 //!
-//! Axis 0 is the grid's last axis, which is contiguous in memory.
+//! In this module, axis 0 is the grid's last axis, which is contiguous in memory.
 
 use crate::{Result, rules};
 
-/// Aimed lengths of a tile along each axis, for grids of one to three axes: the cells of a tile stay in the cache.
+/// Target lengths of a tile along each axis, for grids of one to three axes. The cells of such a tile stay in the
+/// cache.
 const TILE: [[usize; 3]; 3] = [[2048, 1, 1], [64, 64, 1], [32, 16, 16]];
 
 /// Lengths of a bin along each axis, for grids of one to three axes.
 const BIN: [[usize; 3]; 3] = [[2048, 1, 1], [64, 16, 1], [16, 4, 4]];
 
-/// Smallest number of points in the parts of a tile with many points. Tiles with fewer than twice as many are whole.
+/// Minimum number of points in each part of a divided tile. A tile with fewer than twice as many points is not divided.
 const MIN_PART: usize = 8192;
 
 /// A grid's tiles and bins.
@@ -21,11 +22,11 @@ pub struct Layout {
     pub axes: usize,
     /// Width of the kernel.
     pub width: usize,
-    /// Lengths of the grid's axes, and 1 for axes that it does not have.
+    /// Lengths of the grid's axes; missing axes have length 1.
     pub lengths: [usize; 3],
     /// Length of a tile along each axis; the last one may be shorter.
     pub tile: [usize; 3],
-    /// Number of tiles along each axis: 1 or an even number, so that tiles of one colour are apart.
+    /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent.
     pub tiles: [usize; 3],
     bin: [usize; 3],
     bins: [usize; 3],
@@ -37,7 +38,7 @@ pub struct Layout {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     pub tile: usize,
-    /// First of the sorted points, and the end.
+    /// Index of the part's first point among the sorted points; `end` is the index after the last one.
     pub start: usize,
     pub end: usize,
 }
@@ -69,19 +70,19 @@ impl Layout {
         self.bins.iter().product()
     }
 
-    /// The number of a tile along each axis.
+    /// The index of a tile along each axis.
     pub fn tile_at(&self, tile: usize) -> [usize; 3] {
         let [x, y, _] = self.tiles;
         [tile % x, tile / x % y, tile / x / y]
     }
 
-    /// Length of the array of sorted points: a record for each point, and where each tile begins.
+    /// Length of the array of sorted points: a record for each point, then the index at which each tile begins.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
     }
 
-    /// The summand of a point's key that comes from the point's cell along an axis.
+    /// Contribution of the cell along one axis to a point's key. The key is the sum of the contributions of all axes.
     pub fn key(&self, axis: usize, cell: usize) -> u32 {
         let tile = cell / self.tile[axis];
         let bin = (cell - tile * self.tile[axis]) / self.bin[axis];
@@ -90,14 +91,15 @@ impl Layout {
         (tile * of_tile * self.bins_per_tile() + bin * of_bin) as u32
     }
 
-    /// The parts of all tiles, for each of the colours. Neighbouring tiles have different colours.
+    /// Divides the tiles into parts, and groups the parts by the tile's colour. Neighbouring tiles have different
+    /// colours.
     pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<Part>; 8]> {
         let mut all: [Vec<Part>; 8] = Default::default();
         for tile in 0..self.tile_count() {
             let [x, y, z] = self.tile_at(tile);
             let parts = &mut all[(x & 1) | (y & 1) << 1 | (z & 1) << 2];
             let (mut start, end) = (starts[tile], starts[tile + 1]);
-            // parts of about the same length
+            // the parts of a tile have about the same length
             let count = (end - start).div_ceil(self.part).max(1);
             let length = (end - start).div_ceil(count);
             while start < end {
@@ -113,8 +115,8 @@ impl Layout {
     }
 }
 
-/// The length of a tile and the number of tiles of an axis. The windows of two tiles with one tile between them do not
-/// overlap: a window reaches at most `width - 1` cells beyond its tile.
+/// The length of a tile and the number of tiles along an axis. The windows of two tiles with one tile between them do
+/// not overlap, because a window reaches at most `width - 1` cells beyond its tile.
 fn cut(length: usize, aimed: usize, width: usize) -> (usize, usize) {
     let mut count = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
     while count >= 2 {
@@ -140,7 +142,7 @@ mod tests {
                     let (tile, count) = cut(length, aimed, width);
                     assert!(count == 1 || count.is_multiple_of(2));
                     assert!(tile * count >= length && tile * (count - 1) < length, "{length} {aimed} {width}");
-                    // from the first cell of a tile's window to its last
+                    // the first and the last cell of each tile's window
                     let spans: Vec<_> =
                         (0..count).map(|t| (t * tile + 1, (tile * (t + 1)).min(length) - 1 + width)).collect();
                     for even in [0, 1] {

@@ -1,4 +1,4 @@
-//! The loops over the points of a window: spreading, and interpolation.
+//! Loops that spread points over the cells of a window, and loops that interpolate the cells at the points.
 
 use super::rows::{Part, Row};
 #[cfg(not(target_arch = "x86_64"))]
@@ -10,45 +10,46 @@ use crate::{
 #[cfg(target_arch = "x86_64")]
 use {crate::numpyish::fft::vector::Vector, std::arch::x86_64::*};
 
-/// Some points, their values, and the window that they touch.
+/// The arguments of a loop: points, their values, and the window of cells that the points touch.
 pub struct Job<R> {
-    /// The window's first cell: complex numbers.
+    /// Address of the window's first cell. Cells are complex numbers.
     pub window: *mut R,
-    /// Number of cells from one row to the next, and from one plane to the next.
+    /// Distance from one row to the next in cells; `plane` is the distance from one plane to the next.
     pub row: usize,
     pub plane: usize,
-    /// The first and last cell of a point, along each axis.
+    /// Smallest cell of a point along each axis; `high` is the largest cell.
     pub low: [i32; 3],
     pub high: [i32; 3],
     /// The points' records.
     pub records: *const i64,
     pub points: usize,
-    /// The values of all points: complex numbers.
+    /// Address of the values of all points, which are complex numbers.
     pub values: *mut R,
-    /// The number of the last point.
+    /// Index of the last point.
     pub last: usize,
-    /// The polynomials of the kernel, [`MAX_WIDTH`] coefficients for each of their terms.
+    /// The polynomials of the kernel: [`MAX_WIDTH`] coefficients for each term.
     pub polynomials: *const R,
     pub terms: usize,
     pub width: usize,
-    /// For each real number of a row of the kernel, all bits; zeros up to the end of the last vector.
+    /// A mask for a row of the kernel: all bits are set for each real number of the row, and no bits for the rest of
+    /// the last vector.
     pub mask: *const R,
-    /// An axis, and the polynomials along this axis.
+    /// An axis along which the kernel is differentiated, and the polynomials of the derivative.
     pub derived: Option<(usize, *const R)>,
 }
 
-/// A loop for one instruction set, number of vectors in a row of the kernel, and number of axes.
+/// A loop for one instruction set, one number of vectors per row of the kernel, and one number of axes.
 ///
 /// # Safety
-/// The processor has the instruction set. The window has room for the neighbourhoods of points between `low` and
-/// `high`, with whole vectors, and nobody else uses it. The records, values and polynomials are as long as the job
-/// says; values are written by such loops only, or not written.
+/// The processor must have the instruction set. The window must have room for whole vectors in the neighbourhoods of
+/// all points between `low` and `high`, and nobody else may use it. The records, values and polynomials must be as long
+/// as the job says. If the values are written, then only by such loops.
 pub type Loop<R> = unsafe fn(&Job<R>);
 
-/// Number of points between a value that is used and one that is prefetched.
+/// Distance from the value that is used to the value that is prefetched, in points.
 const AHEAD: usize = 24;
 
-/// The number of the point that a record belongs to.
+/// Index of the point that a record belongs to.
 ///
 /// # Safety
 /// The job has this record.
@@ -65,7 +66,7 @@ unsafe fn number<R, const AXES: usize>(job: &Job<R>, record: usize) -> usize {
 /// The job has this record.
 #[inline(always)]
 unsafe fn value<R, const AXES: usize>(job: &Job<R>, record: usize) -> *mut R {
-    // SAFETY: both records exist, and each number is that of a value.
+    // SAFETY: both records exist, and every point's index is the index of a value.
     unsafe {
         let later = number::<R, AXES>(job, (record + AHEAD).min(job.points - 1));
         #[cfg(target_arch = "x86_64")]
@@ -87,11 +88,11 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
     for axis in 0..AXES {
         // SAFETY: the caller guarantees the record.
         let place = f64::from_bits(unsafe { *job.records.add(record * (AXES + 1) + axis) } as u64);
-        // records of other points must not lead out of the window; NaN is not above `low`
+        // keeps records of other points within the window; NaN becomes `low`
         let (low, high) = (f64::from(job.low[axis]), f64::from(job.high[axis]));
         let within = if place > low { place } else { low };
         let within = if within < high + 1.0 { within } else { high };
-        // SAFETY: the number is at least `low` and less than `high + 1`, which are numbers of this type.
+        // SAFETY: the number is at least `low` and less than `high + 1`, so an `i32` can hold it.
         let whole = unsafe { within.to_int_unchecked::<i32>() };
         t[axis] = R::narrow((within - f64::from(whole)) * 2.0 - 1.0);
         cell += (whole - job.low[axis]) as usize * [1, job.row, job.plane][axis];
@@ -99,10 +100,10 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
     (cell, t)
 }
 
-/// The kernel's values at a point along each axis, in half as many vectors as complex rows have.
+/// The kernel's values at a point along each axis. They need half as many vectors as a row of complex cells.
 ///
 /// # Safety
-/// See [`Loop`].
+/// The conditions of [`Loop`] hold.
 #[inline(always)]
 unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
     job: &Job<V::Real>,
@@ -140,7 +141,7 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
     }
 }
 
-/// The kernel's values along an axis, as numbers.
+/// The kernel's values along an axis, as an array of numbers.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -148,13 +149,15 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
 unsafe fn numbers<V: Row<Real: Part>, const VECTORS: usize>(values: &[V; VECTORS]) -> [V::Real; MAX_WIDTH] {
     let mut all = [V::Real::default(); MAX_WIDTH];
     for (i, value) in values.iter().enumerate().take(VECTORS.div_ceil(2)) {
-        // SAFETY: half as many vectors as a complex row has have at most as many elements as the widest kernel.
+        // SAFETY: the stored vectors, half as many as in a complex row, have at most as many elements as the widest
+        // kernel.
         unsafe { value.store(all.as_mut_ptr().add(i * V::LANES)) };
     }
     all
 }
 
-/// The kernel's values along the contiguous axis, each twice, for the real and the imaginary part of a cell.
+/// Vector `i` of the kernel's values along the contiguous axis. Each value is repeated, for the real and the imaginary
+/// part of a cell.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -164,11 +167,11 @@ unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize)
     unsafe { if i.is_multiple_of(2) { values[i / 2].double_low() } else { values[i / 2].double_high() } }
 }
 
-/// Without the elements beyond the kernel, which only the second half of the vectors have. Their weights are 0, but
-/// 0 times infinity is NaN.
+/// Sets the elements beyond the kernel to 0; only the second half of the vectors has such elements. Their weights are
+/// 0, but 0 times infinity is NaN.
 ///
 /// # Safety
-/// See [`Loop`].
+/// The conditions of [`Loop`] hold.
 #[inline(always)]
 unsafe fn within_kernel<V: Row<Real: Part>, const VECTORS: usize>(job: &Job<V::Real>, line: &mut [V; VECTORS]) {
     for (i, x) in line.iter_mut().enumerate().skip(VECTORS / 2) {
@@ -180,10 +183,10 @@ unsafe fn within_kernel<V: Row<Real: Part>, const VECTORS: usize>(job: &Job<V::R
 /// Adds each point's value, weighted by the kernel, to the cells of its neighbourhood.
 ///
 /// # Safety
-/// See [`Loop`].
+/// The conditions of [`Loop`] hold.
 #[inline(always)]
 unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
-    // SAFETY: the caller guarantees all lengths; cells of a point are those of the window.
+    // SAFETY: the caller guarantees all lengths, and the window has all cells of a point's neighbourhood.
     unsafe {
         for record in 0..job.points {
             let (cell, t) = place::<_, AXES>(job, record);
@@ -229,10 +232,10 @@ unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(jo
 /// Stores for each point the sum of the cells of its neighbourhood, weighted by the kernel.
 ///
 /// # Safety
-/// See [`Loop`].
+/// The conditions of [`Loop`] hold.
 #[inline(always)]
 unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
-    // SAFETY: the caller guarantees all lengths; cells of a point are those of the window.
+    // SAFETY: the caller guarantees all lengths, and the window has all cells of a point's neighbourhood.
     unsafe {
         let zero = V::splat(V::Real::default());
         for record in 0..job.points {
@@ -269,7 +272,7 @@ unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usiz
                 }
             }
             within_kernel(job, &mut line);
-            // two sums of 64 bytes together, whatever the length of a vector
+            // the two sums have 64 bytes in total, for vectors of any length
             let whole = V::LANES * size_of::<V::Real>() == 64;
             let (mut even, mut odd) = (zero, zero);
             for (i, x) in line.iter().enumerate() {
@@ -314,7 +317,7 @@ choices! {
     interpolator interpolate interpolate_avx512 interpolate_avx2 interpolate_plain;
 }
 
-/// The loops for a number of vectors in a row and a number of axes.
+/// Chooses the loop for a number of vectors per row and a number of axes.
 macro_rules! table {
     ($f:ident, $v:ty, $vectors:expr, $axes:expr, [$($n:literal)*]) => {
         match ($axes, $vectors) {
@@ -325,11 +328,11 @@ macro_rules! table {
     };
 }
 
-/// Real numbers for which there are loops.
+/// Real types that have loops.
 pub trait Loops: Part {
     /// The loop that spreads with a kernel of this width on a grid of this number of axes.
     fn spread(width: usize, axes: usize) -> Loop<Self>;
-    /// The loop that interpolates.
+    /// The loop that interpolates with a kernel of this width on a grid of this number of axes.
     fn interpolate(width: usize, axes: usize) -> Loop<Self>;
 }
 

@@ -1,9 +1,9 @@
-//! Spreading of values of non-uniform points over a grid, and interpolation of a grid at such points: the parts of
-//! non-uniform Fourier transforms that are not Fourier transforms.
+//! Spreading of the values of non-uniform points over a grid, and interpolation of a grid at non-uniform points. A
+//! non-uniform Fourier transform consists of these steps and a Fourier transform.
 //!
-//! Points are sorted by the tile of the grid that they lie in. The points of a tile are spread over a window of their
-//! own, which is then added to the grid, and tiles of one colour, whose windows do not overlap, run at the same time.
-//! So every cell is added to in the same order on any number of threads.
+//! Points are sorted by the tile of the grid that contains them. The points of each tile are spread over a separate
+//! window, which is then added to the grid. Tiles of the same colour have windows that do not overlap, and run at the
+//! same time. So the additions to each cell have the same order on any number of threads.
 
 mod layout;
 mod loops;
@@ -31,20 +31,20 @@ use sort::Sorted;
 use std::{f64::consts::PI, ops::Range, sync::OnceLock};
 use window::Window;
 
-/// The kernel, as a row of the table has it.
+/// The parameters of the kernel, as the ops take them.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelOptions {
-    /// Number of grid points along an axis.
+    /// Number of grid points that the kernel covers along each axis.
     pub width: usize,
     /// Shape parameter.
     pub beta: f64,
-    /// Largest error of a value that the polynomials may add.
+    /// Largest error that the polynomials may add to a value of the kernel.
     pub eps: f64,
     /// The axis along which the kernel is differentiated, or -1.
     pub axis: isize,
 }
 
-/// The points in the order in which they are spread.
+/// Sorts the points into the order in which they are spread.
 pub fn nufft_sort<T: Real>(_: &Numpyish, points: &NdArray<T>, grid: &[usize], width: usize) -> Result<NdArray<i64>> {
     typed(nufft_sort_of(view(points), grid, width))
 }
@@ -61,7 +61,7 @@ pub fn nufft_sort_of(points: View<'_>, grid: &[usize], width: usize) -> Result<R
 
 fn sorted(op: &'static str, points: View<'_>, layout: &Layout) -> Result<Vec<i64>> {
     let packed = pack(op, points)?;
-    // SAFETY: the array has these elements, of this dtype.
+    // SAFETY: the packed array has `points.len()` elements of this dtype.
     unsafe {
         match points.dtype {
             DType::Float16 => sort::sort(op, packed.slice::<f16>(points.len()), layout),
@@ -105,7 +105,7 @@ pub fn nufft_spread_of(
     }
 }
 
-/// The sums of the cells of grids near points, weighted by a kernel.
+/// For each point, the sum of the nearby cells of each grid, weighted by a kernel.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
 pub fn nufft_interpolate<T: ComplexFloat>(
     _: &Numpyish,
@@ -166,7 +166,7 @@ fn run<R: Loops + Precision>(
         }
         Some(given) => {
             packed = pack(op, given)?;
-            // SAFETY: the array has these elements, of this dtype.
+            // SAFETY: the packed array has `given.len()` elements of this dtype.
             unsafe { packed.slice::<i64>(given.len()) }
         }
     };
@@ -185,7 +185,7 @@ fn run<R: Loops + Precision>(
     let (from, out) = (data_packed.start().cast::<Complex<R>>(), Buffer::zeroed(op, out_len, data.dtype)?);
     if out_len > 0 && plan.points > 0 && plan.batch > 0 {
         let (cells, values) = (task.cells * plan.batch, plan.points * plan.batch);
-        // SAFETY: both buffers have the elements that the plan says, in this dtype; nobody else has the result.
+        // SAFETY: both buffers have the number of elements in the plan, of this dtype, and nobody else uses the result.
         unsafe {
             match direction {
                 Direction::ToGrid => task.spread(
@@ -198,7 +198,7 @@ fn run<R: Loops + Precision>(
             }
         }
     }
-    // SAFETY: every element is zero at first.
+    // SAFETY: the buffer was zeroed, so every element is initialized.
     unsafe { RawArray::new(op, plan.shape.clone(), out) }
 }
 
@@ -206,7 +206,8 @@ fn run<R: Loops + Precision>(
 struct Tables<R> {
     polynomials: Vec<[R; MAX_WIDTH]>,
     mask: [R; 4 * MAX_WIDTH],
-    /// The axis, counted from the contiguous one, and the polynomials.
+    /// The axis along which the kernel is differentiated, counted from the contiguous axis, and the derivative's
+    /// polynomials.
     derived: Option<(usize, Vec<[R; MAX_WIDTH]>)>,
 }
 
@@ -215,7 +216,7 @@ impl<R: Loops> Tables<R> {
         let narrow = |p: &Polynomials| p.rows().iter().map(|row| row.map(R::narrow)).collect();
         let of_axis = |axis: usize| {
             let axis = layout.axes - 1 - axis;
-            // a grid of n points is 2 pi long, and the variable of the polynomials is 2 for one of its steps
+            // a grid of n points has length 2 pi, and the variable of the polynomials grows by 2 per grid step
             (axis, narrow(&polynomials.derivative(layout.lengths[axis] as f64 / PI)))
         };
         let used = 2 * layout.width;
@@ -239,9 +240,9 @@ struct Task<'a, R> {
 #[derive(Clone, Copy)]
 struct Address<T>(*mut T);
 
-// SAFETY: users of the address keep to memory of their own, or write by atomic stores.
+// SAFETY: each user of the address accesses only its own memory, or writes with atomic stores.
 unsafe impl<T> Send for Address<T> {}
-// SAFETY: as above.
+// SAFETY: each user accesses only its own memory, or writes with atomic stores.
 unsafe impl<T> Sync for Address<T> {}
 
 impl<T> Address<T> {
@@ -254,8 +255,8 @@ impl<R: Loops + Precision> Task<'_, R> {
     /// Runs a loop over the points of a part.
     ///
     /// # Safety
-    /// `cells` are those of the part's window, and `values` has a value for each point. If the loop writes values,
-    /// nobody else reads or writes them, except for such loops.
+    /// `cells` must be the cells of the part's window, and `values` must have a value for each point. If the loop
+    /// writes values, only such loops may read or write them.
     unsafe fn run(&self, run: Loop<R>, part: Part, window: &Window, cells: &mut [Complex<R>], values: *mut Complex<R>) {
         assert!(cells.len() >= window.size(), "a window has all its cells");
         let record = self.layout.axes + 1;
@@ -275,11 +276,11 @@ impl<R: Loops + Precision> Task<'_, R> {
             mask: self.tables.mask.as_ptr(),
             derived: self.tables.derived.as_ref().map(|(axis, p)| (*axis, p.as_ptr().cast())),
         };
-        // SAFETY: the lengths are those of the job; the loop is one for the instruction set of the processor.
+        // SAFETY: all arrays have the lengths in the job, and the processor has the loop's instruction set.
         unsafe { run(&job) };
     }
 
-    /// Runs `f` on ranges of 0..n, each with room for windows. Returns the first error.
+    /// Divides `0..n` into ranges, and runs `f` on each range with room for windows. Returns the first error.
     fn with_room(&self, n: usize, f: impl Fn(Range<usize>, &mut Room<R>) -> Result<()> + Sync) -> Result<()> {
         let failed = OnceLock::new();
         parallel(n, 1, |range| {
@@ -298,7 +299,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         let fill = |part: Part, batch: usize, window: &Window, cells: &mut [Complex<R>]| {
             cells.fill(Complex::default());
             let values = values[batch * points..(batch + 1) * points].as_ptr().cast_mut();
-            // SAFETY: the values are of all points, and this loop does not write them.
+            // SAFETY: `values` has a value for each point, and this loop does not write values.
             unsafe { self.run(run, part, window, cells, values) };
         };
         let add = |batch: usize, window: &Window, cells: &[Complex<R>]| {
@@ -336,8 +337,8 @@ impl<R: Loops + Precision> Task<'_, R> {
         Ok(())
     }
 
-    /// Spreads parts of tiles of one colour. As many windows as there are threads are filled at the same time; then the
-    /// windows of different tiles are added at the same time, and those of one tile in order.
+    /// Spreads the parts of tiles of one colour. First, as many windows as there are threads are filled in parallel.
+    /// Then the windows of different tiles are added in parallel, and the windows of each tile one after another.
     fn spread_parts(
         &self,
         parts: &[Part],
@@ -357,7 +358,7 @@ impl<R: Loops + Precision> Task<'_, R> {
             let shared = Shared::new(here);
             self.with_room(parts.len(), |range, _| {
                 for i in range {
-                    // SAFETY: each number is that of one task.
+                    // SAFETY: each index belongs to one task only.
                     let filled = &mut unsafe { shared.part(i..i + 1) }[0];
                     let window = Window::new(self.layout, self.sorted, parts[i]);
                     fill(parts[i], &window, filled.room.cells(self.op, &window)?);
@@ -370,7 +371,7 @@ impl<R: Loops + Precision> Task<'_, R> {
             let count = tiles.len();
             let tiles = Shared::new(&mut tiles);
             self.with_room(count, |range, _| {
-                // SAFETY: each number is that of one task.
+                // SAFETY: each index belongs to one task only.
                 for tile in unsafe { tiles.part(range) } {
                     for Filled { window, room, .. } in tile.iter_mut() {
                         if let Some(window) = window {
@@ -384,10 +385,10 @@ impl<R: Loops + Precision> Task<'_, R> {
         Ok(())
     }
 
-    /// Stores the values of each batch's grid at the points.
+    /// Stores, for each batch, the values of its grid at the points.
     ///
     /// # Safety
-    /// There is room for the values of all points of each batch at `values`, which nobody else uses.
+    /// `values` must have room for the values of all points of each batch, and nobody else may use it.
     unsafe fn interpolate(&self, grids: &[Complex<R>], values: *mut Complex<R>) -> Result<()> {
         let run = R::interpolate(self.layout.width, self.layout.axes);
         let parts = self.layout.parts(self.op, &self.sorted.starts(self.op)?)?.concat();
@@ -410,11 +411,11 @@ impl<R: Loops + Precision> Task<'_, R> {
     }
 }
 
-/// Room for the cells of a window, which grows with the windows.
+/// Memory for the cells of a window. It grows if a window needs more.
 struct Room<R>(Vec<Complex<R>>);
 
 impl<R: Loops> Room<R> {
-    /// Cells of a window from a multiple of 64 bytes on. Their values are those of an earlier window.
+    /// Returns cells for a window, aligned to 64 bytes. They still have the values of an earlier window.
     fn cells(&mut self, op: &'static str, window: &Window) -> Result<&mut [Complex<R>]> {
         let spare = 64 / size_of::<Complex<R>>();
         let n = window.size() + spare;

@@ -1,5 +1,5 @@
-//! Vectors of the loops over rows of complex cells: those of Fourier transforms, with what spreading and interpolation
-//! need besides.
+//! Vectors for loops over rows of complex cells. They extend the vectors of Fourier transforms by the operations that
+//! spreading and interpolation need.
 
 use super::super::vector::{Plain, Vector};
 #[cfg(target_arch = "x86_64")]
@@ -20,14 +20,15 @@ pub trait Row: Vector {
     unsafe fn double_high(self) -> Self;
     /// A vector whose pairs of elements all hold this complex number.
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
-    /// The elements whose mask has all bits set, and zeros where it has none.
+    /// The elements whose mask has all bits set, and zeros for elements whose mask is 0.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
-    /// The sums of the elements at even and at odd places of 64 bytes, in two vectors of which the second may be zeros.
-    /// The order of the additions does not depend on the length of the vectors.
+    /// The sum of all elements at even indices, and the sum of all elements at odd indices, of 64 bytes in two vectors.
+    /// Vectors of 64 bytes have all elements in `even`, and zeros in `odd`. The order of the additions does not depend
+    /// on the length of the vectors.
     unsafe fn sum_pairs(even: Self, odd: Self) -> (Self::Real, Self::Real);
 }
 
-/// A real number of the cells.
+/// The real type of the cells.
 pub trait Part: Copy + Default + Send + Sync + Add<Output = Self> {
     /// A number with all bits set.
     const ALL_BITS: Self;
@@ -35,10 +36,10 @@ pub trait Part: Copy + Default + Send + Sync + Add<Output = Self> {
     /// The number nearest to `x`.
     fn narrow(x: f64) -> Self;
 
-    /// Stores a complex number that other threads may store as well.
+    /// Stores a complex number. Other threads may store numbers at the same address at the same time.
     ///
     /// # Safety
-    /// There are two numbers at `to`, which nobody reads now, and which are written by this function only.
+    /// `to` must point to two numbers. Nobody may read them at the same time, and only this function may write them.
     unsafe fn store_pair(to: *mut Self, re: Self, im: Self);
 }
 
@@ -54,7 +55,7 @@ macro_rules! part {
 
             #[inline(always)]
             unsafe fn store_pair(to: *mut $r, re: $r, im: $r) {
-                // SAFETY: the caller guarantees two numbers, which are aligned, and atomic accesses only.
+                // SAFETY: the caller guarantees two numbers, which are aligned, and only atomic accesses to them.
                 unsafe {
                     $bits::from_ptr(to.cast()).store(re.to_bits(), Relaxed);
                     $bits::from_ptr(to.add(1).cast()).store(im.to_bits(), Relaxed);

@@ -1,4 +1,4 @@
-//! Points folded to one period, in units of the grid, and sorted by tile and bin.
+//! Folds points to one period, in units of the grid, and sorts them by tile and bin.
 
 use super::layout::Layout;
 use crate::{
@@ -18,17 +18,17 @@ use std::{
 /// Number of points that are folded at a time.
 const BLOCK: usize = 512;
 
-/// Smallest number of points for which a thread counts keys of its own.
+/// Minimum number of points per thread if several threads count keys.
 const CHUNK: usize = 16384;
 
-/// Longest axis whose parts of keys are tabulated.
+/// Maximum length of an axis whose contributions to keys are tabulated.
 const TABULATED: usize = 16384;
 
-/// Sorted points: for each point a record of its place along each axis, as bits of a float64, and its number; then the
-/// number of the first point of each tile.
+/// Sorted points. Each point has a record: its place along each axis, as bits of a float64, and its index. The records
+/// are followed by the index of the first record of each tile.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted<'a> {
-    /// Records of `axes + 1` numbers.
+    /// Records of `axes + 1` numbers each.
     pub records: &'a [i64],
     /// Number of points.
     pub points: usize,
@@ -36,8 +36,8 @@ pub struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// Sorted points, from the numbers that [`sort`] returns for this layout and this number of points. Places and
-    /// numbers are not checked, so that readers must keep them in their ranges.
+    /// Sorted points from a result of [`sort`] for this layout and this number of points. The places and indices are
+    /// not checked, so readers must keep them within their ranges.
     pub fn new(op: &'static str, layout: &Layout, points: usize, all: &'a [i64]) -> Result<Sorted<'a>> {
         let wrong =
             || Error::argument(op, "`sorted` is not the result of `nufft_sort` for these points, grid and width");
@@ -49,7 +49,7 @@ impl<'a> Sorted<'a> {
         if ascending { Ok(Sorted { records, points, starts }) } else { Err(wrong()) }
     }
 
-    /// The number of the first point of each tile, and the number of points.
+    /// The index of the first record of each tile, and the number of points.
     pub fn starts(&self, op: &'static str) -> Result<Vec<usize>> {
         let mut starts = rules::list(op, self.starts.len())?;
         starts.extend(self.starts.iter().map(|&start| start as usize));
@@ -57,8 +57,8 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// Sorts points (points, axes), angles in radians. Points of the same bin keep their order. The result has
-/// [`Layout::sorted_len`] numbers.
+/// Sorts `points` of shape (points, axes), which are angles in radians. Points of the same bin keep their order. The
+/// result has [`Layout::sorted_len`] numbers.
 pub fn sort<T: Real>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
     match layout.axes {
         1 => sort_along::<T, 1>(op, points, layout),
@@ -70,7 +70,7 @@ pub fn sort<T: Real>(op: &'static str, points: &[T], layout: &Layout) -> Result<
 fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
     let n = points.len() / AXES;
     let keys = layout.tile_count() * layout.bins_per_tile();
-    // keys have 32 bits; a grid with more bins does not fit into memory
+    // keys have 32 bits; a grid with more keys than that does not fit into memory
     if u32::try_from(keys).is_err() {
         return Err(buffer::no_memory(op, keys.saturating_mul(size_of::<u32>())));
     }
@@ -86,7 +86,7 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
     let length = n.div_ceil(chunks).max(1);
     let chunk = |c: usize| (c * length).min(n)..((c + 1) * length).min(n);
 
-    // the key of each point, and how often each key occurs in each chunk
+    // computes the key of each point, and counts the points with each key in each chunk
     let mut key = buffer::zeros::<u32>(op, n)?;
     let mut counts = buffer::zeros::<u32>(op, rules::count(op, &[chunks, keys], size_of::<u32>())?)?;
     let not_finite = AtomicBool::new(false);
@@ -121,7 +121,7 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
         return Err(Error::argument(op, "a coordinate is not finite"));
     }
 
-    // where the points of each key of each chunk begin
+    // replaces each count by the index of the first record for that chunk and key
     let mut sorted = buffer::zeros::<i64>(op, layout.sorted_len(op, n)?)?;
     let (records, starts) = sorted.split_at_mut(n * (AXES + 1));
     let mut next = 0;
@@ -148,7 +148,8 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
                 for (i, &key) in key.iter().enumerate() {
                     let at = next[key as usize] as usize;
                     next[key as usize] += 1;
-                    // SAFETY: every point has its own record: chunks and keys count separate stretches.
+                    // SAFETY: every point has its own record, because the ranges of records per chunk and key are
+                    // disjoint.
                     let record = unsafe { records.part(at * (AXES + 1)..(at + 1) * (AXES + 1)) };
                     for axis in 0..AXES {
                         record[axis] = folded[axis].places[i].to_bits() as i64;
@@ -173,7 +174,7 @@ impl Folded {
     const NONE: Folded = Folded { places: [0.0; BLOCK], cells: [0; BLOCK] };
 }
 
-/// From angles to places on the grid.
+/// Converts angles to places on the grid.
 struct Folding<const AXES: usize> {
     lengths: [f64; AXES],
     half_width: f64,
@@ -187,8 +188,8 @@ impl<const AXES: usize> Folding<AXES> {
         }
     }
 
-    /// The points along each axis, contiguous axes first, folded to `0 <= place < length`. Returns whether all
-    /// coordinates are finite.
+    /// Folds the points to `0 <= place < length` along each axis, beginning with the contiguous axis. Returns whether
+    /// all coordinates are finite.
     fn fold<T: Real>(&self, points: &[T], folded: &mut [Folded; AXES]) -> bool {
         let mut finite = true;
         for (axis, folded) in folded.iter_mut().enumerate() {
@@ -212,15 +213,15 @@ versions! {
             let angle = point[axis].to_f64();
             let turns = angle * (0.5 / PI);
             let at = (turns - turns.floor()) * length - half_width;
-            // a kernel may be wider than the grid
+            // the place may be several lengths below 0, because a kernel may be wider than the grid
             let at = at - (at * inverse).floor() * length;
-            // the number of lengths may be rounded to the next one, and so may the place
+            // rounding may increase the number of lengths by one, or the place to `length`
             let at = if at < 0.0 { at + length } else { at };
             let at = if at >= length { at - length } else { at };
             *place = at;
-            // 0 for NaN
+            // NaN is counted as cell 0
             let within = if at < length { at } else { 0.0 };
-            // SAFETY: the number is at least 0 and less than the length of an axis, which is an `i32`.
+            // SAFETY: the number is at least 0 and less than the length of an axis, so an `i32` can hold it.
             *cell = unsafe { within.to_int_unchecked::<i32>() } as u32;
             not_finite |= u64::from(!angle.is_finite());
         }

@@ -28,7 +28,7 @@ impl Case {
         self.grid.iter().product()
     }
 
-    /// The kernel's weight of a cell for a point, summed over all periods; differentiated along an axis.
+    /// The kernel's weight of a cell for a point, summed over all periods, or its derivative along the axis `derived`.
     fn weight(&self, kernel: &SpreadingKernel, point: usize, cell: usize, derived: Option<usize>) -> f64 {
         let axes = self.grid.len();
         let mut rest = cell;
@@ -172,7 +172,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
         let case = Case { points: vec![0.0, 3.0], grid: vec![64], width, beta: 2.2 * width as f64, batch: 1 };
         let points = array("test", &[2, 1], case.points.clone()).unwrap();
         let mut grid = vec![Complex::new(1.0, 0.0); 64];
-        // the first cells beyond the neighbourhood of the point at 0, whose cell is 0
+        // the first cells beyond the neighbourhood of the point at 0, which is in cell 0
         grid[width / 2 + 1..22].fill(Complex::new(f64::INFINITY, f64::NAN));
         let values = [Complex::new(f64::NAN, 1.0), Complex::new(1.0, 1.0)];
         with_each(|_| {
@@ -205,7 +205,7 @@ fn sorted_points_of_another_plan_are_refused_or_harmless() {
     assert!(run(&right).is_ok());
     assert!(run(&array("test", &[3], vec![0, 0, 30]).unwrap()).is_err());
     for bad in [i64::MIN, -1, i64::MAX, f64::NAN.to_bits() as i64, f64::INFINITY.to_bits() as i64, 1 << 40] {
-        // every number of a record is wrong
+        // all numbers of some records are wrong
         let numbers: Vec<i64> = right.iter().enumerate().map(|(i, &x)| if i < 90 { bad } else { x }).collect();
         assert!(run(&array("test", right.shape(), numbers).unwrap()).is_ok());
         let mut numbers: Vec<i64> = right.iter().copied().collect();
@@ -229,7 +229,7 @@ fn float32_is_the_same_transform() {
         });
         assert!(results.windows(2).all(|w| w[0] == w[1]));
         let found: Vec<_> = results[0].iter().map(|z| Complex::new(f64::from(z.re), f64::from(z.im))).collect();
-        // the points are rounded, too
+        // the tolerance is large because the points are rounded, too
         near(&found, &case.spread(-1, false), 1e-4, "float32");
     }
 }

@@ -1,18 +1,18 @@
-//! The part of a grid that the points of a tile touch, as an array of its own.
+//! The window of a tile: a separate array for the cells of a grid that the tile's points touch.
 
 use super::{
     layout::{Layout, Part},
     sort::Sorted,
 };
 
-/// Cells after the end of each row, so that whole vectors can be loaded and stored.
+/// Number of spare cells after the end of each row, so that whole vectors can be loaded and stored.
 const SPARE: usize = 12;
 
-/// A box of cells of a grid that continues periodically.
+/// A box of cells of a periodic grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The cell of a point whose neighbourhood begins at the box's first cell, and of one whose neighbourhood ends at
-    /// its last cell, along each axis.
+    /// The cell of a point, along each axis, whose neighbourhood begins at the box's first cell (`low`) or ends at the
+    /// box's last cell (`high`).
     pub low: [i32; 3],
     pub high: [i32; 3],
     /// Number of cells along each axis.
@@ -22,7 +22,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of some points of a tile: that of the tile, or, if the points are few, the box around them.
+    /// The window of some points of a tile: the window of the whole tile or, if the points are few, the box around the
+    /// points.
     pub fn new(layout: &Layout, sorted: &Sorted<'_>, part: Part) -> Window {
         let tile = layout.tile_at(part.tile);
         let mut window = Window { low: [0; 3], high: [0; 3], lengths: [1; 3], row: 0 };
@@ -57,7 +58,7 @@ impl Window {
         self.row * self.lengths[1]
     }
 
-    /// Number of cells, with those after the ends of rows.
+    /// Number of cells, including the spare cells after the ends of rows.
     pub fn size(&self) -> usize {
         self.plane() * self.lengths[2] + SPARE
     }
@@ -87,7 +88,7 @@ impl Window {
         }
     }
 
-    /// Calls `f` with the first spare cell of each row, and their number.
+    /// Calls `f` with the first spare cell of each row, and the number of spare cells in a row.
     pub fn spare_cells(&self, mut f: impl FnMut(usize, usize)) {
         for row in 0..self.lengths[1] * self.lengths[2] {
             f(row * self.row + self.lengths[0], self.row - self.lengths[0]);
