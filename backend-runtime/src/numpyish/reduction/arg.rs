@@ -21,14 +21,14 @@ use super::{
 use crate::{Axes, DType, Ordered, Result, rules};
 use std::{cmp::Ordering, hint::select_unpredictable, ops::Range};
 
-/// Index of the largest element along one axis, or of all elements: the first of equals, or the first NaN if there is
-/// one.
+/// Index of the largest element along one axis, or of all elements. Among equal elements the first one wins; the first
+/// NaN wins over all numbers.
 pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
     arg_or_all("argmax", view(x), axis, keepdims, true)
 }
 
-/// Index of the smallest element along one axis, or of all elements: the first of equals, or the first NaN if there is
-/// one.
+/// Index of the smallest element along one axis, or of all elements. Among equal elements the first one wins; the first
+/// NaN wins over all numbers.
 pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
     arg_or_all("argmin", view(x), axis, keepdims, false)
 }
@@ -93,7 +93,7 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
     let found = Buffer::new(op, plan.outputs(), DType::Int64)?;
     parallel::parallel(plan.outputs(), (CHEAP / len).max(1), |range| {
         plan.along_an_axis(range, usize::MAX, |row, o| {
-            // SAFETY: the lanes belong to the array, and the outputs to this task alone.
+            // SAFETY: the lanes belong to the array, and the outputs belong to this task only.
             unsafe {
                 let to = found.start().cast::<i64>().add(o);
                 (search.short)(reading.place(row.start), len, row.stride, row.width, to);
@@ -116,7 +116,7 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     parallel::parallel(plan.outputs(), (CHEAP / len.max(1)).max(1), |range| {
         let mut scratch = NO_BLOCK;
         for (output, start) in range.clone().zip(plan.starts(range.start)) {
-            // SAFETY: the lane belongs to the formula and is not empty; the output belongs to this task alone.
+            // SAFETY: the lane belongs to the formula and is not empty, and the output belongs to this task only.
             unsafe {
                 let index = search.best(&reading, Lane { start, stride, len }, &mut scratch);
                 *found.start().cast::<i64>().add(output) = index as i64;
@@ -127,11 +127,11 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
     unsafe { plan.array(found) }
 }
 
-/// Length of the longest lanes that are searched element by element, several lanes side by side. In longer lanes it is
-/// faster to find the best value first, and then its index.
+/// Maximum length of lanes that are searched element by element, several lanes at a time. In longer lanes it is faster
+/// to find the best value first, and then its index.
 const SHORT: usize = 100;
 
-/// Elements along an axis: the offset of the first, the distance between neighbours, and their number.
+/// Elements along an axis: `start` is the offset of the first element, and `stride` is the distance between neighbours.
 #[derive(Clone, Copy)]
 struct Lane {
     start: isize,
@@ -146,17 +146,17 @@ impl Lane {
     }
 }
 
-/// A search for the best element of a lane, in the dtype that elements are compared in.
+/// A search for the best element of a lane, in the dtype in which elements are compared.
 struct Search {
     dtype: DType,
     folding: &'static Folding,
     largest: bool,
-    /// Index of the first of `n` elements that equals a value, or that is NaN if the value is.
+    /// Index of the first of `n` elements that equals `value`, or of the first NaN if `value` is NaN.
     find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
     /// Order of a value relative to the best so far; `None` if either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
     is_nan: unsafe fn(*const u8) -> bool,
-    /// Writes the index of the best of the `n` elements of each of `count` lanes, whose starts are `step` elements
+    /// Writes, for each of `count` lanes, the index of the best of its `n` elements. The lanes start `step` elements
     /// apart.
     short: unsafe fn(x: *const u8, n: usize, step: isize, count: usize, to: *mut i64),
 }
@@ -206,7 +206,7 @@ impl Search {
             let mut scratch = NO_BLOCK;
             for part in range {
                 let first = part * CHEAP;
-                // SAFETY: the parts belong to the lane; each task writes parts of its own.
+                // SAFETY: the parts belong to the lane, and each task writes its own parts.
                 unsafe {
                     bests.part(part..part + 1)[0] =
                         self.best_of_part(from, lane, first..len.min(first + CHEAP), &mut scratch);
@@ -223,8 +223,8 @@ impl Search {
         best.0
     }
 
-    /// Index and value of the best element of a non-empty part of a lane. The loop of a maximum finds the best value of
-    /// each block; only the best block is searched for its index.
+    /// Index and value of the best element of a non-empty part of a lane. The loop of a maximum or minimum finds the
+    /// best value of each block; only the best block is then searched for the index.
     unsafe fn best_of_part(
         &self,
         from: &Reading<'_>,
@@ -234,7 +234,7 @@ impl Search {
     ) -> (usize, Value) {
         let mut best = (part.start, Value::ZERO);
         let block_at = |start: usize| (lane.at(start), BLOCK.min(part.end - start));
-        // SAFETY: the caller guarantees that the blocks belong to the lane.
+        // SAFETY: the caller guarantees that the part belongs to the lane.
         unsafe {
             for start in part.clone().step_by(BLOCK) {
                 let (at, len) = block_at(start);
@@ -273,11 +273,11 @@ unsafe fn compare<A: Ordered>(value: *const u8, best: *const u8) -> Option<Order
     unsafe { (*value.cast::<A>()).partial_cmp(&*best.cast::<A>()) }
 }
 
-/// Number of lanes that are searched side by side.
+/// Number of lanes that are searched at a time.
 const TOGETHER: usize = 8;
 
 versions! {
-    /// Writes the index of the first best element of each lane, or of its first NaN. Lanes must not be empty.
+    /// Writes the index of the first best element of each lane, or of the lane's first NaN. Lanes must not be empty.
     unsafe fn short_lanes[A: Ordered, const LARGEST: bool][A, LARGEST](
         x: *const u8,
         n: usize,
@@ -286,7 +286,7 @@ versions! {
         to: *mut i64,
     ) {
         let x = x.cast::<A>();
-        // past the last lane, the last lane is searched again
+        // a group of fewer than `TOGETHER` lanes is filled up with the last lane, which is searched again
         for first in (0..count).step_by(TOGETHER) {
             // SAFETY: each lane has `n` elements, and `to` has room for an index of each lane.
             unsafe {
@@ -319,7 +319,7 @@ versions! {
     unsafe fn find[A: Ordered][A](x: *const u8, n: usize, value: *const u8) -> usize {
         /// Number of elements that are compared at a time.
         const SOME: usize = 64;
-        // SAFETY: `x` has `n` elements, and `value` one.
+        // SAFETY: `x` has `n` elements, and `value` points to one element.
         let (x, value) = unsafe { (std::slice::from_raw_parts(x.cast::<A>(), n), *value.cast::<A>()) };
         let nan = is_nan(value);
         let mut first = 0;

@@ -1,4 +1,4 @@
-//! Differences of neighbours.
+//! `diff`: differences of neighbouring elements along an axis.
 
 use super::super::{
     NdArray, Numpyish,
@@ -12,7 +12,7 @@ use super::super::{
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
-/// Differences of neighbours along one axis, taken `n` times.
+/// Differences of neighbouring elements along one axis, repeated `n` times.
 pub fn diff<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -35,7 +35,7 @@ pub fn diff<T: Numeric>(
     }
 }
 
-/// Concatenates `before`, `x` and `after`; `None` if there is neither `before` nor `after`.
+/// Concatenates `before`, `x` and `after`. Returns `None` if neither `before` nor `after` is given.
 fn with_edges<T: Numeric>(
     b: &Numpyish,
     op: &'static str,
@@ -67,8 +67,8 @@ fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<R
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Differences of neighbours along an axis of an array in C order. The axis must not be empty; it becomes shorter by
-/// one in `shape`.
+/// Differences of neighbouring elements along an axis of an array in C order. The axis must not be empty; its length in
+/// `shape` decreases by one.
 fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usize], axis: usize) -> Result<Buffer> {
     let (subtract, size) = (subtraction(dtype), dtype.size());
     let inner: usize = shape[axis + 1..].iter().product();
@@ -96,7 +96,8 @@ fn difference(op: &'static str, from: *const u8, dtype: DType, shape: &mut [usiz
 /// Writes `n` differences `x - y`.
 type Subtract = unsafe fn(x: *const u8, y: *const u8, out: *mut u8, n: usize);
 
-/// Chooses the loop of a dtype. Signed and unsigned integers have the same differences, bit by bit.
+/// Chooses the loop for a dtype. Signed and unsigned integers share a loop, because their differences have the same
+/// bits.
 fn subtraction(dtype: DType) -> Subtract {
     use DType::*;
     match dtype {
@@ -117,7 +118,7 @@ versions! {
     unsafe fn subtract[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
         let (x, y, out) = (x.cast::<T>(), y.cast::<T>(), out.cast::<T>());
         for i in 0..n {
-            // SAFETY: all three have `n` elements.
+            // SAFETY: `x`, `y` and `out` have `n` elements.
             unsafe { *out.add(i) = (*x.add(i)).minus(*y.add(i)) };
         }
     }

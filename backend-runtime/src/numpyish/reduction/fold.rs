@@ -1,4 +1,5 @@
-//! Folds: the operations that combine the elements of one output, and their loops over many outputs at once.
+//! Folds: the operations that combine all elements of an output into one value, and their loops over many outputs at
+//! once.
 
 use super::{
     super::{convert::Value, simd::versions},
@@ -11,26 +12,26 @@ use std::{hint::select_unpredictable, marker::PhantomData, mem::MaybeUninit};
 pub trait Fold<A: Element> {
     /// Dtype of the accumulator.
     type Acc: Element;
-    /// An additional operand of each output: the mean, for a variance.
+    /// An additional operand for each output. For a variance, it is the mean.
     type Given: Copy + Default + Send + Sync;
 
     /// True if all outputs share one value of `Given`.
     const GIVEN_IS_SHARED: bool = false;
 
-    /// True if the result is the same in any order: integers wrap, and have no signed zeros.
+    /// True if the order of the elements does not change the result. Integers wrap around, and have no signed zeros.
     const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
 
     /// True if a step selects one of two values, which is a branch unless it becomes vector instructions.
     const CHOOSES: bool = false;
 
-    /// True if [`Fold::step`] tests whether an element is ordered; NaN is not.
+    /// True if [`Fold::step`] tests whether an element is ordered, that is, not NaN.
     const ASKS_FOR_ORDER: bool = false;
 
-    /// True if the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. Small
-    /// counts fit bytes.
+    /// True if the accumulator is a count, which starts at 0 and grows by [`Fold::count`] with each element. A count of
+    /// few elements fits a byte.
     const COUNTS: bool = false;
 
-    /// Increment of the count, 0 or 1, if the fold [counts](Fold::COUNTS).
+    /// Increment of the count by one element, 0 or 1, if the fold [counts](Fold::COUNTS).
     #[inline(always)]
     fn count(_: A, _: Self::Given) -> u8 {
         unreachable!("the fold does not count")
@@ -42,7 +43,7 @@ pub trait Fold<A: Element> {
     /// The accumulator after one more element.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
 
-    /// Like [`Fold::step`], for an ordered element. An unordered accumulator stays as it is.
+    /// Like [`Fold::step`], but `x` must be ordered. An accumulator that is not ordered stays as it is.
     #[inline(always)]
     fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
         Self::step(acc, x, given)
@@ -72,7 +73,7 @@ impl<A: Numeric> Fold<A> for Sum {
 
     #[inline(always)]
     fn start(_: A) -> A {
-        // -0.0, so that a sum of negative zeros keeps the sign
+        // the sum starts at -0.0, so that a sum of negative zeros keeps the sign
         A::ZERO.negate()
     }
 
@@ -87,7 +88,7 @@ impl<A: Numeric> Fold<A> for Sum {
     }
 }
 
-/// The number of bytes that are 1; other bytes must be 0.
+/// The number of bytes that are 1; all other bytes must be 0.
 pub struct Ones;
 
 impl Fold<u8> for Ones {
@@ -117,10 +118,10 @@ impl Fold<u8> for Ones {
     }
 }
 
-/// The largest element, or NaN.
+/// The largest element, or NaN if any element is NaN.
 pub struct Max;
 
-/// The smallest element, or NaN.
+/// The smallest element, or NaN if any element is NaN.
 pub struct Min;
 
 macro_rules! extreme {
@@ -139,8 +140,8 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                // explicit selects: a branch would become a masked store, which is slow. Only one instruction and one
-                // select depend on the previous accumulator
+                // These are explicit selects, because a branch would become a masked store, which is slow. Only one
+                // instruction and one select depend on the previous accumulator.
                 select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
             }
 
@@ -163,7 +164,7 @@ macro_rules! extreme {
 }
 extreme!(Max > Min <);
 
-/// Returns whether `x` is NaN: unordered even with itself.
+/// Returns whether `x` is NaN, which is not ordered relative to itself.
 #[inline(always)]
 pub fn is_nan<A: Ordered>(x: A) -> bool {
     x.partial_cmp(&x).is_none()
@@ -193,36 +194,37 @@ impl<A: Float> Fold<A> for SquaredDeviations {
     }
 }
 
-/// The loops of a fold over one dtype. The code around them, in [`plan`](super::plan), is compiled once for all dtypes.
+/// The loops of a fold over one dtype. The plan that calls them ([`plan`](super::plan)) is compiled once for all
+/// dtypes.
 pub struct Folding {
     /// Dtype of the accumulators.
     pub acc: DType,
-    /// Size of `Given` in bytes; 0 if all outputs share one.
+    /// Size of an operand `Given` in bytes, or 0 if all outputs share one operand.
     pub given: usize,
     /// Folds each lane to one value.
     pub lanes: Loop,
-    /// Folds lanes of products of two elements, if the fold has such a loop.
+    /// Folds the products of corresponding elements of two lanes, if the fold has such a loop.
     pub products: Option<Loop>,
-    /// Folds rows to one row of values.
+    /// Folds several rows to one row of values.
     pub rows: unsafe fn(&Rows),
-    /// True if the result is the same in any order.
+    /// True if the order of the elements does not change the result.
     pub is_exact: bool,
     /// Merges `n` values into those at `acc`.
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
 }
 
-/// Rows that are folded to one row of values.
+/// Rows that are folded to one row of values, column by column.
 #[derive(Clone, Copy)]
 pub struct Rows {
-    /// Base address of `offsets`, which give the first element of each row. There is at least one row.
+    /// Base address for `offsets`, which are the offsets of the first element of each row. There is at least one row.
     pub x: *const u8,
     pub offsets: *const isize,
     pub count: usize,
     /// Number of elements of each row.
     pub width: usize,
-    /// The operands `Given` of the columns.
+    /// The operands `Given`, one for each column.
     pub given: *const u8,
-    /// The accumulators of the rows before these; null if there are none.
+    /// The accumulators of earlier rows; null if no rows were folded before.
     pub before: *const u8,
     /// Address of the results.
     pub to: *mut u8,
@@ -254,7 +256,8 @@ impl<A: Numeric> Sums<A> {
         &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*Of::<A, Sum>::FOLDING };
 }
 
-/// The folding of a sum with accumulators of `dtype`. Signed and unsigned integers have the same sums, bit by bit.
+/// The loops of a sum with accumulators of `dtype`. Signed and unsigned integers share loops, because their sums have
+/// the same bits.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
@@ -267,10 +270,10 @@ pub fn sums(dtype: DType) -> &'static Folding {
     }
 }
 
-/// The folding of bools, as bytes, to the number of true ones.
+/// The loops that count the true elements of bools, which are read as bytes.
 pub const ONES: &Folding = Of::<u8, Ones>::FOLDING;
 
-/// The folding of squared deviations.
+/// The loops of a sum of squared deviations.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn squared_deviations(dtype: DType) -> &'static Folding {
     match dtype {
@@ -305,11 +308,11 @@ macro_rules! extremes {
     };
 }
 extremes! {
-    /// The folding of a maximum.
+    /// The loops of a maximum.
     maxima Max
 }
 extremes! {
-    /// The folding of a minimum.
+    /// The loops of a minimum.
     minima Min
 }
 
@@ -327,10 +330,11 @@ struct Typed<'a, A, V, G> {
 }
 
 impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
-    /// Folds `COLUMNS` columns at a time while as many are left. Their accumulators stay in registers.
+    /// Folds `COLUMNS` columns at a time, as long as at least that number is left. Their accumulators stay in
+    /// registers.
     ///
     /// # Safety
-    /// The columns must exist in the rows and in the values, and there must be at least one row.
+    /// The columns must exist in all rows and in the results, and there must be at least one row.
     #[inline(always)]
     unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
         while *done + COLUMNS <= width {
@@ -358,9 +362,9 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds `COLUMNS` columns from `first` on. `IN_ORDER` takes the steps of ordered elements; it returns false if an
-    /// element is not ordered, and then the values are wrong. Elements are tested in pairs, for which one comparison is
-    /// enough.
+    /// Folds `COLUMNS` columns from column `first` on. If `IN_ORDER`, all elements are folded as ordered elements; if
+    /// one is not, the function returns false and the values are wrong. Elements are tested in pairs, because one
+    /// comparison is enough for two elements.
     ///
     /// # Safety
     /// The conditions of [`Typed::columns`] hold.
@@ -397,7 +401,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds one row into existing values, like [`Typed::columns`], in a loop that does nothing else.
+    /// Like [`Typed::columns`], but folds a single row into existing values, in a loop that does nothing else.
     ///
     /// # Safety
     /// The conditions of [`Typed::columns`] hold; there is exactly one row, `before` has values, and the results are
@@ -432,14 +436,14 @@ versions! {
             x: rows.x.cast::<A>(),
             // SAFETY: there are as many offsets as rows.
             offsets: unsafe { std::slice::from_raw_parts(rows.offsets, rows.count) },
-            // `dangling` may be read at any index, because the type has no bytes
+            // `dangling` may be read at any index, because the operand has no bytes
             given: if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { rows.given.cast::<F::Given>() },
             before: rows.before.cast::<F::Acc>(),
             to: rows.to.cast(),
             joins: rows.joins,
         };
         let mut done = 0;
-        // SAFETY: the columns belong to the rows, and each is folded once.
+        // SAFETY: the columns belong to the rows, and each column is folded once.
         unsafe {
             if rows.count == 1 && !rows.before.is_null() && !rows.joins {
                 if size_of::<A>() < 8 {
@@ -449,7 +453,7 @@ versions! {
                 typed.columns_of_one::<F, 4>(&mut done, width);
                 return typed.columns_of_one::<F, 1>(&mut done, width);
             }
-            // first as many columns as stay in registers, then fewer
+            // folds as many columns at a time as stay in registers, and then fewer at a time
             match (size_of::<A>(), size_of::<F::Acc>()) {
                 (1, 1) => typed.columns::<F, 256>(&mut done, width),
                 (16, _) => {}
@@ -463,7 +467,7 @@ versions! {
 
     unsafe fn merge[A: Element, F: Fold<A>][A, F](acc: *mut u8, other: *const u8, n: usize) {
         let (acc, other) = (acc.cast::<F::Acc>(), other.cast::<F::Acc>());
-        // SAFETY: both have `n` values, and do not overlap.
+        // SAFETY: both have `n` values, and they do not overlap.
         unsafe {
             let done = merge_some::<A, F, 16>(acc, other, 0, n);
             let done = merge_some::<A, F, 4>(acc, other, done, n);
@@ -472,10 +476,11 @@ versions! {
     }
 }
 
-/// Merges values from index `done` on, `SOME` at a time, while as many are left, and returns the number merged.
+/// Merges `SOME` values at a time, from index `done` on, as long as that number is left. Returns the index after the
+/// last merged value.
 ///
 /// # Safety
-/// Both must have `n` values, without overlap.
+/// `acc` and `other` must have `n` values each, without overlap.
 #[inline(always)]
 unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     acc: *mut F::Acc,
@@ -484,11 +489,11 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     n: usize,
 ) -> usize {
     while done + SOME <= n {
-        // SAFETY: the caller guarantees `n` values in both memories.
+        // SAFETY: the caller guarantees `n` values in both arrays.
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
-            // a copy, because in place a fold that selects would become a masked store, which is slow
+            // uses a copy, because a fold that selects would become a masked store in place, which is slow
             let mut values = *to;
             for k in 0..SOME {
                 values[k] = F::merge(values[k], other[k]);
@@ -500,8 +505,8 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     done
 }
 
-/// Merges values one at a time in the order of a balanced tree, so that the error of a sum grows only with the
-/// logarithm of the number of values.
+/// Merges values that are pushed one at a time, in the order of a balanced tree, so that the error of a sum grows only
+/// with the logarithm of the number of values.
 pub struct Pairwise<'f> {
     folding: &'f Folding,
     /// Bit k is set if `tree[k]` holds the value of 2^k inputs.
@@ -523,7 +528,7 @@ impl<'f> Pairwise<'f> {
         let level = self.count.trailing_ones() as usize;
         let mut value = value;
         for earlier in &mut self.tree[..level] {
-            // SAFETY: the lower levels hold values, according to the bits of the count.
+            // SAFETY: the bits of the count that are set show that the lower levels hold values.
             unsafe {
                 let earlier = earlier.assume_init_mut();
                 (self.folding.merge)(earlier.start_mut(), value.start(), 1);
@@ -541,7 +546,7 @@ impl<'f> Pairwise<'f> {
         while left != 0 {
             let level = left.trailing_zeros() as usize;
             left &= left - 1;
-            // SAFETY: the level holds a value, according to the bits of the count.
+            // SAFETY: the bit of the count shows that the level holds a value.
             let mut early = unsafe { *self.tree[level].assume_init_ref() };
             if let Some(late) = late {
                 // SAFETY: both are accumulators of the fold.

@@ -1,6 +1,6 @@
-//! The loops of a fold along lanes: many lanes in one call, each of contiguous elements.
+//! The loops that fold lanes of contiguous elements, many lanes per call.
 
-// loops over indices, so that accumulators stay in registers
+// these are loops over indices, so that accumulators stay in registers
 #![allow(clippy::needless_range_loop)]
 
 use super::{
@@ -14,12 +14,12 @@ use std::{hint::black_box, mem::MaybeUninit, ptr::null, slice};
 /// A loop over lanes.
 pub type Loop = unsafe fn(&Lanes);
 
-/// Lanes at equal distances, each of which is folded to one value.
+/// Lanes at equal distances. Each lane is folded to one value.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     /// Address of the first element.
     pub x: *const u8,
-    /// Address of the first of the second factors, if products are folded.
+    /// Address of the first element of the second factor, if products are folded.
     pub y: *const u8,
     /// Number of elements of each lane, at least one.
     pub n: usize,
@@ -27,7 +27,7 @@ pub struct Lanes {
     pub step: isize,
     /// Number of lanes.
     pub count: usize,
-    /// The operands `Given` of the lanes.
+    /// The operands `Given`, one for each lane.
     pub given: *const u8,
     /// Address of the results, which are contiguous.
     pub to: *mut u8,
@@ -40,12 +40,12 @@ impl Lanes {
     }
 }
 
-/// The `n` elements of a lane. They are read through references, which tell the compiler that no loop writes them.
+/// The `n` elements of a lane. They are read through references, so that the compiler knows that no loop writes them.
 pub trait Items<A>: Copy {
     /// The elements at `x`, or their products with the elements at `y`.
     ///
     /// # Safety
-    /// There must be `n` elements, for as long as this is used.
+    /// There must be `n` elements, which live as long as the value returned.
     unsafe fn new(x: *const A, y: *const A, n: usize) -> Self;
 
     /// Number of elements.
@@ -54,17 +54,17 @@ pub trait Items<A>: Copy {
     /// The element with index `i`.
     ///
     /// # Safety
-    /// `i` is below the length.
+    /// `i` must be less than the length.
     unsafe fn at(self, i: usize) -> A;
 
-    /// `n` elements from index `first` on.
+    /// The `n` elements from index `first` on.
     ///
     /// # Safety
-    /// All of them must be within the length.
+    /// All these elements must be within the length.
     unsafe fn part(self, first: usize, n: usize) -> Self;
 }
 
-/// The elements themselves.
+/// The elements of one lane.
 #[derive(Clone, Copy)]
 pub struct Own<'a, A>(&'a [A]);
 
@@ -122,7 +122,8 @@ impl<A: Numeric> Items<A> for Products<'_, A> {
     }
 }
 
-/// Initial accumulators, one for each given element. Does not use `map`, which would be a call with arrays in memory.
+/// Initial accumulators, one for each given element. The loop replaces `map`, which would be a call with arrays in
+/// memory.
 #[inline(always)]
 pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
     let mut values = [F::start(x[0]); N];
@@ -132,7 +133,7 @@ pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N
     values
 }
 
-/// Initial accumulators, given the first `N` elements.
+/// Initial accumulators, one for each of the first `N` elements.
 ///
 /// # Safety
 /// There must be `N` elements.
@@ -168,9 +169,9 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
         }
     }
     if SIDES > 1 {
-        // goes through memory, because the compiler would otherwise use the short vectors of the code below in the loop
-        // above. Uses a copy, because accumulators whose address is known elsewhere would be stored at every step: the
-        // compiler could not tell them from the elements
+        // The accumulators go through memory, because the compiler would otherwise use the short vectors of the code
+        // below in the loop above. `black_box` gets a copy: accumulators whose address is known elsewhere would be
+        // stored at every step, because the compiler could not exclude that they overlap the elements.
         let mut kept = side;
         black_box(&mut kept);
         return kept;
@@ -178,8 +179,8 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side
 }
 
-/// Like [`chunked`], by the steps of ordered elements; `None` if an element is not ordered. Elements are tested in
-/// pairs, for which one comparison is enough.
+/// Like [`chunked`], but folds all elements as ordered elements, and returns `None` if an element is not ordered.
+/// Elements are tested in pairs, because one comparison is enough for two elements.
 ///
 /// # Safety
 /// The conditions of [`chunked`] hold.
@@ -209,16 +210,16 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     all_in_order.then_some(side)
 }
 
-/// Number of sides of the shortest lanes, for which the remainder matters.
+/// Number of accumulators of the shortest lanes that have several. For such lanes, the time for the remainder matters.
 const FEW: usize = 4;
 
-/// Counts among at most [`BLOCK`] elements, in one byte for each side.
+/// Counts among at most [`BLOCK`] elements, with one byte per partial count.
 ///
 /// # Safety
-/// `x` has as many elements as its length says, at least one.
+/// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
 unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    /// The bytes of two AVX2 registers.
+    /// The number of bytes in two AVX2 registers.
     const SIDES: usize = 64;
     const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
     let mut side = [0_u8; SIDES];
@@ -240,10 +241,10 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
     count.cast()
 }
 
-/// Folds at least `SIDES` elements, with `SIDES` accumulators. [`sides`] chooses that number.
+/// Folds at least `SIDES` elements, with `SIDES` accumulators. [`sides`] chooses the number of accumulators.
 ///
 /// # Safety
-/// `x` has as many elements as its length says.
+/// `x` must have as many elements as its length says.
 #[inline(always)]
 unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
     if F::COUNTS && SIDES == MOST_SIDES {
@@ -264,7 +265,7 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
         (side, x.part(chunks * SIDES, left))
     };
     if SIDES <= FEW {
-        // constant indices: the accumulators stay in registers
+        // uses constant indices, so that the accumulators stay in registers
         for k in 0..SIDES - 1 {
             if k < left {
                 // SAFETY: element `k` is left.
@@ -274,7 +275,7 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     } else {
         let fours = if F::CHOOSES { 0 } else { left / 4 };
         for four in 0..fours {
-            // constant indices within the accumulators
+            // uses constant indices within the accumulators
             let to = &mut side.as_chunks_mut::<4>().0[four];
             let mut values = *to;
             for k in 0..4 {
@@ -298,8 +299,8 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side[0]
 }
 
-/// Number of accumulators for a block of `n` elements: [`sides`], unless the fold is exact, so that any number gives
-/// the same result.
+/// Number of accumulators for a block of `n` elements. It is [`sides`], unless the fold is exact: then any number of
+/// accumulators gives the same result.
 #[inline(always)]
 fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
     if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) }
@@ -308,7 +309,7 @@ fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
 /// Folds a block of at most [`BLOCK`] elements.
 ///
 /// # Safety
-/// `x` has as many elements as its length says, at least one.
+/// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
 unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
     // SAFETY: the caller guarantees the elements.
@@ -329,16 +330,16 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
 /// The conditions of [`block`] hold.
 #[inline(always)]
 unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    // bit k of the number of blocks is set if `tree[k]` has the value of 2^k blocks
+    // bit k of the number of blocks is set if `tree[k]` holds the merged value of 2^k blocks
     let mut tree = [const { MaybeUninit::<F::Acc>::uninit() }; usize::BITS as usize];
     let whole = x.len() / BLOCK;
     for number in 0..whole {
-        // a length unknown to the compiler, which would otherwise unroll the loop instead of using vectors
+        // The length is unknown to the compiler, which would otherwise unroll the loop instead of using vectors.
         // SAFETY: the caller guarantees the elements.
         let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
-            // SAFETY: the levels have values, according to the bits of `number`.
+            // SAFETY: the bits of `number` that are set show that these levels hold values.
             value = F::merge(unsafe { earlier.assume_init() }, value);
         }
         tree[level].write(value);
@@ -348,7 +349,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
     let mut all = (left > 0).then(|| unsafe { block::<A, F, X>(x.part(whole * BLOCK, left), given) });
     let mut left = whole;
     while left != 0 {
-        // SAFETY: the level has a value, according to the bits of the number of blocks.
+        // SAFETY: the bit of the number of blocks shows that the level holds a value.
         let early = unsafe { tree[left.trailing_zeros() as usize].assume_init() };
         left &= left - 1;
         all = Some(all.map_or(early, |late| F::merge(early, late)));
@@ -360,7 +361,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
 /// Number of lanes that are folded together if each has one accumulator.
 const TOGETHER: usize = 8;
 
-/// Value of `SIDES` that stands for lanes of several blocks.
+/// Value of `SIDES` for lanes of several blocks.
 const BLOCKS: usize = 0;
 
 /// Lanes, with the types of elements and accumulators.
@@ -375,7 +376,7 @@ struct Typed<A, V, G> {
 
 impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
-    /// `i` is below the number of lanes.
+    /// `i` must be less than the number of lanes.
     #[inline(always)]
     unsafe fn lane<X: Items<A>>(&self, i: usize) -> X {
         let from = i as isize * self.step;
@@ -384,7 +385,7 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     }
 
     /// # Safety
-    /// `i` is below the number of lanes. An operand without bytes is not read.
+    /// `i` must be less than the number of lanes. An operand without bytes is not read.
     #[inline(always)]
     unsafe fn given<F: Fold<A, Acc = V, Given = G>>(&self, i: usize) -> G {
         if size_of::<G>() == 0 {
@@ -394,8 +395,9 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
         unsafe { *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { i }) }
     }
 
-    /// Folds the lanes from `first` up to `count`, each on its own, with `SIDES` accumulators, or block by block if
-    /// `SIDES` is [`BLOCKS`]. Takes no closure, which would be compiled for the baseline instruction set.
+    /// Folds the lanes from `first` up to `count` one by one, with `SIDES` accumulators, or block by block if `SIDES`
+    /// is [`BLOCKS`]. The function takes no closure, because a closure would be compiled for the baseline instruction
+    /// set.
     ///
     /// # Safety
     /// There must be `count` lanes, of at least `SIDES` elements.
@@ -413,7 +415,7 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
         }
     }
 
-    /// Folds lanes with one accumulator each, `TOGETHER` lanes at a time to hide latency, and returns the number
+    /// Folds `TOGETHER` lanes at a time, with one accumulator each, to hide latency. Returns the number of lanes
     /// folded.
     ///
     /// # Safety
@@ -443,7 +445,7 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
 }
 
 versions! {
-    /// Folds each lane in the order of [`order`](super::order).
+    /// Folds each lane in the order that [`order`](super::order) describes.
     pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &Lanes) {
         let Lanes { x, y, n, step, count, given, to } = *lanes;
         let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };

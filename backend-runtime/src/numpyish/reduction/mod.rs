@@ -1,7 +1,7 @@
 //! Sums, extremes, means and scans, whose results do not depend on the number of threads.
 //!
-//! This module chooses loops by dtype: a `Plan` walks the array without knowing types, and the loops of a `Folding`
-//! compute.
+//! A `Plan` walks the array without knowing element types; a `Folding` has the typed loops. This module chooses a
+//! `Folding` by dtype.
 
 mod arg;
 mod diff;
@@ -46,7 +46,7 @@ pub fn sum_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     total("sum", x, axis, keepdims)
 }
 
-/// Tests whether any element over axes is nonzero.
+/// Tests whether any element along the axes is nonzero.
 pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(any_of(view(x).into(), axis, keepdims))
 }
@@ -56,7 +56,7 @@ pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     nonzero("any", x, axis, keepdims, fold::maxima, 0.0)
 }
 
-/// Tests whether all elements over axes are nonzero.
+/// Tests whether all elements along the axes are nonzero.
 pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
     typed(all_of(view(x).into(), axis, keepdims))
 }
@@ -107,7 +107,7 @@ pub fn var<T: Float>(
     typed(var_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// Like `var`, for an array or a formula. A formula is computed twice if that is cheaper than an array of its values.
+/// Like `var`, for an array or a formula. A formula is computed twice if that is cheaper than storing its values.
 pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("var", x, axis, correction, keepdims, false)
 }
@@ -123,13 +123,13 @@ pub fn std<T: Float>(
     typed(std_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// Like `std`, for an array or a formula, as in [`var_of`].
+/// Like `std`, for an array or a formula. A formula is computed twice if that is cheaper than storing its values.
 pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// Folds all elements of a 1-D array in the order of a plan, if they are few and contiguous; otherwise `None`. For so
-/// few elements, making a plan would take longer.
+/// Folds all elements of a 1-D array in the order of a plan, if the array is contiguous and has few elements; otherwise
+/// returns `None`. For so few elements, making a plan would take longer than the fold.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -145,8 +145,8 @@ fn of_few(
     }
     let folded = |of| {
         let value = Buffer::new(op, 1, of)?;
-        // SAFETY: the elements have the dtype of the folding, except for the sign of integers, and the buffer has room
-        // for a value.
+        // SAFETY: the elements have the dtype of the folding, except that integers may differ in signedness, and the
+        // buffer has room for a value.
         unsafe {
             let folding = folding(of);
             (folding.lanes)(&Lanes::one(x.start, x.shape[0], std::ptr::null(), value.start()));
@@ -160,7 +160,7 @@ fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<P
     Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
-/// Buffer with the same value for every output.
+/// A buffer with the same value for every output.
 fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
     let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
     // SAFETY: the value has this dtype, and the buffer has room for `values.len()` values.
@@ -168,13 +168,13 @@ fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
     Ok(values)
 }
 
-/// Converts values to another dtype; values of that dtype are returned as they are.
+/// Converts values to another dtype; values that have that dtype already are returned as they are.
 fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
     if conversion(values.dtype(), dtype).is_none() {
         return Ok(values);
     }
     let to = Buffer::new(op, values.len(), dtype)?;
-    // SAFETY: both buffers have the same number of elements, of these dtypes.
+    // SAFETY: both buffers have the same number of elements, and these dtypes.
     unsafe { convert(values.dtype(), dtype, values.start(), to.start(), values.len()) };
     Ok(to)
 }
@@ -182,15 +182,15 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 /// Folds `x` to values in the accumulator dtype of `folding`.
 ///
 /// # Safety
-/// The folding must be for the dtype `of`, the plan and the operands `given` for `x`, and there must be elements to
-/// fold.
+/// The folding must be for the dtype `of`, the plan and the operands `given` must be for `x`, and there must be
+/// elements to fold.
 unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller guarantees the folding, the plan and the operands.
     unsafe { plan.fold(&reading, folding, given) }
 }
 
-/// Sum in `f32` for 16-bit floats, otherwise in the dtype of the result.
+/// Sum over axes. 16-bit floats are added in `f32`, all other elements in the dtype of the result.
 fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     if let Some(value) = of_few(op, x, axis, keepdims, fold::sums) {
         return value;
@@ -205,15 +205,15 @@ fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<
             DType::Bool => (DType::Bool, fold::ONES),
             _ => (of, fold::sums(of)),
         };
-        // SAFETY: the folding is for the dtype that elements are read as, except for the sign of integers, whose bits
-        // are the same.
+        // SAFETY: the folding is for the dtype that elements are read as. Integers may differ in signedness, but their
+        // sums have the same bits.
         converted(op, unsafe { folded(&plan, x, read, folding, None)?.with_dtype(of) }, result)?
     };
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
 }
 
-/// Folds bytes that are 1 for nonzero elements and 0 for zeros. `identity` is the result for no elements.
+/// Folds bytes that are 1 for nonzero elements and 0 for zeros. `identity` is the result if there are no elements.
 fn nonzero(
     op: &'static str,
     x: Source<'_>,
@@ -228,10 +228,10 @@ fn nonzero(
     } else {
         let convert = (x.dtype != DType::Bool).then(|| nonzero_bytes(x.dtype));
         let reading = Reading::new(x, convert, 1);
-        // SAFETY: the bytes of a bool, and those computed here, are 0 or 1, and the folding is for bytes.
+        // SAFETY: the bytes of bools and the bytes computed here are 0 or 1, and the folding is for bytes.
         unsafe { plan.fold_until(&reading, folding(DType::UInt8), (identity == 0.0).into())? }
     };
-    // SAFETY: every value has been written; the largest or smallest of bytes that are 0 or 1 is a bool.
+    // SAFETY: every value has been written, and is a bool: the largest or smallest of bytes that are 0 or 1.
     unsafe { plan.array(values.with_dtype(DType::Bool)) }
 }
 
@@ -253,7 +253,8 @@ fn extreme(
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };
     }
     let of = computed_in(x.dtype);
-    // SAFETY: the folding is for the dtype of computation, or for the bytes of bools. Its values are elements.
+    // SAFETY: the folding is for the dtype of computation, or for the bytes of bools. The result is one of the
+    // elements.
     let values = converted(op, unsafe { folded(&plan, x, of, folding(of), None)?.with_dtype(of) }, x.dtype)?;
     // SAFETY: every value has been written.
     unsafe { plan.array(values) }
@@ -374,7 +375,7 @@ mod tests {
         }
     }
 
-    /// Sizes above the thresholds for threads: one output, few outputs, many outputs.
+    /// The sizes are above the thresholds for threads, for one output, few outputs, and many outputs.
     #[test]
     fn large_arrays() {
         for shape in [&[300_001][..], &[3, 100_003], &[100_003, 3], &[517, 601], &[40, 300, 31]] {
@@ -388,7 +389,7 @@ mod tests {
         }
     }
 
-    /// One-by-one addition of n equal numbers would have a relative error of up to n / 2 times the precision.
+    /// Adding n equal numbers one by one would have a relative error of up to n / 2 times the precision.
     #[test]
     fn errors_of_sums_grow_slowly() {
         let n = 1 << 20;
@@ -405,7 +406,7 @@ mod tests {
         assert!(std(&B, &brain, Axes::from(1), 0.0, false).unwrap().iter().all(|&s| s == bf16::ZERO));
     }
 
-    /// Dtypes that truth is counted in have values other than 0 and 1.
+    /// One nonzero element decides the result at any index, also in arrays with values other than 0 and 1.
     #[test]
     fn one_element_decides_wherever_it_is() {
         for n in [1, 1023, 1024, 9000, 200_000, 1_000_003] {

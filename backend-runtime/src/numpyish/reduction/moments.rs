@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Mean: sums divided by the number of elements.
+/// Means: sums divided by the number of elements.
 pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let values = converted(op, means(&plan, x)?, x.dtype)?;
@@ -22,7 +22,7 @@ pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Resu
     unsafe { plan.array(values) }
 }
 
-/// Variance: sums of squared deviations from the mean, divided by n - correction; its square root if `root`.
+/// Variances: sums of squared deviations from the mean, divided by n - correction; their square roots if `root`.
 pub fn variance(
     op: &'static str,
     x: Source<'_>,
@@ -31,7 +31,7 @@ pub fn variance(
     keepdims: bool,
     root: bool,
 ) -> Result<RawArray> {
-    // elements are read twice: for the mean, and for the deviations from it
+    // elements are read twice: to compute the mean, and to compute the deviations from the mean
     let kept = x.formula().map_or(Ok(None), Fused::kept)?;
     let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
     let plan = plan(op, x, axis, keepdims)?;
@@ -40,12 +40,12 @@ pub fn variance(
     let squares = if plan.inputs() == 0 {
         constant(&plan, of.to_real(), 0.0)?
     } else {
-        // SAFETY: the folding is for the dtype of computation, which the means have as well.
+        // SAFETY: the folding is for the dtype of computation, and the means have this dtype as well.
         unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
     };
     let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
-    // SAFETY: every square has been written, in the dtype of computation of the result, which has room for as many
-    // elements.
+    // SAFETY: every square has been written, in the dtype of computation for the result's dtype, and the result has
+    // room for as many elements.
     unsafe {
         match result.dtype() {
             DType::Float16 => quotients::<f32, f16>(&squares, divisor, root, &result),
@@ -80,7 +80,7 @@ fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
 /// Divides all sums by `by`, in place.
 ///
 /// # Safety
-/// The sums must be of dtype `A`, and nobody else uses them.
+/// The sums must have dtype `A`, and nobody else may use them.
 unsafe fn divide<A: Float>(sums: &Buffer, by: usize) {
     let (ends, by) = (Ends { from: sums.start().cast_const(), to: sums.start() }, A::from_f64(by as f64));
     parallel::parallel(sums.len(), CHEAP, |range| {
@@ -90,10 +90,10 @@ unsafe fn divide<A: Float>(sums: &Buffer, by: usize) {
     });
 }
 
-/// Writes the quotients by a divisor, computed in double precision, or their square roots if `root`.
+/// Writes the quotients of `x` and a divisor, computed in double precision, or their square roots if `root`.
 ///
 /// # Safety
-/// The buffers must have these dtypes, and the same number of elements.
+/// The buffers must have these dtypes and the same number of elements.
 unsafe fn quotients<A: Real, R: Real>(x: &Buffer, divisor: f64, root: bool, to: &Buffer) {
     let ends = Ends { from: x.start().cast_const(), to: to.start() };
     parallel::parallel(x.len(), CHEAP, |range| {
@@ -113,7 +113,7 @@ unsafe fn quotients<A: Real, R: Real>(x: &Buffer, divisor: f64, root: bool, to: 
 versions! {
     unsafe fn divide_some[A: Float][A](sums: *mut A, n: usize, by: A) {
         for i in 0..n {
-            // SAFETY: `i` is below the number of the caller's elements.
+            // SAFETY: the caller guarantees `n` elements.
             unsafe { *sums.add(i) = Float::div(*sums.add(i), by) };
         }
     }

@@ -1,15 +1,17 @@
 //! The order in which the elements of an output are folded.
 //!
-//! The order depends on the lengths of the reduced axes and on their layout in memory, and on nothing else: neither on
-//! the other outputs of the call nor on the number of threads. So an output has the same bits if only a part of the
-//! array, cut along other axes, is reduced.
+//! The order depends only on the lengths of the reduced axes and on their layout in memory. It does not depend on the
+//! other outputs of the call or on the number of threads. So an output has the same bits if only a part of the array,
+//! cut along other axes, is reduced.
 //!
-//! The elements of an output are a list, with neighbours in memory next to each other. It is cut into blocks of at most
-//! [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each of which takes
-//! every `sides(n)`-th element; they are merged in halves. The values of the blocks are merged pairwise.
+//! The elements of an output are a list, in which neighbours in memory are next to each other. The list is divided into
+//! blocks of at most [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each
+//! of which folds every `sides(n)`-th element; then half of the accumulators are merged into the other half, until one
+//! is left. The values of the blocks are merged pairwise.
 //!
-//! Lanes and rows are two ways to follow that order: a lane has its sides next to each other in a register; rows, whose
-//! elements belong to different outputs, are added to those rows that belong to the same side.
+//! There are two algorithms with that order. Folding a lane, the accumulators of one output are next to each other in a
+//! register. Folding rows, the elements of a row belong to different outputs, and all rows of the same side are added
+//! to one row of accumulators.
 
 use super::{
     super::layout::{Dim, Offsets},
@@ -17,8 +19,8 @@ use super::{
 };
 use std::ops::Range;
 
-/// Number of accumulators of a block of `n` elements: enough to hide the latency of additions, and so few that merging
-/// them takes little time compared to the elements.
+/// Number of accumulators of a block of `n` elements. It is large enough to hide the latency of additions, and so small
+/// that merging takes little time compared to the folding.
 #[inline(always)]
 pub const fn sides(n: usize) -> usize {
     match n {
@@ -30,29 +32,31 @@ pub const fn sides(n: usize) -> usize {
     }
 }
 
-/// The largest number of accumulators.
+/// The maximum number of accumulators.
 pub const MOST_SIDES: usize = 32;
 
-/// The largest number of elements of one accumulator.
+/// The maximum number of elements that one accumulator folds.
 pub const LONGEST: usize = 32;
 
-/// Least length of a run that has blocks of its own; shorter runs share blocks.
+/// Minimum length of a run that is divided into blocks of its own; several shorter runs share a block.
 const ALONE: usize = BLOCK / 2;
 
 /// The elements of an output in order, and their division into blocks.
 #[derive(Debug)]
 pub struct Order {
-    /// The reduced axes, the nearest in memory last, with neighbours merged if memory allows.
+    /// The reduced axes, from the largest stride to the smallest. Neighbouring axes are merged if their strides allow
+    /// it.
     dims: Vec<Dim>,
     /// Number of elements.
     len: usize,
-    /// Number of elements of a run: those of the nearest axis, or of several axes without a kept axis between them.
-    /// They are usually contiguous.
+    /// Number of elements of a run: the elements along the axis of smallest stride, or along several axes without a
+    /// kept axis between them. A run is usually contiguous.
     run: usize,
 }
 
 impl Order {
-    /// The elements of these axes, the nearest last; the last `run` elements are one run.
+    /// The order of the elements along these axes, whose last axis has the smallest stride. The last `run` elements are
+    /// one run.
     pub fn new(dims: Vec<Dim>, run: usize) -> Order {
         let len = dims.iter().map(|d| d.len).product();
         Order { dims, len, run }
@@ -63,7 +67,7 @@ impl Order {
         self.len
     }
 
-    /// The axis of smallest stride.
+    /// The axis of the smallest stride.
     pub fn nearest(&self) -> Option<Dim> {
         self.dims.last().copied()
     }
@@ -92,10 +96,10 @@ impl Order {
         run + first..run + self.run.min(first + BLOCK)
     }
 
-    /// The number of elements of each of several blocks, with one division for all of them.
+    /// The number of elements of each block in a range, with one division for all blocks.
     pub fn lengths(&self, blocks: Range<usize>) -> impl Iterator<Item = usize> {
         let (run, each, most) = match self.run < ALONE {
-            // as if all elements were one run
+            // all elements are treated as one run
             true => (self.len, usize::MAX, self.shared()),
             false => (self.run, self.run.div_ceil(BLOCK), BLOCK),
         };
@@ -112,7 +116,7 @@ impl Order {
         BLOCK / self.run * self.run
     }
 
-    /// The elements from index `first` on, as stretches of equal steps.
+    /// The elements from index `first` on, as stretches of elements at equal distances.
     pub fn stretches(&self, first: usize) -> Stretches<'_> {
         let (inner, outer) =
             self.dims.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&d, rest)| (d, rest));
@@ -123,8 +127,8 @@ impl Order {
     }
 }
 
-/// The elements of an output in order, in stretches along the nearest axis. The iteration never ends: after the last
-/// element it starts again.
+/// The elements of an output in order, in stretches along the axis of smallest stride. The iteration never ends: after
+/// the last element it starts again.
 pub struct Stretches<'a> {
     outer: Offsets<'a>,
     inner: Dim,
@@ -144,7 +148,8 @@ impl Stretches<'_> {
         self.left
     }
 
-    /// Takes at most `most` elements of the current stretch: returns the offset of the first and their number.
+    /// Takes at most `most` elements of the current stretch. Returns the offset of the first element and the number
+    /// taken.
     #[inline]
     pub fn take(&mut self, most: usize) -> (isize, usize) {
         let (at, n) = (self.at, self.left.min(most));

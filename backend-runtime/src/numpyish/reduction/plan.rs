@@ -1,4 +1,4 @@
-//! Plans for reductions over some axes: the choice of loops, order and threads.
+//! Plans for reductions over some axes: the choice of loops, of the order of the elements, and of threads.
 
 use super::{
     super::{
@@ -22,11 +22,12 @@ use std::{
 /// A reduction of an array with a known layout.
 pub struct Plan {
     op: &'static str,
-    /// The axes that are not reduced, the one of the smallest stride last, with neighbours merged if memory allows.
+    /// The axes that are not reduced; the last one has the smallest stride. Neighbouring axes are merged if their
+    /// strides allow it.
     kept: Vec<Dim>,
-    /// The elements of an output.
+    /// The order of the elements of an output.
     order: Order,
-    /// Offset of the element from which all loops start.
+    /// Offset of the element at which all loops start.
     start: isize,
     /// Lengths of the axes that are not reduced, in the order of memory.
     shape: Vec<usize>,
@@ -37,22 +38,22 @@ pub struct Plan {
     way: Way,
 }
 
-/// The way in which outputs are folded.
+/// The algorithm that folds the outputs.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Each output on its own.
+    /// Folds output after output.
     Lanes,
-    /// Each output on its own if lanes are dense, otherwise by rows, because lanes are short.
+    /// Folds output after output if lanes are dense, otherwise by rows, because lanes are short.
     ShortRows,
-    /// Rows are added to one another, which reads memory in its order, with long inner loops.
+    /// Adds rows to one another, which reads memory in its order, with long inner loops.
     Rows,
 }
 
-/// Up to this many outputs, several threads share the elements of one output.
+/// Maximum number of outputs for which several threads share the elements of one output.
 const FEW: usize = 256;
 
 impl Plan {
-    /// The reduction of `x` over `axes`.
+    /// A plan for the reduction of `x` over `axes`.
     pub fn new(op: &'static str, x: Source<'_>, axes: &[usize], keepdims: bool) -> Plan {
         let dims = layout::dims(x.view());
         let mut start = 0;
@@ -90,7 +91,7 @@ impl Plan {
         layout::size(&self.kept)
     }
 
-    /// Number of elements that each output is computed from.
+    /// Number of elements that are folded into each output.
     pub fn inputs(&self) -> usize {
         self.order.len()
     }
@@ -122,7 +123,8 @@ impl Plan {
         unsafe { self.fold_given(from, folding, given) }
     }
 
-    /// Like [`Plan::fold`], with operands at the address `given`: one for each output, or one that all share.
+    /// Like [`Plan::fold`], with operands at the address `given`: one operand for each output, or one that all outputs
+    /// share.
     ///
     /// # Safety
     /// The conditions of [`Plan::fold`] hold.
@@ -158,7 +160,7 @@ impl Plan {
             for (piece, group) in range.map(|task| (task / groups, task % groups)) {
                 let blocks = piece * each..self.order.blocks().min((piece + 1) * each);
                 let range = outputs * group / groups..outputs * (group + 1) / groups;
-                // SAFETY: each task has outputs of its own.
+                // SAFETY: each task writes its own values of its own piece.
                 unsafe {
                     let acc = partial.start().add((piece * outputs + range.start) * size);
                     run(self, folded(blocks), range, &given, acc);
@@ -176,13 +178,13 @@ impl Plan {
         Ok(out)
     }
 
-    /// Like [`Plan::fold`], for bytes that are 0 or 1 and a fold that ends at the byte `last`: after it, the rest of a
-    /// single output need not be read.
+    /// Like [`Plan::fold`], for bytes that are 0 or 1 and a fold whose result is `last` once an element is `last`. The
+    /// rest of a single output need not be read after such an element.
     ///
     /// # Safety
-    /// The conditions of [`Plan::fold`] hold; the fold takes no operand `given`.
+    /// The conditions of [`Plan::fold`] hold, and the fold takes no operand `given`.
     pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
-        /// Number of blocks that are folded before the next test of `found`.
+        /// Number of blocks that are folded between two tests of `found`.
         const SOME: usize = 8;
         if self.outputs() != 1 {
             // SAFETY: the caller guarantees the elements and the dtypes.
@@ -219,15 +221,15 @@ impl Plan {
         Ok(out)
     }
 
-    /// Folds some outputs, each on its own.
+    /// Folds a range of outputs, one after another.
     ///
     /// # Safety
-    /// The conditions of [`Plan::fold`] hold; `acc` must have room for the values of the outputs.
+    /// The conditions of [`Plan::fold`] hold, and `acc` must have room for the values of the outputs.
     unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let size = folded.folding.acc.size();
         for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
-            // SAFETY: the lane belongs to the array, and the output to this task.
+            // SAFETY: the lane belongs to the array, and the output belongs to this task.
             unsafe {
                 let to = acc.add((o - outputs.start) * size);
                 folded.lane(self.start + offset, given.of(o), to, &mut scratch);
@@ -235,10 +237,10 @@ impl Plan {
         }
     }
 
-    /// Like `lanes` for contiguous elements, with all outputs along an axis at once.
+    /// Like `lanes`, for contiguous elements. All outputs along an axis are folded in one call.
     ///
     /// # Safety
-    /// The conditions of [`Plan::lanes`] hold; the lanes must be dense.
+    /// The conditions of [`Plan::lanes`] hold, and the lanes must be dense.
     unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
@@ -248,7 +250,7 @@ impl Plan {
         });
     }
 
-    /// Folds some outputs by rows.
+    /// Folds a range of outputs by rows.
     ///
     /// # Safety
     /// The conditions of [`Plan::lanes`] hold.
@@ -261,7 +263,8 @@ impl Plan {
         });
     }
 
-    /// Calls `f` with outputs along the last kept axis, at most `widest` at a time, and the index of the first.
+    /// Calls `f` with at most `widest` outputs along the last kept axis at a time, and the index of the first of these
+    /// outputs.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         if outputs.is_empty() {
             return; // other axes may have no elements
@@ -288,21 +291,21 @@ impl Plan {
 
 /// Division of few outputs with many elements among several threads.
 struct Split {
-    /// Number of blocks of a piece: a power of two, so that blocks are merged in the same pairs as without pieces.
+    /// Number of blocks of a piece, a power of two, so that the same pairs of blocks are merged as without pieces.
     each: usize,
-    /// Number of parts of the elements.
+    /// Number of ranges into which the elements of each output are divided.
     pieces: usize,
-    /// Number of parts of the outputs.
+    /// Number of ranges into which the outputs are divided.
     groups: usize,
 }
 
-/// Least number of bytes of neighbouring outputs of a task, if they are folded by rows: with fewer, the parts of rows
-/// are so short that each waits for the memory.
+/// Minimum size in bytes of the neighbouring outputs of a task, if they are folded by rows. With fewer bytes, a task
+/// reads such short ranges of each row that it waits for memory at every row.
 const NARROW: usize = 1 << 11;
 
 impl Split {
-    /// `None` if threads do not share outputs. `narrow` is the least number of outputs of a task, if they are folded by
-    /// rows.
+    /// Divides the work, or returns `None` if threads do not share outputs. `narrow` is the minimum number of outputs
+    /// of a task, if outputs are folded by rows.
     fn new(outputs: usize, inputs: usize, blocks: usize, narrow: Option<usize>) -> Option<Split> {
         const MOST: usize = 64;
         let work = outputs.saturating_mul(inputs);
@@ -311,7 +314,7 @@ impl Split {
         }
         let (few, most) = match narrow {
             None => (FEW, MOST),
-            // a task that folds all rows of a part of the memory reads that part in order
+            // a task that folds all rows of a range of columns reads that memory in order
             Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
         };
         if outputs > few {
@@ -320,7 +323,7 @@ impl Split {
         let tasks = (work / CHEAP).min(most);
         let each = 1 << (blocks / tasks).max(1).ilog2();
         let pieces = blocks.div_ceil(each);
-        // groups are at least twice as wide here, because there are pieces to share
+        // groups are at least twice as wide as `narrow`, because the pieces give tasks as well
         let groups = (tasks / pieces).clamp(1, outputs.div_ceil(narrow.map_or(1, |narrow| 2 * narrow)));
         (pieces > 1).then_some(Split { each, pieces, groups })
     }
@@ -342,12 +345,12 @@ impl Given {
     }
 }
 
-/// Sort key of an axis: the outermost axis has the largest; stride 0 counts as outermost.
+/// Sort key of an axis: the outermost axis has the largest key. Stride 0 counts as outermost.
 fn nearness(d: Dim) -> usize {
     if d.stride == 0 { usize::MAX } else { d.stride.unsigned_abs() }
 }
 
-/// Removes axes of length 1, and merges neighbours if the outer axis continues the inner.
+/// Removes axes of length 1. Merges neighbouring axes if the outer axis continues the inner axis.
 fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = Vec::new();
     for d in dims.into_iter().filter(|d| d.len != 1) {
@@ -361,8 +364,8 @@ fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     all
 }
 
-/// Number of elements of the nearest axes that form one run, because no kept axis lies between them. Strides do not
-/// matter: a formula has none, and the strides of a part may differ from the strides of the whole.
+/// Number of elements along the last axes that form one run, because no kept axis lies between these axes. Strides are
+/// ignored: a formula has no strides, and the strides of a slice may differ from the strides of the whole array.
 fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     let Some((&(mut axis, Dim { len: mut run, .. }), outer)) = reduced.split_last() else { return 1 };
     for &(next, d) in outer.iter().rev() {
@@ -375,7 +378,7 @@ fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
     run
 }
 
-/// Chooses the fastest way to fold the outputs.
+/// Chooses the fastest algorithm to fold the outputs.
 fn way(kept: &[Dim], order: &Order) -> Way {
     const LONG: usize = 16;
     match (kept.last(), order.nearest()) {

@@ -1,4 +1,4 @@
-//! Quantiles.
+//! `quantile`: quantiles by partial sorting, with interpolation between neighbouring elements.
 
 use super::super::{
     NdArray, Numpyish,
@@ -14,7 +14,7 @@ use super::super::{
 };
 use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
 
-/// Quantiles over axes; the axes of `q` come first in the result.
+/// Quantiles over axes. The axes of `q` are the first axes of the result.
 pub fn quantile<T: Real>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -67,7 +67,7 @@ fn quantiles_in<A: Ranked>(
         let (places, needed) = (&places, &needed);
         Ok(Box::new(move |lane, out| {
             // SAFETY: the lane has `n` elements, `ranks` has room for `n` ranks, and `out` has room for one result per
-            // place. A rank is as wide as the number that is first converted into its place.
+            // place. A number is converted into the memory of its rank, which has the same size.
             unsafe {
                 convert(x.dtype, A::DTYPE, lane, ranks.as_mut_ptr().cast(), n);
                 let nan = rank::<A>(ranks.as_mut_ptr(), n);
@@ -84,7 +84,7 @@ fn quantiles_in<A: Ranked>(
             Ok(())
         }))
     };
-    // the kept axes first, then the reduced axes, as one
+    // the kept axes are first, and then the reduced axes, which are merged into one axis
     let order: Vec<usize> = kept.iter().chain(&axes).copied().collect();
     let moved_shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
     let moved_strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
@@ -107,11 +107,11 @@ fn quantiles_in<A: Ranked>(
     unsafe { RawArray::new(op, result_shape, values) }
 }
 
-/// Position of a quantile: between two elements of the sorted lane.
+/// Position of a quantile between two elements of the sorted lane.
 struct Place<A> {
     low: usize,
     high: usize,
-    /// Fraction of the way from `low` to `high`; `None` for exactly the element `low`.
+    /// Position between `low` and `high`, from 0 to 1, or `None` if the quantile is exactly the element `low`.
     part: Option<A>,
 }
 
@@ -119,7 +119,8 @@ impl<A: Precision> Place<A> {
     fn of(q: f64, n: usize, method: Interpolation) -> Place<A> {
         let last = n.saturating_sub(1);
         let exact = q * last as f64;
-        // rounded as NumPy rounds it, so that quantile 0.3 of eleven elements is the fourth element also in `f32`
+        // the position is rounded as in NumPy, so that quantile 0.3 of eleven elements is the fourth element also in
+        // `f32`
         let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
         let (floor, ceil) = (index.floor(), index.ceil());
         let (low, part) = match method {
@@ -137,7 +138,7 @@ impl<A: Precision> Place<A> {
         Place { low: index, high: index, part: None }
     }
 
-    /// Interpolates from the nearer value, so that both ends are exact.
+    /// Interpolates from the nearer value, so that the results at both ends are exact.
     fn between(&self, low: A, high: A) -> A {
         let Some(part) = self.part else { return low };
         let step = high - low;
@@ -148,7 +149,8 @@ impl<A: Precision> Place<A> {
     }
 }
 
-/// Interpolates if the distance is not finite: a value is infinite, or both are large and of opposite signs.
+/// Interpolates if the difference of the values is not finite: a value is infinite, or both are large and of opposite
+/// signs.
 #[cold]
 fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ZERO || low == high {
@@ -157,13 +159,14 @@ fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ONE { high } else { low * (A::ONE - part) + high * part }
 }
 
-/// A float that maps to an integer of the same order, which is compared in one instruction: -0.0 comes before 0.0.
+/// A float type whose numbers map to integers of the same order, which are compared in one instruction. -0.0 is less
+/// than 0.0.
 trait Ranked: Precision {
-    /// The integer, as wide as the float.
+    /// The integer type, as wide as the float.
     type Rank: Key;
     /// The rank of a number.
     fn rank(self) -> Self::Rank;
-    /// The number of a rank.
+    /// The number that has this rank.
     fn ranked(rank: Self::Rank) -> Self;
 }
 
@@ -175,7 +178,7 @@ macro_rules! ranked {
             #[inline(always)]
             fn rank(self) -> $unsigned {
                 let bits = self.to_bits();
-                // flip all bits of a negative number, otherwise the sign bit
+                // flips all bits of a negative number, and the sign bit of any other number
                 bits ^ ((bits as $signed >> ($signed::BITS - 1)) as $unsigned | 1 << ($unsigned::BITS - 1))
             }
 
@@ -190,11 +193,11 @@ macro_rules! ranked {
 ranked!(f32 u32 i32 f64 u64 i64);
 
 versions! {
-    /// Replaces `n` numbers by their ranks, and returns whether one of them is NaN.
+    /// Replaces `n` numbers by their ranks, and returns whether any of them is NaN.
     unsafe fn rank[A: Ranked][A](x: *mut A::Rank, n: usize) -> bool {
         let mut nan = false;
         for i in 0..n {
-            // SAFETY: there are `n` numbers, as wide as their ranks.
+            // SAFETY: there are `n` numbers, which are as wide as their ranks.
             unsafe {
                 let number = x.add(i).cast::<A>().read();
                 nan |= number.is_nan();
@@ -205,7 +208,8 @@ versions! {
     }
 }
 
-/// Moves the elements of these sorted indices (counted from `first`) to their places in the sorted slice.
+/// Moves to each of these indices the element that a sorted slice would have there. The indices are sorted, and are
+/// counted from `first`.
 fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;
@@ -241,7 +245,7 @@ mod tests {
                 let n: usize = axes.iter().map(|&i: &isize| x.shape()[i as usize]).product();
                 let got = quantile(&B, &a, &q(&qs), Axes::from(axes), Interpolation::Linear, false).unwrap();
                 let mut sorted = x.clone();
-                // reference result of one lane, by sorting
+                // the reference result sorts each lane
                 sorted = sorted.permuted_axes(
                     (0..3)
                         .filter(|i| !axes.contains(&(*i as isize)))

@@ -1,4 +1,4 @@
-//! The elements that a fold reads: from an array in memory, of any stride and dtype, or from a formula.
+//! The elements that a fold reads, from an array in memory of any stride and dtype, or from a formula.
 
 use super::{
     super::{
@@ -28,8 +28,8 @@ unsafe impl Sync for Reading<'_> {}
 /// Number of elements that are converted at a time.
 const SOME: usize = 128;
 
-/// Scratch memory for a block of any dtype, aligned to a cache line: a vector that crosses a line is slower to read
-/// soon after it is written.
+/// Scratch memory for a block of any dtype. It is aligned to a cache line, because a vector that crosses a line is
+/// slower to read soon after it is written.
 #[repr(align(64))]
 pub struct Block([MaybeUninit<Value>; BLOCK]);
 
@@ -55,32 +55,33 @@ impl<'a> Reading<'a> {
         self.wide
     }
 
-    /// Returns whether elements of stride 1 are read in place.
+    /// Returns whether elements of stride 1 are read directly from the array.
     pub fn direct(&self) -> bool {
         self.convert.is_none() && self.formula.is_none()
     }
 
-    /// Like [`Fused::dense_factors`], if elements are not converted.
+    /// Like [`Fused::dense_factors`], or `None` if elements are converted.
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         self.formula.filter(|_| self.convert.is_none())?.dense_factors()
     }
 
-    /// Like [`Fused::factors`], if elements are not converted.
+    /// Like [`Fused::factors`], or `None` if elements are converted.
     ///
     /// # Safety
-    /// There must be elements at the offsets.
+    /// There must be elements at all offsets that are read.
     pub unsafe fn factors(&self, offset: isize, n: usize) -> Option<[*const u8; 2]> {
         let formula = self.formula.filter(|_| self.convert.is_none())?;
         // SAFETY: the caller guarantees elements at the offsets.
         unsafe { formula.factors(offset, n) }
     }
 
-    /// Address of the element at an offset, if elements are read in place.
+    /// Address of the element at an offset, if elements are read directly from the array.
     pub fn place(&self, offset: isize) -> *const u8 {
         self.start.wrapping_offset(offset * self.size as isize)
     }
 
-    /// `n` elements of this stride from an offset on, at most [`BLOCK`]: in place, or in `scratch`.
+    /// Address of `n` elements of this stride, at most [`BLOCK`], from an offset on: in the array, or copied to
+    /// `scratch`.
     ///
     /// # Safety
     /// The array must have elements at the offsets.
@@ -95,10 +96,10 @@ impl<'a> Reading<'a> {
         to
     }
 
-    /// Copies `n` elements of this stride, from an offset on, to memory of the fold.
+    /// Copies `n` elements of this stride, from an offset on, to `to`, in the dtype of the fold.
     ///
     /// # Safety
-    /// The array must have elements at the offsets, and `to` room for them.
+    /// The array must have elements at the offsets, and `to` must have room for them.
     #[inline(never)]
     pub unsafe fn fetch(&self, offset: isize, stride: isize, n: usize, to: *mut u8) {
         // SAFETY: the caller guarantees the elements, and room for `n` elements.

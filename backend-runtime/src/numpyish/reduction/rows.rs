@@ -1,4 +1,4 @@
-//! Reductions of `fold` rows of the op table: the loops of every fold, around the scalar expressions of the row.
+//! Reductions defined by `fold` rows of the op table: generic loops around the scalar expressions of a row.
 
 use super::{
     converted,
@@ -18,24 +18,25 @@ use crate::{
 };
 use std::{marker::PhantomData, ptr};
 
-/// The loops of a row over elements of one dtype.
+/// The loops of a table row over elements of one dtype.
 pub struct FoldLoops {
-    /// The dtype that elements are computed in.
+    /// The dtype in which elements are computed.
     of: DType,
     folding: &'static Folding,
-    /// Writes the value for no elements.
+    /// Writes the initial value of an accumulator, which is also the value for no elements.
     identity: unsafe fn(acc: *mut u8),
     /// Dtype of the results.
     out: DType,
-    /// Computes results from `n` values of `count` elements each; `None` if the values are the results.
+    /// Computes results from `n` accumulators, given the number of elements per result. `None` if the accumulators are
+    /// the results.
     finish: Option<Finish>,
 }
 
 type Finish = unsafe fn(op: *const u8, acc: *const u8, out: *mut u8, n: usize, count: f64);
 
 impl FoldLoops {
-    /// The loops of the row `F` over elements of `A`; `finishes` is true if results are computed from the fold's
-    /// values.
+    /// The loops of the row `F` over elements of `A`. If `finishes` is true, results are computed from the
+    /// accumulators.
     pub const fn of<A: Element, F: EachFold<A>>(finishes: bool) -> FoldLoops {
         FoldLoops {
             of: A::DTYPE,
@@ -59,7 +60,7 @@ unsafe fn finish<A: Element, F: EachFold<A>>(op: *const u8, acc: *const u8, out:
     }
 }
 
-/// The fold of a row; the operand of every output is the op with its parameters.
+/// The fold of a table row. Each output's operand is the op with its parameters.
 struct Row<F>(PhantomData<F>);
 
 impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
@@ -68,7 +69,7 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
 
     const GIVEN_IS_SHARED: bool = true;
 
-    // counting pays only for elements of one byte
+    // counting in bytes is faster only for elements of one byte
     const COUNTS: bool = F::COUNTS && size_of::<A>() == 1;
 
     #[inline(always)]
@@ -106,7 +107,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
 /// Like `fold`, for an array or a formula, with a result of dtype `result`.
 pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
-    // the dtype that elements are read as: their own dtype, or the accumulator's dtype if elements are joined unchanged
+    // elements are read in their own dtype, or in the accumulator's dtype if they are joined unchanged
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
     let own = if F::CUDA.map == "x0" { F::CUDA.acc_element.dtype(x.dtype) } else { x.dtype };
     let loops = read(computed_in(own)).expect("a fold row has loops for each of its dtypes");
@@ -121,7 +122,7 @@ pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, k
         values
     } else {
         let reading = Reading::new(x, conversion(x.dtype, loops.of), loops.of.size());
-        // SAFETY: the folding is for the dtype that elements are converted to; its operand is the op.
+        // SAFETY: the folding is for the dtype to which elements are converted, and its operand is the op.
         unsafe { plan.fold_given(&reading, loops.folding, ptr::from_ref(f).cast())? }
     };
     let values = match loops.finish {
@@ -155,7 +156,7 @@ pub mod tests {
         finish_params: &[],
     };
 
-    /// Written-out expansion of a row: name, parameters, values, and the four expressions.
+    /// The code that a table row expands to: name, parameters, values, and the four expressions.
     macro_rules! row {
         ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, $counts:literal, [$($of:ty),*],
             $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {

@@ -1,9 +1,9 @@
-//! Running sums and products.
+//! Cumulative sums and products.
 //!
-//! The elements of a lane are joined in blocks, from the start of the lane on. A block has four quarters: each quarter
-//! is scanned on its own, and the sum of everything before the quarter is added to its sums. In a lane, quarters are
-//! scanned side by side; in rows, whose elements belong to different lanes, they are scanned one after another. So a
-//! lane has the same bits whatever else is scanned.
+//! The elements of a lane are joined in blocks, from the start of the lane. A block has four quarters. Each quarter is
+//! scanned separately, and then the total of all elements before the quarter is added to its results. A single lane
+//! scans its quarters in parallel in registers; rows, whose elements belong to different lanes, scan their quarters one
+//! after another. So a lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -42,10 +42,11 @@ pub fn cumulative_prod<T: Element>(
     typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
 }
 
-/// The operation that joins two neighbours.
+/// The operation that joins an accumulator and the next element.
 trait Join: 'static {
-    /// True if joining parts of a lane may leave the range of numbers although joining elements in order does not, as
-    /// in a product of large numbers, or of small ones, next to a 0 or a number of the other kind.
+    /// True if joining partial results of a lane may overflow or underflow although joining its elements in order does
+    /// not. A product of large numbers may overflow before it is multiplied by 0 or by small numbers, and a product of
+    /// small numbers may underflow before it is multiplied by large numbers.
     const LEAVES_RANGE: bool;
 
     fn identity<A: Numeric>() -> A;
@@ -86,21 +87,23 @@ impl Join for Multiplying {
 
 /// The loops of a scan in one dtype.
 struct Scan {
-    /// The value for no elements.
+    /// The result for no elements.
     identity: Value,
-    /// True if results depend on the order of operations, so that blocks are scanned by quarters.
+    /// True if results depend on the order of operations; then blocks are scanned by quarters.
     by_quarters: bool,
     /// Joins `n` elements to `n` accumulators.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
-    /// Joins `n` elements to the accumulators of a quarter, and writes the accumulators joined to the values `before`.
+    /// Joins `n` elements to the accumulators `own` of a quarter, and writes `before` joined to these accumulators.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
-    /// Scans `n` elements from the value `carry` on, and sets `carry` to the last result. `out` may equal `x`.
+    /// Scans `n` elements, starting from the value `carry`, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
-    /// True if [`Scan::block`] scans quarters, so that blocks can be scanned before the value before them is known.
+    /// True if [`Scan::block`] scans quarters, so that a block can be scanned before the total of the blocks before it
+    /// is known.
     splits: bool,
-    /// Writes the values of the four quarters of `n` elements.
+    /// Writes the total of each of the four quarters of `n` elements.
     quarters: unsafe fn(x: *const u8, n: usize, values: *mut u8),
-    /// Scans contiguous lanes of `n` elements each, one after the other in memory, from the identity on.
+    /// Scans `count` contiguous lanes of `n` elements each, which are consecutive in memory, starting from the
+    /// identity.
     lanes: unsafe fn(x: *const u8, out: *mut u8, n: usize, count: usize),
 }
 
@@ -148,17 +151,17 @@ fn is_rounded<A: Element>() -> bool {
 /// Number of columns of a tile, whose accumulators stay in the L1 cache.
 const TILE: usize = 512;
 
-/// Length of the longest lanes that are scanned many at a time.
+/// Maximum length of lanes that are scanned several at a time.
 const SHORT: usize = 64;
 
 /// Number of elements of a block of a lane.
 const BLOCK: usize = TILE;
 
-/// Number of elements of a piece of a long lane. One of several threads reads a piece twice, so a piece fits its
-/// caches.
+/// Number of elements of a piece of a long lane. If several threads share a lane, each piece is read twice, so a piece
+/// fits a core's caches.
 const PIECE: usize = 1 << 14;
 
-/// Smallest number of bytes of contiguous results for which bypassing the caches pays.
+/// Minimum size in bytes of contiguous results for which it is faster to bypass the caches.
 const STREAMED: usize = 512;
 
 /// Scratch memory for a tile of any dtype.
@@ -167,7 +170,7 @@ type Tile = [MaybeUninit<Value>; TILE];
 /// Uninitialised scratch memory.
 const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
 
-/// Scans in the dtype of a sum. If axes follow the scanned one, whole rows are joined to one another.
+/// Scans in the dtype of a sum. If other axes follow the scanned axis, whole rows are joined to one another.
 fn scan(
     op: &'static str,
     x: View<'_>,
@@ -212,7 +215,7 @@ fn scan_through(
         };
         if inner == 1 && lanes.splits(len, slabs) {
             for slab in 0..slabs {
-                // SAFETY: the lanes have these lengths.
+                // SAFETY: the lanes of both arrays have these lengths.
                 unsafe { lanes.long_lane(slab * before, slab * after, len, initial) };
             }
             // SAFETY: every element has been written.
@@ -268,34 +271,34 @@ fn scan_through(
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// A scan from one array in C order to another.
+/// A scan that reads one array in C order and writes another.
 struct Scanned {
     scan: Scan,
-    /// The dtype of the computation, followed by the dtypes of both arrays.
+    /// The dtype of the computation; `x` and `out` are the dtypes of the input and output arrays.
     of: DType,
     x: DType,
     out: DType,
     from: *const u8,
     to: *mut u8,
-    /// True if results bypass the caches. They then have the dtype of the computation, and every thread that writes
-    /// must call [`Scanned::finish`] in the end.
+    /// True if results bypass the caches. The results then have the dtype of the computation, and every thread that
+    /// writes must call [`Scanned::finish`] after its last write.
     is_streamed: bool,
 }
 
-// SAFETY: tasks read shared elements, and write different ones.
+// SAFETY: tasks read shared elements, but write different elements.
 unsafe impl Sync for Scanned {}
 
 impl Scanned {
-    /// Fills accumulators with the identity.
+    /// Fills `width` accumulators with the identity.
     unsafe fn start(&self, acc: &mut Tile, width: usize) {
-        // SAFETY: the value has this dtype; a tile has room for `width`.
+        // SAFETY: the identity has this dtype, and a tile has room for `width` values.
         unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
     }
 
-    /// The elements from `at` on in the dtype of the computation: in place, or converted in `wide`.
+    /// The elements from `at` on in the dtype of the computation: in the array, or converted into `wide`.
     unsafe fn load(&self, at: usize, wide: &mut Tile, width: usize) -> *const u8 {
         let wide = wide.as_mut_ptr().cast::<u8>();
-        // SAFETY: the elements belong to the array; a tile has room for `width`.
+        // SAFETY: the elements belong to the array, and a tile has room for `width` values.
         unsafe {
             let from = self.from.add(at * self.x.size());
             if self.x == self.of {
@@ -308,11 +311,12 @@ impl Scanned {
 
     /// Joins the elements from `at` on to the accumulators.
     unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
-        // SAFETY: the elements belong to the array; tiles have room for `width`.
+        // SAFETY: the elements belong to the array, and tiles have room for `width` values.
         unsafe { (self.scan.row)(acc.as_mut_ptr().cast(), self.load(at, wide, width), width) };
     }
 
-    /// Scans the rows of a quarter of a block from the accumulators `acc` on, and then joins the quarter to them.
+    /// Scans the rows of a quarter of a block, starting from the accumulators `acc`, and then joins the quarter's total
+    /// to `acc`.
     unsafe fn quarter(
         &self,
         rows: impl Iterator<Item = (usize, usize)>,
@@ -322,7 +326,7 @@ impl Scanned {
         width: usize,
     ) {
         let mut made = NO_TILE;
-        // SAFETY: the elements belong to both arrays; tiles have room for `width`.
+        // SAFETY: the elements belong to both arrays, and tiles have room for `width` values.
         unsafe {
             self.start(own, width);
             let (own, acc) = (own.as_mut_ptr().cast::<u8>(), acc.as_mut_ptr().cast::<u8>());
@@ -353,12 +357,12 @@ impl Scanned {
         }
     }
 
-    /// Returns whether results are computed in place in the result array.
+    /// Returns whether the loops write results directly to the result array.
     fn is_direct(&self) -> bool {
         self.out == self.of && !self.is_streamed
     }
 
-    /// Makes the writes of this thread visible to others.
+    /// Makes the writes of this thread visible to other threads.
     fn finish(&self) {
         if self.is_streamed {
             stream::finish();
@@ -377,7 +381,7 @@ impl Scanned {
         unsafe { (self.scan.lanes)(self.from.add(first), self.to.add(first), len, lanes.len()) };
     }
 
-    /// Scans one lane, a block at a time.
+    /// Scans one lane, one block at a time.
     unsafe fn lane(&self, from: usize, to: usize, len: usize, initial: usize, wide: &mut Tile) {
         let mut carry = self.scan.identity;
         // SAFETY: the lanes belong to both arrays.
@@ -391,16 +395,16 @@ impl Scanned {
         }
     }
 
-    /// Writes the identity.
+    /// Writes the identity to element `to` of the result.
     unsafe fn initial(&self, to: usize) {
         let to = to * self.out.size();
         // SAFETY: `to` is an element of the result.
         unsafe { convert(self.of, self.out, self.scan.identity.start(), self.to.add(to), 1) };
     }
 
-    /// Scans a block of a lane from the value `carry` on, which becomes the last result.
+    /// Scans a block of a lane, starting from the value `carry`, and sets `carry` to the last result.
     unsafe fn block(&self, from: usize, to: usize, n: usize, carry: &mut Value, wide: &mut Tile) {
-        // SAFETY: the elements belong to both arrays; a tile has room for a block.
+        // SAFETY: the elements belong to both arrays, and a tile has room for a block.
         unsafe {
             let block = self.load(from, wide, n);
             // the block is read twice, which is cheap in the cache
@@ -416,7 +420,7 @@ impl Scanned {
     /// Returns whether several threads share each lane of `len` elements, because one thread per lane would leave at
     /// least half of the threads idle.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        // in pieces, elements are read twice
+        // several threads read the elements twice
         self.scan.splits && len >= 4 * PIECE && 2 * lanes <= threads::count().min(len / PIECE)
     }
 
@@ -428,13 +432,13 @@ impl Scanned {
         }
         in_turn(len.div_ceil(PIECE), self.scan.identity, |before| {
             let first = before.number() * PIECE;
-            // SAFETY: the piece belongs to the lane of both arrays, and to one task only.
+            // SAFETY: the piece belongs to the lane in both arrays, and to one task only.
             unsafe { self.piece(from + first, to + initial + first, PIECE.min(len - first), before) };
         });
     }
 
-    /// Scans a piece of a lane: first the values of the quarters of all its blocks, which give the value before each
-    /// block and before the next piece.
+    /// Scans a piece of a lane. First computes the totals of the quarters of all its blocks, which give the total
+    /// before each block and before the next piece.
     unsafe fn piece(&self, from: usize, to: usize, len: usize, before: Turn<'_, Value>) {
         let mut wide = NO_TILE;
         let mut quarters = [[Value::ZERO; 4]; PIECE / BLOCK];
@@ -451,7 +455,7 @@ impl Scanned {
             for values in &mut *quarters {
                 let own = std::mem::replace(values, [*before; 4]);
                 for k in 0..4 {
-                    // SAFETY: both are values of the dtype; `k` is one of the four quarters.
+                    // SAFETY: both are values of the dtype, and `k` is the index of one of the four quarters.
                     unsafe {
                         (self.scan.row)(before.start_mut(), own.as_ptr().cast::<u8>().add(k * self.of.size()), 1)
                     };
@@ -460,7 +464,7 @@ impl Scanned {
         });
         for (block, [before, ..]) in quarters.iter_mut().enumerate() {
             let first = block * BLOCK;
-            // SAFETY: the block belongs to the lane of both arrays.
+            // SAFETY: the block belongs to the lane in both arrays.
             unsafe { self.block(from + first, to + first, length(block), before, &mut wide) };
         }
         self.finish();
@@ -493,13 +497,14 @@ versions! {
         }
     }
 
-    /// Scans four quarters side by side, which hides the latency of the additions, and then joins the value before each
-    /// to it. Products of floats are joined one after the other.
+    /// Scans four quarters in parallel, which hides the latency of the additions, and then joins the total before each
+    /// quarter to its results. Products of floats are joined one after another.
     unsafe fn block[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, carry: *mut u8) {
         let (x, out, carry) = (x.cast::<A>(), out.cast::<A>(), carry.cast::<A>());
         let quarter = quarter_of::<A, F>(n);
         let mut last = [F::identity::<A>(); 4];
-        // SAFETY: both have `n` elements, and `carry` is a value. Each element is read before its place is written.
+        // SAFETY: both have `n` elements, and `carry` points to a value. Each element is read before its result is
+        // written.
         unsafe {
             for i in 0..quarter {
                 let x = [*x.add(i), *x.add(quarter + i), *x.add(2 * quarter + i), *x.add(3 * quarter + i)];
@@ -523,7 +528,7 @@ versions! {
         }
     }
 
-    /// Writes the values of the four quarters alone.
+    /// Writes the totals of the four quarters.
     unsafe fn quarters[A: Numeric, F: Join][A, F](x: *const u8, n: usize, values: *mut u8) {
         let (x, quarter) = (x.cast::<A>(), n / 4);
         let mut last = [F::identity::<A>(); 4];
@@ -538,7 +543,7 @@ versions! {
         }
     }
 
-    /// Scans short lanes, four at a time, so that other lanes are computed during the latency of one lane.
+    /// Scans short lanes, four at a time, so that the other lanes are computed during the latency of one lane.
     unsafe fn lanes[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, count: usize) {
         let (x, out) = (x.cast::<A>(), out.cast::<A>());
         let four = count / 4 * 4;

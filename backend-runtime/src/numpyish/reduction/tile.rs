@@ -1,5 +1,5 @@
-//! Two ways to fold the elements of outputs in their order: lanes, one output after the other, and rows of neighbouring
-//! outputs.
+//! Two algorithms that fold the elements of outputs in a given order: by lanes, one output after another, and by rows
+//! of neighbouring outputs.
 
 use super::{
     super::convert::Value,
@@ -10,7 +10,7 @@ use super::{
 };
 use std::{mem::MaybeUninit, ops::Range, ptr::null};
 
-/// A fold, with its elements and their order.
+/// A fold, the elements to fold, and their order.
 pub struct Folded<'a> {
     pub from: &'a Reading<'a>,
     pub folding: &'a Folding,
@@ -19,16 +19,17 @@ pub struct Folded<'a> {
     pub blocks: Range<usize>,
 }
 
-/// Size in bytes of a row of values; several rows fit the L1 cache.
+/// Size in bytes of a row of values. Several rows fit the L1 cache.
 const ROW: usize = 1 << 13;
 
 type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
 const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 
-/// Rows for the merge tree: one for each level of the tree of sides, and one for the values of a group of sides.
+/// Number of rows in the merge tree: one for each level of the tree of sides, and one for the values of a group of
+/// sides.
 const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
 
-/// Size in bytes of all rows that wait to be merged.
+/// Maximum size in bytes of all rows that wait to be merged.
 const WAITING: usize = 1 << 16;
 
 type Waiting = [MaybeUninit<Value>; WAITING / size_of::<Value>()];
@@ -37,7 +38,8 @@ impl Folded<'_> {
     /// Folds one output.
     ///
     /// # Safety
-    /// `start` must be the offset of its first element, `given` its operand, and `acc` must have room for a value.
+    /// `start` must be the offset of the output's first element, `given` must be its operand, and `acc` must have room
+    /// for a value.
     pub unsafe fn lane(&self, start: isize, given: *const u8, acc: *mut u8, scratch: &mut Block) {
         let first = self.order.block(self.blocks.start);
         let mut elements = self.order.stretches(first.start);
@@ -102,8 +104,8 @@ impl Folded<'_> {
         self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
     }
 
-    /// The loop over products, and the addresses of both factors. `None` for short lanes, which are folded side by
-    /// side: for these it is faster to compute the products first.
+    /// The loop over products, and the addresses of both factors. `None` for short lanes: for these it is faster to
+    /// compute the products first, and then fold several lanes at a time.
     fn products(&self) -> Option<(Loop, [*const u8; 2])> {
         if sides(self.order.len()) == 1 {
             return None;
@@ -111,10 +113,10 @@ impl Folded<'_> {
         self.folding.products.zip(self.from.dense_factors())
     }
 
-    /// Folds neighbouring outputs, one after the other. The elements of each are contiguous.
+    /// Folds neighbouring outputs, one after another. The elements of each output are contiguous.
     ///
     /// # Safety
-    /// The conditions of [`Folded::rows`] hold, for any number of outputs; the lanes must be dense.
+    /// The conditions of [`Folded::rows`] hold, but for any number of outputs, and the lanes must be dense.
     pub unsafe fn lanes(&self, outputs: Outputs, given: *const u8, to: *mut u8, scratch: &mut Block) {
         let Outputs { start, stride, width } = outputs;
         let first = self.order.block(self.blocks.start).start;
@@ -131,11 +133,11 @@ impl Folded<'_> {
             // offsets.
             return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
-        // as many outputs as fit a block are fetched at a time
+        // fetches as many outputs at a time as fit a block
         let many = if stride == n as isize { BLOCK / n } else { 1 };
         for done in (0..width).step_by(many) {
             let count = many.min(width - done);
-            // SAFETY: the caller guarantees the lanes, the operands and enough room; a block has room for these
+            // SAFETY: the caller guarantees the lanes, the operands and enough room, and a block has room for these
             // elements.
             unsafe {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
@@ -146,7 +148,7 @@ impl Folded<'_> {
         }
     }
 
-    /// Largest number of neighbouring outputs that are folded together.
+    /// Maximum number of neighbouring outputs that are folded together.
     pub fn widest(&self) -> usize {
         let waiting = match self.blocks.len() {
             0 | 1 => usize::MAX,
@@ -155,7 +157,7 @@ impl Folded<'_> {
         (ROW / self.size()).min(BLOCK).min(waiting)
     }
 
-    /// Size in bytes of an element, of an accumulator or of an operand `given`, whichever is largest.
+    /// Size in bytes of an element, of an accumulator, or of an operand `given`, whichever is largest.
     fn size(&self) -> usize {
         self.from.wide().max(self.folding.acc.size()).max(self.folding.given)
     }
@@ -163,8 +165,8 @@ impl Folded<'_> {
     /// Folds neighbouring outputs by rows.
     ///
     /// # Safety
-    /// `row` must give their first elements, no more than [`Folded::widest`]; `given` must have an operand for each,
-    /// and `total` room for their values.
+    /// `row` must give the offsets of the outputs' first elements, for at most [`Folded::widest`] outputs. `given` must
+    /// have an operand for each output, and `total` must have room for a value of each output.
     pub unsafe fn rows(&self, row: Outputs, given: *const u8, total: *mut u8, scratch: &mut Block) {
         let tile = Tile { of: self, row, given, acc: self.folding.acc.size() };
         let first = self.order.block(self.blocks.start);
@@ -174,7 +176,7 @@ impl Folded<'_> {
             return unsafe { tile.block(&mut rows, first.len(), total, scratch) };
         }
         let mut next = self.order.lengths(self.blocks.clone());
-        // SAFETY: the caller guarantees the elements and operands, and rows are at most as wide as [`Folded::widest`].
+        // SAFETY: the caller guarantees the elements and operands, and rows are not wider than [`Folded::widest`].
         unsafe {
             pairwise(self.folding, row.width, self.blocks.len(), total, |to| {
                 let n = next.next().unwrap_or(0);
@@ -184,17 +186,17 @@ impl Folded<'_> {
     }
 }
 
-/// Number of rows that wait at the same time in a tree of `rows` rows.
+/// Maximum number of rows that wait at the same time while a tree of `rows` rows is merged.
 const fn slots(rows: usize) -> usize {
     rows.ilog2() as usize + 1
 }
 
-/// Merges `count` rows of `width` values, which `row` writes one after the other, in the order of [`Pairwise`].
+/// Merges `count` rows of `width` values, which `row` writes one after another, in the order of [`Pairwise`].
 ///
 /// # Safety
-/// `row` must write values of the fold; the waiting rows must fit [`WAITING`] bytes, and `total` must have room for one
+/// `row` must write values of the fold, the waiting rows must fit [`WAITING`] bytes, and `total` must have room for one
 /// row.
-#[inline(never)] // the waiting rows take part of the stack
+#[inline(never)] // not inlined, because the waiting rows need much of the stack
 pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mut u8, mut row: impl FnMut(*mut u8)) {
     let size = width * folding.acc.size();
     assert!(slots(count) * size <= WAITING, "rows that wait have room");
@@ -204,7 +206,7 @@ pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mu
     for k in 0..count {
         // bit `l` of `k` is set if a merged row of 2^l rows waits in slot `l`
         let level = k.trailing_ones() as usize;
-        // SAFETY: the slots exist, and those below the level have been written.
+        // SAFETY: the slots exist, and the slots below the level have been written.
         unsafe {
             let own = start.add(level * size);
             row(own);
@@ -236,18 +238,18 @@ pub unsafe fn pairwise(folding: &Folding, width: usize, count: usize, total: *mu
     }
 }
 
-/// The first elements of neighbouring outputs.
+/// The offsets of the first elements of neighbouring outputs.
 #[derive(Clone, Copy)]
 pub struct Outputs {
     /// Offset of the first element of the first output.
     pub start: isize,
-    /// Distance from one output to the next.
+    /// Distance from one output to the next, in elements.
     pub stride: isize,
     /// Number of outputs.
     pub width: usize,
 }
 
-/// Neighbouring outputs, whose elements are rows.
+/// Neighbouring outputs that are folded by rows: each row has one element of each output.
 struct Tile<'a> {
     of: &'a Folded<'a>,
     row: Outputs,
@@ -268,21 +270,21 @@ struct Chain<'a> {
     given: *const u8,
 }
 
-/// Number of rows that are folded at once: the accumulators of their columns stay in registers.
+/// Number of rows that are folded at once. The accumulators of their columns stay in registers.
 const AT_ONCE: usize = 16;
 
-/// Number of rows that are folded at once if they collide in the L1 cache, as at distances that are multiples of
-/// `COLLISION` bytes.
+/// Number of rows that are folded at once if they collide in the L1 cache, because the distance between rows is a
+/// multiple of `COLLISION` bytes.
 const COLLIDING: usize = 4;
 const COLLISION: usize = 1 << 12;
 
-/// The treatment of the values at the destination.
+/// Use of the values that are at the destination already.
 #[derive(Clone, Copy)]
 enum How {
     Begin,
-    /// The rows are added to these values.
+    /// Adds the rows to these values.
     Add,
-    /// The rows are folded in this memory, and the result is merged into these values.
+    /// Folds the rows in this memory, and merges the result into these values.
     Join(*mut u8),
 }
 
@@ -293,7 +295,7 @@ impl Tile<'_> {
     /// The rows must belong to the array, and `to` must have room for a value of each output.
     unsafe fn block(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let Outputs { stride, width, .. } = self.row;
-        // rows are contiguous, without gaps
+        // rows are contiguous and follow each other without gaps
         let dense = stride == 1 && rows.step() == width as isize;
         let most = (ROW / self.of.size()).min(BLOCK);
         // SAFETY: the caller guarantees the rows and enough room.
@@ -308,7 +310,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Folds a few rows, one after the other, as a single side.
+    /// Folds a few rows as a single side, one after another.
     unsafe fn one_side(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let mut offsets = [0; LONGEST];
         let step = rows.step();
@@ -323,9 +325,9 @@ impl Tile<'_> {
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
-    /// Folds rows without gaps, so narrow that the accumulators of all sides fit one row: they are added in the order
-    /// of memory.
-    #[inline(never)] // its rows take part of the stack
+    /// Folds rows without gaps that are so narrow that the accumulators of all sides fit one row. The rows are added in
+    /// the order of memory.
+    #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn side_by_side(&self, sides: usize, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let width = self.row.width;
         let (mut values, mut given) = (NO_ROW, NO_ROW);
@@ -341,7 +343,7 @@ impl Tile<'_> {
                 let mut start = self.row.start + at;
                 while done < end {
                     let side = done % sides;
-                    // whole turns over the sides, or a part up to the next turn
+                    // folds rows into all sides in turn, several times, or only the rows up to the last side
                     let (count, turns) = match end - done {
                         left if side == 0 && left >= sides => (sides, left / sides),
                         left => (left.min(sides - side), 1),
@@ -359,9 +361,9 @@ impl Tile<'_> {
         }
     }
 
-    /// Folds rows at any offsets, side after side. If all rows are at equal distances without gaps, up to `group` sides
-    /// may be folded together.
-    #[inline(never)] // their offsets take part of the stack
+    /// Folds rows at any offsets, one side after another. If the rows are at equal distances, up to `group` sides may
+    /// be folded together.
+    #[inline(never)] // not inlined, because its offsets need much of the stack
     unsafe fn spread(
         &self,
         sides: usize,
@@ -376,10 +378,10 @@ impl Tile<'_> {
         let mut offsets = [const { MaybeUninit::<isize>::uninit() }; BLOCK];
         let even = rows.at_hand() >= n;
         let mut start = self.row.start;
-        // index of the first row of each side, whose rows are stored together
+        // index of the first offset of each side; the offsets of a side are stored together
         let first = |side: usize| side * turns + side.min(rest);
         if even {
-            // offsets from the first row of a side, the same for all sides
+            // offsets relative to the first row of a side, which are the same for all sides
             let longest = n.div_ceil(sides);
             offsets[..longest]
                 .iter_mut()
@@ -409,7 +411,7 @@ impl Tile<'_> {
                     let offsets = std::slice::from_raw_parts(offsets.add(first(side)), first(side + 1) - first(side));
                     return self.fold(how, &Chain { start, offsets, width, given }, to, scratch);
                 }
-                // some sides have one row more
+                // the first sides have one row more than the others
                 let longer = rest.saturating_sub(side).min(group);
                 for (from, until, count) in [(0, longer, turns + 1), (longer, group, turns)] {
                     if from < until {
@@ -433,8 +435,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, from the given side on.
-    #[inline(never)] // its rows take part of the stack
+    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, beginning with the given side.
+    #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn tree(
         &self,
         sides: usize,
@@ -446,7 +448,7 @@ impl Tile<'_> {
         let mut levels = [NO_ROW; LEVELS];
         let [first, levels @ ..] = &mut levels;
         let values = if group == 1 { to } else { first.as_mut_ptr().cast() };
-        // SAFETY: a row has room for the accumulators of a group; there are as many levels as halvings.
+        // SAFETY: a row has room for the accumulators of a group, and there are as many levels as halvings.
         unsafe {
             self.node(Node { side: 0, step: group, sides, group }, values, levels, leaf, scratch);
             if group > 1 {
@@ -480,7 +482,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the accumulators of `sides` sides, which lie side by side, into those of the first.
+    /// Merges the adjacent accumulators of `sides` sides into the accumulators of the first side.
     unsafe fn halve(&self, values: *mut u8, sides: usize) {
         let mut half = sides / 2;
         while half > 0 {
@@ -491,7 +493,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Repeats the operands for `rows` rows that lie side by side.
+    /// Repeats the operands for `rows` adjacent rows.
     unsafe fn given_to(&self, rows: usize, room: &mut Row) -> *const u8 {
         let size = self.of.folding.given * self.row.width;
         if rows == 1 || size == 0 {
@@ -559,7 +561,8 @@ impl Tile<'_> {
     }
 }
 
-/// A node of the tree of sides: `side`, `side + step`, and so on, each with the other sides of its group.
+/// A node of the tree of sides. It has the sides `side`, `side + step`, and so on, each with the other sides of its
+/// group.
 #[derive(Clone, Copy)]
 struct Node {
     side: usize,
@@ -569,7 +572,7 @@ struct Node {
 }
 
 impl Node {
-    /// The two nodes that are merged into this one; `None` if it is a single group.
+    /// The two nodes that are merged into this node, or `None` if the node is a single group.
     fn halves(self) -> Option<[Node; 2]> {
         let half = |side: usize| Node { side, step: 2 * self.step, ..self };
         (self.step < self.sides).then(|| [half(self.side), half(self.side + self.step)])
