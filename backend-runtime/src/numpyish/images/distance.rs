@@ -1,5 +1,5 @@
-//! Distances to the background, exact, computed axis by axis. P. F. Felzenszwalb, D. P. Huttenlocher, 2012, Distance
-//! transforms of sampled functions.
+//! Exact Euclidean distances to the background, computed one axis after another. The algorithm is described in: P. F.
+//! Felzenszwalb, D. P. Huttenlocher, 2012, Distance transforms of sampled functions.
 
 use crate::{
     DType, Precision, Result,
@@ -52,14 +52,14 @@ pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Re
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Copies real elements as float64, in C order.
+/// Copies the elements of a real array as float64, in C order.
 fn numbers(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     let packed = copy::pack(op, x)?;
     // SAFETY: the packed copy has `x.len()` elements.
     unsafe { convert::reals_to_f64(op, x.dtype, packed.start(), x.len()) }
 }
 
-/// Writes the squared distances along the last axis; they are infinite on lines without background.
+/// Writes the squared distances along the last axis. They are infinite on lines without background.
 fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     let last = measured.lengths.len() - 1;
     let (len, step) = (measured.lengths[last], measured.steps[last]);
@@ -68,7 +68,7 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
         let out = &out;
         for line in lines {
             let flags = &flags[line * len..][..len];
-            // SAFETY: the line of the result belongs to this task; it is written before it is read.
+            // SAFETY: the line of the result belongs to this task, and is written before it is read.
             let to = unsafe {
                 let start = out.to.add(line * len);
                 start.write_bytes(0, len);
@@ -89,7 +89,7 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     });
 }
 
-/// Adds the distances along another axis: for each element the minimum over all elements of its lane.
+/// Adds the distances along another axis: replaces each element by its minimum over all elements of its lane.
 fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -> Result<()> {
     let (len, step) = (measured.lengths[axis], measured.steps[axis]);
     if len < 2 {
@@ -98,29 +98,29 @@ fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -
     let new = || -> Result<LaneFn<'_>> {
         let mut lowest = Envelope { seen: buffer::vec(op, len)?, step };
         Ok(Box::new(move |from, to| {
-            // SAFETY: the lane has `len` elements, which belong to this task; `from` equals `to`.
+            // SAFETY: the lane has `len` elements, which belong to this task. `from` equals `to`.
             let lane = unsafe { std::slice::from_raw_parts_mut(to.cast::<f64>(), len) };
             debug_assert_eq!(from, to.cast_const());
             lowest.transform(lane);
             Ok(())
         }))
     };
-    // SAFETY: the buffer has the elements of this shape, which nobody else uses.
+    // SAFETY: the buffer has the elements of this shape, and nobody else uses them.
     unsafe { layout::lanes_in_place(op, squares.start(), DType::Float64, &measured.lengths, axis, CHEAP / 4, &new) }
 }
 
-/// The lower envelope of the parabolas above the elements of a lane.
+/// The lower envelope of the parabolas of a lane. Each finite element of the lane gives one parabola.
 struct Envelope {
-    /// The parabolas that are lowest somewhere, from left to right.
+    /// The parabolas that are the lowest at some position, from left to right.
     seen: Vec<Parabola>,
     step: f64,
 }
 
 #[derive(Clone, Copy)]
 struct Parabola {
-    /// Place from which on this parabola is the lowest so far.
+    /// Position from which this parabola is the lowest of the parabolas so far.
     from: f64,
-    /// Place of the vertex, followed by the height of the parabola there.
+    /// Position of the vertex; `height` is the parabola's value at the vertex.
     at: f64,
     height: f64,
 }
@@ -136,7 +136,7 @@ impl Envelope {
             let at = at as f64;
             let mut from = f64::NEG_INFINITY;
             while let Some(last) = seen.last() {
-                // exact if neighbours are 1 apart, because all terms are integers
+                // exact if neighbours are at distance 1, because all terms are integers
                 let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
                 from = rise / (2.0 * (at - last.at));
                 if from > last.from {
@@ -160,7 +160,8 @@ impl Envelope {
     }
 }
 
-/// Writes, for an array without background, the squared distances to a place just before the first element of axis 0.
+/// Writes, for an array without background, the squared distances to a position just before the first element of axis
+/// 0.
 fn from_before(squares: &Buffer, measured: &Measured) {
     // SAFETY: the slice has the buffer's elements, which are written before they are read.
     let all = unsafe {
@@ -177,7 +178,7 @@ fn from_before(squares: &Buffer, measured: &Measured) {
     }
 }
 
-/// The square roots, in place if the dtype stays the same.
+/// The square roots of `squares`. They overwrite the squares if the dtype stays the same.
 fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
     let n = squares.len();
     let out = if dtype == DType::Float64 { None } else { Some(Buffer::new(op, n, dtype)?) };
@@ -185,7 +186,7 @@ fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
     let both = Ends { from: squares.start().cast_const(), to };
     parallel::parallel(n, CHEAP, |range| {
         let both = &both;
-        // SAFETY: the range is within both buffers, and belongs to this task.
+        // SAFETY: the range is within both buffers, and belongs to this task only.
         unsafe {
             let (from, to) = (both.from.cast::<f64>().add(range.start), both.to.add(range.start * dtype.size()));
             match dtype {
@@ -198,10 +199,10 @@ fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
 }
 
 /// # Safety
-/// `from` must have `n` numbers, and `to` room for as many; both may be the same memory.
+/// `from` must have `n` numbers, and `to` must have room for `n` results; both may be the same memory.
 unsafe fn all_roots<T: Precision>(from: *const f64, to: *mut T, n: usize) {
     for i in 0..n {
-        // SAFETY: both have an element `i`.
+        // SAFETY: both have `n` elements.
         unsafe { *to.add(i) = T::of((*from.add(i)).sqrt()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Filters for the largest or smallest element of a window.
+//! Filters that take the largest or the smallest element of a window around each element.
 
 use super::{
     Blocks, LANES,
@@ -81,7 +81,7 @@ fn along<T: RealNumeric, const LARGEST: bool>(
     let run = |range: std::ops::Range<usize>| {
         let rooms = (blocks.room::<T>(op, size - 1), blocks.room::<T>(op, size - 1));
         match rooms {
-            // SAFETY: the caller's array has the lanes, and each block has lanes of its own.
+            // SAFETY: the caller's array has the lanes, and each task has its own blocks of lanes.
             (Ok(mut rows), Ok(mut tails)) => range.for_each(|block| unsafe {
                 extremes::<T, LARGEST>(x, blocks, block, size, &mut rows, &mut tails, sources, cval);
             }),
@@ -93,12 +93,12 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 }
 
 versions! {
-    /// Filters the lanes of one block, with three comparisons for each element (van Herk). Lanes are cut into pieces as
-    /// long as the window, and the extreme of a window is the better of two: of the tail of one piece, and of the head
-    /// of the next.
+    /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Lanes are divided
+    /// into pieces that are as long as the window. A window covers the end of one piece and the start of the next, so
+    /// its extreme is the better of two: the extreme of that end (`tails`) and of that start (`rows`).
     ///
     /// # Safety
-    /// `x` must have the lanes, and nobody else uses these; `rows`, `tails` and `sources` must be as long as an
+    /// `x` must have the lanes, and nobody else may use them. `rows`, `tails` and `sources` must be as long as an
     /// extended lane.
     unsafe fn extremes[T: RealNumeric, const LARGEST: bool][T, LARGEST](
         x: *mut T, blocks: Blocks, block: usize, size: usize, rows: &mut [[T; LANES]], tails: &mut [[T; LANES]], sources: &[usize], cval: T,

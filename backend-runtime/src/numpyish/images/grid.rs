@@ -1,5 +1,6 @@
 //! Interpolation on a grid, row by row. All points of a result row lie between the same lines of the array. So these
-//! lines are first combined into one line, a part at a time, after which points have neighbours along one axis only.
+//! lines are first combined into one line, in spans that fit the cache. Each point is then interpolated along this line
+//! only.
 
 use super::{
     super::{parallel, simd::versions},
@@ -9,21 +10,21 @@ use super::{
 use crate::{Result, rules};
 use std::ops::Range;
 
-/// Number of elements of a line that are combined at a time, so few that they stay in the L1 cache.
+/// Number of elements of a line that are combined at a time. They stay in the L1 cache.
 const SPAN: usize = 512;
 
-/// Largest number of lines around one row: 4 along each of two axes.
+/// Maximum number of lines that are combined for one row: 4 along each of two axes.
 const LINES: usize = 16;
 
 /// Consecutive points of a row.
 enum Piece {
-    /// Points that depend only on `len` elements of a line, from index `first` on.
+    /// Points that depend only on `len` elements of a line, beginning with index `first`.
     Joined { points: Range<usize>, first: isize, len: usize },
-    /// Points at the edges of the axis, which are computed one by one.
+    /// Points at the edges of the axis, each of which is computed separately.
     Alone(Range<usize>),
 }
 
-/// The taps of a point along the last axis, in a smaller type.
+/// The taps of a point along the last axis, in a smaller type than `Taps`.
 struct Near<const W: usize> {
     at: isize,
     weight: [f64; W],
@@ -31,9 +32,9 @@ struct Near<const W: usize> {
 
 /// The rows of a grid, to be interpolated.
 pub struct Rows<'a, P> {
-    /// The taps of the places along each of 2 or 3 axes.
+    /// The taps of all positions along each axis, for 2 or 3 axes.
     pub tables: &'a [Vec<Taps>],
-    /// Number of elements from one array of the stack to the next.
+    /// Number of elements from the start of one array of the stack to the start of the next.
     pub apart: usize,
     /// Address of the arrays.
     pub from: *const P,
@@ -43,12 +44,12 @@ pub struct Rows<'a, P> {
     pub one_by_one: &'a (dyn Fn(Range<usize>) + Sync),
 }
 
-// SAFETY: elements are only read, and each task writes rows of its own.
+// SAFETY: elements are only read, and each task writes its own rows.
 unsafe impl<P: Sync> Sync for Rows<'_, P> {}
 
 impl<P: Pixel> Rows<'_, P> {
-    /// Returns whether this module can interpolate these axes at this order, and whether there are enough points for
-    /// the combination of lines to pay.
+    /// Returns whether this module can interpolate along `count` axes at this order, and whether there are enough
+    /// points for combining lines to be faster.
     pub fn suit(count: usize, order: usize, channels: usize, from: usize, to: usize) -> bool {
         matches!(count, 2 | 3) && matches!(order, 1 | 3) && channels == 1 && from / 2 <= to
     }
@@ -56,7 +57,7 @@ impl<P: Pixel> Rows<'_, P> {
     /// Writes all `n` points.
     ///
     /// # Safety
-    /// The arrays and the result must fit the tables, nobody else uses the result, and the order must have `W` taps.
+    /// The arrays and the result must fit the tables, nobody else may use the result, and the order must have `W` taps.
     pub unsafe fn run<const W: usize>(&self, op: &'static str, n: usize) -> Result<()> {
         let Some((last, outer)) = self.tables.split_last() else { return Ok(()) };
         let (width, pieces) = (last.len(), pieces::<W>(op, last)?);
@@ -65,13 +66,13 @@ impl<P: Pixel> Rows<'_, P> {
         parallel::parallel_timed(n / width, width, |rows| {
             for row in rows {
                 let (mut rest, mut lines, mut count, mut inside) = (row, [(0, 1.0); LINES], 1, true);
-                // adds, for each line so far, its neighbours along one more axis
+                // replaces each line by its neighbours along one more axis, with the products of the weights
                 for table in outer.iter().rev() {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();
                     inside &= taps.place == Place::Inside;
                     if !inside {
-                        // computed point by point, because a place beyond the array has no offset
+                        // the row is computed point by point, because a position beyond the array has no offset
                         break;
                     }
                     for k in (0..count * W).rev() {
@@ -88,8 +89,8 @@ impl<P: Pixel> Rows<'_, P> {
                 for piece in &pieces {
                     match piece {
                         Piece::Alone(points) => (self.one_by_one)(start + points.start..start + points.end),
-                        // SAFETY: the address is within an array of the stack, the lines are inside it, and the points
-                        // belong to this row.
+                        // SAFETY: the address is within an array of the stack, all lines are inside that array, and the
+                        // points belong to this row.
                         Piece::Joined { points, first, len } => unsafe {
                             let line = self.from.add(rest * self.apart).offset(*first);
                             let to = self.to.add(start + points.start);
@@ -103,7 +104,7 @@ impl<P: Pixel> Rows<'_, P> {
     }
 }
 
-/// Divides the points of an axis into pieces.
+/// Divides the points of an axis into ranges that are computed together, and ranges that are computed one by one.
 fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>> {
     let mut pieces: Vec<Piece> = rules::list(op, table.len())?;
     for (k, taps) in table.iter().enumerate() {
@@ -124,11 +125,11 @@ fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>
 }
 
 versions! {
-    /// Writes points between lines, which are given by their offsets from `line` and their weights.
+    /// Writes points between lines. Each line is given by its offset from `line` and its weight.
     ///
     /// # Safety
     /// Each line must have `len` elements, at most `SPAN`, and `to` must have room for the points. The taps of the
-    /// points must be among these elements, of which the first has the offset `first`.
+    /// points must be among these elements, and the first element has the offset `first`.
     unsafe fn joined[P: Pixel, const W: usize][P, W](lines: &[(isize, f64)], line: *const P, len: usize, near: &[Near<W>], first: isize, to: *mut P) {
         let mut sums = [P::number(0.0); SPAN];
         let sums = &mut sums[..len];

@@ -1,4 +1,4 @@
-//! Interpolation of arrays between elements: at given coordinates, through an affine map, on another grid.
+//! Interpolation between the elements of an array: at given coordinates, through an affine map, or on another grid.
 
 use super::{
     Pixel,
@@ -28,15 +28,15 @@ use std::ops::Range;
 pub struct Spline {
     /// The order of the spline.
     pub order: usize,
-    /// The rule for places beyond the edges.
+    /// The rule for positions beyond the edges.
     pub mode: Boundary,
     /// The value beyond the edges, for modes that use one.
     pub cval: f64,
-    /// True if the array has samples, so that coefficients are computed first.
+    /// True if the array has samples, from which spline coefficients are computed first.
     pub prefilter: bool,
 }
 
-/// The values at coordinates, whose first axis has one entry for each axis of `x`.
+/// The values of `x` at coordinates. The first axis of `coordinates` has one entry for each axis of `x`.
 pub fn map_coordinates<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -58,7 +58,7 @@ pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) ->
     interpolated(OP, x, &sampling, Source::Points(points), spline)
 }
 
-/// The values of a batch of grids with channels at coordinates, by linear interpolation.
+/// The values of a batch of grids with channels at given coordinates, by linear interpolation.
 pub fn grid_sample<T: WideFloat>(
     _: &Numpyish,
     grid: &NdArray<T>,
@@ -147,23 +147,23 @@ pub fn zoom_of(x: View<'_>, shape: &[usize], spline: Spline, grid_mode: bool) ->
     interpolated("zoom", x, &sampling, Source::Grid { shape: shape.to_vec(), cells: grid_mode }, spline)
 }
 
-/// The places at which an array is interpolated.
+/// The positions at which an array is interpolated.
 enum Source<'a> {
     Points(Points<'a>),
-    /// `rows o + offset` for each index `o` of a grid.
+    /// The position `rows o + offset` for each index `o` of a grid.
     Map {
         rows: Vec<Vec<f64>>,
         offset: Vec<f64>,
         grid: Vec<usize>,
     },
-    /// The places of another grid, axis by axis.
+    /// The positions of the points of another grid, which are computed axis by axis.
     Grid {
         shape: Vec<usize>,
         cells: bool,
     },
 }
 
-/// Coordinates in memory, with the strides of components, of points and of batches.
+/// Coordinates in memory. The strides are those between components, between points, and between batches.
 struct Points<'a> {
     start: *const u8,
     dtype: DType,
@@ -171,7 +171,7 @@ struct Points<'a> {
     memory: std::marker::PhantomData<&'a u8>,
 }
 
-// SAFETY: `Points` only reads elements, which are borrowed.
+// SAFETY: `Points` only reads elements, and borrows their memory.
 unsafe impl Sync for Points<'_> {}
 
 impl<'a> Points<'a> {
@@ -186,7 +186,7 @@ impl<'a> Points<'a> {
         match self.dtype {
             // SAFETY: the caller guarantees an element at `offset`.
             DType::Float32 => f64::from(unsafe { *self.start.cast::<f32>().offset(offset) }),
-            // SAFETY: the caller guarantees an element at `offset`, and coordinates have one of the two dtypes.
+            // SAFETY: the caller guarantees an element at `offset`, and coordinates are float32 or float64.
             _ => unsafe { *self.start.cast::<f64>().offset(offset) },
         }
     }
@@ -198,12 +198,12 @@ struct Job<'a> {
     count: usize,
     channels: usize,
     points: usize,
-    /// Number of elements from one array of the stack to the next; 0 if there is only one array.
+    /// Number of elements from one array of the stack to the next, or 0 if the stack has one array.
     apart: usize,
     order: usize,
     cval: f64,
     source: &'a Source<'a>,
-    /// The taps of the places of a grid, axis by axis.
+    /// The taps of all positions of a grid, axis by axis.
     tables: Vec<Vec<Taps>>,
 }
 
@@ -221,7 +221,7 @@ fn interpolated(
     if n == 0 {
         return RawArray::empty(op, sampling.shape.clone(), x.dtype);
     }
-    // the array with a border if needed, as samples or coefficients, in C order
+    // the array to interpolate, with a border if needed, as samples or coefficients in C order
     let before = sampling.first;
     let border = rules::spline_border(mode, order, spline.prefilter);
     let made: RawArray;
@@ -284,13 +284,13 @@ fn interpolated(
         };
         let points = |range: Range<usize>| {
             let ends = &ends;
-            // SAFETY: the coefficients have these lengths; each point of the result belongs to one task.
+            // SAFETY: the coefficients have these lengths, and each point of the result belongs to one task only.
             unsafe { run(&job, ends.from, ends.to, range) }
         };
         let last = job.tables.last().map_or(0, Vec::len);
         if last > 0 && Rows::<P>::suit(count, order, channels, job.axes[count - 1].len, last) {
             let rows = Rows { tables: &job.tables, apart, from: ends.from, to: ends.to, one_by_one: &points };
-            // SAFETY: the coefficients have these lengths; each point of the result belongs to one task.
+            // SAFETY: the coefficients have these lengths, and each point of the result belongs to one task only.
             unsafe { if order == 1 { rows.run::<2>(op, n)? } else { rows.run::<4>(op, n)? } }
         } else {
             parallel::parallel_timed(n / channels, channels, points);
@@ -301,7 +301,7 @@ fn interpolated(
     unsafe { RawArray::new(op, sampling.shape.clone(), out) }
 }
 
-/// The taps of the places of a grid, computed once per axis.
+/// The taps of all positions of a grid, computed once per axis.
 fn tables(
     op: &'static str,
     axes: &[SampledAxis],
@@ -323,11 +323,11 @@ fn tables(
 }
 
 versions! {
-    /// Writes the values at a range of the points of all arrays of the stack, for `N` axes and `W` coefficients along
-    /// each; 0 stands for any number.
+    /// Writes a range of the points of all arrays of the stack, for `N` axes and `W` coefficients along each axis. If
+    /// `N` or `W` is 0, any number is allowed.
     ///
     /// # Safety
-    /// `x` must have the coefficients and `out` the points of the job, and nobody else uses the points of the range.
+    /// `x` must have the coefficients and `out` the points of the job, and nobody else may use the points of the range.
     unsafe fn sampled[P: Pixel, const N: usize, const W: usize][P, N, W](job: &Job<'_>, x: *const P, out: *mut P, range: Range<usize>) {
         let count = if N > 0 { N } else { job.count };
         let beyond = P::number(job.cval);
@@ -390,10 +390,10 @@ versions! {
                     _ => {}
                 }
             }
-            // SAFETY: the offset leads to an array of the stack.
+            // SAFETY: an array of the stack begins at this offset.
             let x = unsafe { x.add(stack * job.apart) };
             for channel in 0..job.channels {
-                // SAFETY: the point is inside, or its taps have been folded inside; `at` is a point of the result.
+                // SAFETY: the point is inside, or its taps have been mapped inside, and `at` is a point of the result.
                 unsafe {
                     let x = x.add(channel);
                     let value = match whole {
@@ -436,7 +436,8 @@ mod tests {
         })
     }
 
-    /// Large enough for several threads, whose ranges begin in the middle of rows and of arrays of the stack.
+    /// The array is large enough for several threads, whose ranges begin in the middle of rows and of arrays of the
+    /// stack.
     #[test]
     fn a_shift_by_whole_numbers_moves_elements() {
         let x = image(&[3, 61, 67]);
@@ -457,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Compares rows whose lines are combined, in more than one part, with the same places one by one.
+    /// Compares a grid, whose rows are combined from lines in more than one span, with the same positions one by one.
     #[test]
     fn a_grid_is_its_places() {
         for (from, to) in [(&[7, 1300][..], &[11, 1900][..]), (&[9, 1300], &[5, 700]), (&[5, 6, 40], &[9, 4, 61])] {

@@ -1,4 +1,4 @@
-//! Connected regions: union-find over the runs of elements along the last axis.
+//! Labels connected regions, by union-find over the runs of nonzero elements along the last axis.
 
 use crate::{
     DType, Element, Result,
@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-/// The connected regions of nonzero elements, numbered from 1 on in the order of their first elements, and the number
+/// The connected regions of nonzero elements, labelled from 1 on in the order of their first elements, and the number
 /// of regions.
 pub fn label<T: Element>(
     _: &Numpyish,
@@ -70,17 +70,17 @@ struct Lines {
     links: Vec<Link>,
 }
 
-/// The position of a line of neighbours relative to a line.
+/// The position of a neighbouring line relative to a line.
 struct Link {
-    /// Step to this line along each axis but the last.
+    /// Step to the neighbouring line along each axis but the last.
     steps: Vec<isize>,
-    /// Number of lines by which this line comes earlier.
+    /// Number of lines between the neighbouring line and the line; the neighbouring line comes first.
     before: usize,
-    /// Ranges of neighbours along the line: smallest and largest step.
+    /// Ranges of neighbours along the line: the smallest and the largest step of each range.
     spans: Vec<(isize, isize)>,
 }
 
-/// The runs: stretches of connected elements on a line.
+/// The runs of all lines. A run is a stretch of connected elements of a line.
 struct Runs {
     /// The index of the first run of each line, followed by the number of all runs.
     first: Vec<usize>,
@@ -100,7 +100,7 @@ impl Lines {
                 continue;
             }
             match links.last_mut().filter(|link| link.steps == steps) {
-                // adjacent steps become one span, except for runs of single elements, which would overlap once widened
+                // adjacent steps become one span, except if runs are single elements: then widened runs would overlap
                 Some(Link { spans, .. }) if joins && spans.last().is_some_and(|span| span.1 + 1 == along) => {
                     spans.last_mut().into_iter().for_each(|span| span.1 = along);
                 }
@@ -122,7 +122,7 @@ impl Lines {
         parallel::parallel(self.count, self.grain(), |range| match buffer::zeros::<u8>(op, self.len) {
             Ok(mut bytes) => range.for_each(|line| {
                 let start = &self.start;
-                // SAFETY: the elements belong to a line, and `bytes` has one byte for each.
+                // SAFETY: the elements belong to a line, and `bytes` has one byte for each of them.
                 unsafe { convert(start.from.add(line * self.len * self.dtype.size()), bytes.as_mut_ptr(), self.len) };
                 f(line, &bytes);
             }),
@@ -131,18 +131,18 @@ impl Lines {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Number of lines that are worth a task.
+    /// Minimum number of lines per task.
     fn grain(&self) -> usize {
         (CHEAP / 4 / self.len.max(1)).max(1)
     }
 
-    /// Calls `f` for 64 elements of a line at a time: with the index of the first, a bit mask of the elements at which
-    /// a run begins, and one of the elements at which a run has ended.
+    /// Calls `f` for 64 elements of a line at a time. The arguments are the index of the first of these elements, a bit
+    /// mask of the elements at which a run begins, and a bit mask of the elements just after the end of a run.
     fn edges(&self, bytes: &[u8], mut f: impl FnMut(usize, u64, u64)) {
         let mut before = 0;
         for (k, some) in bytes.chunks(64).enumerate() {
             let here = bits(some);
-            // without connections along the line, each element is a run
+            // if neighbours along the line are not connected, each element is a run
             let (begins, ends) = if self.joins {
                 let shifted = here << 1 | before;
                 (here & !shifted, shifted & !here)
@@ -228,7 +228,7 @@ impl Lines {
         parallel::parallel(self.count, self.grain(), |range| {
             let out = &out;
             for line in range {
-                // SAFETY: the line of the result belongs to this task; any bytes are integers.
+                // SAFETY: the line of the result belongs to this task, and zero bytes are valid integers.
                 let to = unsafe {
                     let start = out.to.add(line * self.len);
                     start.write_bytes(0, self.len);
@@ -247,7 +247,7 @@ fn first_to_last(runs: &Runs, line: usize) -> Range<usize> {
     runs.first[line]..runs.first[line + 1]
 }
 
-/// Packs up to 64 bytes, each 0 or 1, into bits, the first into the lowest bit.
+/// Packs up to 64 bytes, each 0 or 1, into bits. The first byte becomes the lowest bit.
 fn bits(bytes: &[u8]) -> u64 {
     let (eights, rest) = bytes.as_chunks::<8>();
     let mut bits = 0;
@@ -269,8 +269,8 @@ fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Unites the runs of two lines that touch: an element of the first has a neighbour in the second at a step within
-/// `span`. Runs of one line do not overlap; runs widened by the span overlap by at most one element.
+/// Unites the runs of two lines that touch: an element of the first run has a neighbour in the second run at a step
+/// within `span`. Runs of one line do not overlap; runs that are widened by the span overlap by at most one element.
 fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, isize), parents: &[AtomicUsize]) {
     let (mut i, mut j) = (here.start, there.start);
     while i < here.end && j < there.end {
@@ -279,14 +279,14 @@ fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, 
         if start < to && from < end {
             unite(parents, i, j);
         }
-        // no branch, as it could not be predicted
+        // there is no branch, because the processor could not predict it
         let is_over = end <= to;
         i += usize::from(is_over);
         j += usize::from(!is_over);
     }
 }
 
-/// The first run of the region that contains this run, as far as is known; also shortens the path to it.
+/// The first run of the region that contains this run, as far as the region is known. Also shortens the path to it.
 fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
     loop {
         let parent = parents[run].load(Relaxed);
@@ -294,13 +294,13 @@ fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
             return run;
         }
         let next = parents[parent].load(Relaxed);
-        // another thread may overwrite this with an older parent, which is in the same region too
+        // another thread may overwrite this with an older parent, which is in the same region
         parents[run].store(next, Relaxed);
         run = next;
     }
 }
 
-/// Unites two runs and their regions: a parent never comes after its run, and only a root gets a new parent.
+/// Unites two runs and their regions. A parent never comes after its run, and only a root gets a new parent.
 fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     let (mut a, mut b) = (root(parents, a), root(parents, b));
     while a != b {
@@ -312,7 +312,7 @@ fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     }
 }
 
-/// Replaces parents by the numbers of regions, from 1 on, and returns the number of regions.
+/// Replaces each parent by the label of its region, from 1 on. Returns the number of regions.
 fn numbered(parents: &mut [AtomicUsize]) -> i64 {
     let mut count = 0;
     for run in 0..parents.len() {
@@ -321,7 +321,7 @@ fn numbered(parents: &mut [AtomicUsize]) -> i64 {
             count += 1;
             count
         } else {
-            // the parent comes before this run, and so is a number already
+            // the parent comes before this run, so its entry is a label already
             *parents[parent].get_mut()
         };
     }

@@ -1,6 +1,6 @@
-//! Images: interpolation, filters, connected regions, and distance transforms.
+//! Image processing: interpolation, filters, connected regions, and distance transforms.
 //!
-//! Coordinates, weights and sums are float64 whatever the dtype of the array, as in SciPy.
+//! Coordinates, weights and sums are float64 for arrays of every dtype, as in SciPy.
 
 #![allow(clippy::needless_range_loop, reason = "lanes and axes in lockstep: a counter says which")]
 
@@ -26,9 +26,9 @@ pub use stencil::{correlate1d, correlate1d_of};
 use crate::{Complex, DType, Element, rules};
 use std::ops::{Add, Mul};
 
-/// An element of an image, with the type of sums of elements.
+/// An element of an image, with the type in which elements are added.
 trait Pixel: Element {
-    /// float64, or its complex dtype.
+    /// float64, or complex128 for complex elements.
     type Total: Copy + Add<Output = Self::Total> + Mul<f64, Output = Self::Total>;
 
     fn wide(self) -> Self::Total;
@@ -56,7 +56,7 @@ pixel! {
     Complex<f64>, Complex<f64>, x => x, x;
 }
 
-/// Runs the body with `P` bound to the element type of a dtype, one of the four that images have.
+/// Runs the body with `P` bound to the element type of a dtype. Images have one of four dtypes.
 macro_rules! pixels {
     ($dtype:expr, $p:ident => $body:expr) => {
         $crate::dispatch!($dtype, $p: [Float32, Float64, Complex64, Complex128] => $body)
@@ -64,7 +64,7 @@ macro_rules! pixels {
 }
 use pixels;
 
-/// The shape and dtype of an array viewed as reals: complex numbers have a further axis of length 2.
+/// The shape and dtype of an array viewed as reals. Complex numbers become a further axis of length 2.
 fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     let mut shape = shape.to_vec();
     if dtype.to_real() != dtype {
@@ -73,7 +73,7 @@ fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     (shape, dtype.to_real())
 }
 
-/// Number of lanes that are filtered side by side, so that one element of each lane makes up full vectors.
+/// Number of lanes that are filtered at once, so that one element of each lane fills whole vectors.
 const LANES: usize = 16;
 
 /// The lanes along one axis of an array in C order, in blocks of [`LANES`].
@@ -95,8 +95,8 @@ impl Blocks {
         self.lanes.div_ceil(LANES)
     }
 
-    /// Offset of the first element of each lane of a block, and the number of its lanes; a block with fewer lanes
-    /// repeats the last one.
+    /// Offset of the first element of each lane of a block, and the number of its lanes. A block with fewer lanes
+    /// repeats its last lane.
     fn starts(self, block: usize) -> ([usize; LANES], usize) {
         let first = block * LANES;
         let many = LANES.min(self.lanes - first);
@@ -104,12 +104,12 @@ impl Blocks {
         (std::array::from_fn(|k| start(first + k.min(many - 1))), many)
     }
 
-    /// Number of blocks for which starting a thread pays.
+    /// Minimum number of blocks per task.
     fn grain(self) -> usize {
         (super::parallel::CHEAP / 4 / (self.len.max(1) * LANES)).max(1)
     }
 
-    /// Memory for the lanes of a block, extended by `border` rows.
+    /// Memory for the lanes of a block, with `border` rows more than the lanes have elements.
     fn room<T: Copy + Default>(self, op: &'static str, border: usize) -> crate::Result<Vec<[T; LANES]>> {
         let mut rows = rules::list(op, self.len.saturating_add(border))?;
         rows.resize(self.len + border, [T::default(); LANES]);

@@ -1,12 +1,13 @@
-//! Interpolated values: the weights of a spline at a place, and the weighted sum of the coefficients around it.
+//! Interpolated values: the weights of a spline at a position, and the weighted sum of the coefficients around the
+//! position.
 
 use super::Pixel;
 use crate::{Boundary, rules::MOST_SAMPLED};
 
-/// Largest number of coefficients along an axis that a place depends on.
+/// Maximum number of coefficients along an axis on which a value depends.
 pub const MOST_TAPS: usize = 6;
 
-/// The coefficients along one axis that a place depends on, as offsets in memory, with their weights.
+/// The coefficients along one axis on which a value depends, as offsets in memory, with their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Taps {
     pub at: [isize; MOST_TAPS],
@@ -14,37 +15,38 @@ pub struct Taps {
     pub place: Place,
 }
 
-/// The position of a place on an axis.
+/// The position of a point relative to the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// All coefficients are neighbours within the array.
     Inside,
-    /// Some coefficients are beyond an edge, and replaced by others or, at [`BEYOND`], by the value beyond the edge.
+    /// Some coefficients are beyond an edge. They are replaced by other coefficients or, at [`BEYOND`], by the value
+    /// beyond the edge.
     Edge,
     /// The result is the value beyond the edge.
     Outside,
 }
 
-/// The offset that stands for the value beyond the edge.
+/// The offset that means the value beyond the edge.
 pub const BEYOND: isize = isize::MIN;
 
 impl Taps {
     pub const NONE: Taps = Taps { at: [0; MOST_TAPS], weight: [0.0; MOST_TAPS], place: Place::Outside };
 }
 
-/// One axis of an array of coefficients, with the parameters of the interpolation.
+/// One axis of an array of coefficients, with the parameters of the interpolation along it.
 #[derive(Clone, Copy, Debug)]
 pub struct SampledAxis {
     pub len: usize,
     pub stride: isize,
     pub order: usize,
     pub mode: Boundary,
-    /// Number of elements of the border before the array's own first element.
+    /// Number of elements of the border before the first element of the array itself.
     pub border: f64,
 }
 
 impl SampledAxis {
-    /// Computes the coefficients and weights of a place.
+    /// Computes the coefficients and weights for a position.
     #[inline(always)]
     pub fn taps(&self, place: f64, taps: &mut Taps) {
         let (len, order) = (self.len as isize, self.order);
@@ -62,7 +64,7 @@ impl SampledAxis {
             }
         };
         if !at.is_finite() {
-            // the value is NaN if the place is not finite
+            // the value is NaN if the position is not finite
             taps.at = [0; MOST_TAPS];
             taps.weight = [f64::NAN; MOST_TAPS];
             taps.place = Place::Edge;
@@ -88,11 +90,12 @@ impl SampledAxis {
     }
 }
 
-/// Maps a place beyond the ends of an axis to the place within it that has the same value; the last element is at
-/// `last`. `None` if the value is the value beyond the edge. The result is not finite if no place has the same value.
+/// Maps a position beyond the ends of an axis to the position within it that has the same value. The last element is at
+/// `last`. Returns `None` if the result is the value beyond the edge. The result is not finite if no position has the
+/// same value.
 fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
     let len = last + 1.0;
-    // places this far from an edge depend only on the values beyond it
+    // positions this far from an edge depend only on values beyond the edge
     let far = (order + 1) as f64;
     let periodic = |at: f64, period: f64| if period > 0.0 { at.rem_euclid(period) } else { at * 0.0 };
     match mode {
@@ -110,14 +113,14 @@ fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
             Some(if at > len { 2.0 * len - at } else { at } - 0.5)
         }
         Boundary::Wrap if last == 0.0 => Some(at * 0.0),
-        // the first and the last element are the same place, which is read at the farther end
+        // the first and the last element have the same value, which is read at the farther end
         Boundary::Wrap if at < 0.0 => Some(at + last * ((-at / last).floor() + 1.0)),
         Boundary::Wrap => Some(at - last * (at / last).floor()),
         Boundary::GridWrap => Some(periodic(at, len)),
     }
 }
 
-/// Maps an index a few elements beyond the ends to the index with the same value; `None` if that is the value beyond
+/// Maps an index a few elements beyond the ends to the index with the same value. Returns `None` for the value beyond
 /// the edge.
 fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     if (0..len).contains(&index) {
@@ -139,8 +142,8 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     })
 }
 
-/// Weights of the B-splines around a place at distance `t` after the middle coefficient or, for odd orders, after the
-/// last coefficient before the middle.
+/// Weights of the B-splines around a position at distance `t` after the middle coefficient. For odd orders, `t` is the
+/// distance after the last coefficient before the middle.
 #[inline(always)]
 fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     match order {
@@ -182,10 +185,11 @@ fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     }
 }
 
-/// The value at a place whose coefficients are neighbours along each of the last `N` axes, with `W` along each.
+/// The value at a position whose coefficients are neighbours along each of the last `N` axes, with `W` coefficients per
+/// axis.
 ///
 /// # Safety
-/// All coefficients must exist: every place is [`Place::Inside`].
+/// All coefficients must exist: every axis must be [`Place::Inside`].
 #[inline(always)]
 pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     x: *const P,
@@ -214,7 +218,7 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// The value at any place, along any number of axes; `taps` belong to the remaining axes.
+/// The value at any position, for any number of axes. `taps` has the axes that are not summed over yet.
 ///
 /// # Safety
 /// The coefficients must exist.
@@ -248,7 +252,7 @@ mod tests {
                 let total: f64 = w[..=order].iter().sum();
                 assert!((total - 1.0).abs() < 1e-14, "{order} {t}");
                 assert!(w[..=order].iter().all(|&w| (-1e-15..=1.0).contains(&w)), "{order} {t} {w:?}");
-                // the mean of the coefficients' places, with these weights, is the place itself
+                // the mean of the coefficients' positions, with these weights, is the position itself
                 let middle = (order / 2) as f64;
                 let mean: f64 = w[..=order].iter().enumerate().map(|(k, w)| w * (k as f64 - middle)).sum();
                 assert!(order == 0 || (mean - t).abs() < 1e-14, "{order} {t} {mean}");

@@ -1,4 +1,4 @@
-//! Spline coefficients, by a recursive filter along each axis.
+//! Spline coefficients of arrays, computed by a recursive filter along each axis.
 
 use super::{Blocks, LANES, parts};
 use crate::{
@@ -62,7 +62,7 @@ fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[
         let target = &target;
         match blocks.room::<f64>(op, 0) {
             Ok(mut rows) => range.for_each(|block| {
-                // SAFETY: each block has lanes of its own, in memory that only the caller uses.
+                // SAFETY: each block has its own lanes, in memory that only the caller uses.
                 unsafe { filtered::<T>(target.to, blocks, block, &mut rows, poles, ends) }
             }),
             Err(e) => _ = failed.set(e),
@@ -75,7 +75,7 @@ versions! {
     /// Filters the lanes of one block.
     ///
     /// # Safety
-    /// `x` must have the lanes, and nobody else uses these; `rows` must be as long as a lane.
+    /// `x` must have the lanes, and nobody else may use them; `rows` must be as long as a lane.
     unsafe fn filtered[T: Precision][T](x: *mut T, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], poles: &[f64], ends: SplineEnds) {
         let (starts, many) = blocks.starts(block);
         let adjacent = starts[many - 1] == starts[0] + many - 1 && many == LANES;
@@ -99,8 +99,8 @@ versions! {
     }
 }
 
-/// Applies the filter of one pole, forward and backward. The first value is the sum over all earlier samples, which
-/// `ends` continues to infinity; powers of the pole below the precision are omitted.
+/// Applies the filter of one pole, forward and backward. The filter's first value is a sum over all earlier samples,
+/// which `ends` continues to infinity. Powers of the pole that are smaller than the precision are omitted.
 #[inline(always)]
 fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {
     let n = x.len();
@@ -179,7 +179,7 @@ mod tests {
     use crate::numpyish::layout::tests::layouts;
     use ndarray::{ArrayD, IxDyn};
 
-    /// The coefficients, weighted by the values of the cubic spline at integers, reproduce the samples.
+    /// The sum of the coefficients, weighted by the values of the cubic spline at integers, gives the samples.
     #[test]
     fn cubic_coefficients_give_the_samples() {
         let n = 45;

@@ -1,4 +1,4 @@
-//! Weighted sums of neighbours along an axis.
+//! `correlate1d`: weighted sums of neighbours along an axis.
 
 use super::{Blocks, LANES, parts};
 use crate::{
@@ -63,7 +63,7 @@ pub fn correlate1d_of(
         let run = |range: std::ops::Range<usize>| {
             let (from, to) = (&from, out.start());
             match blocks.room::<f64>(OP, window.border) {
-                // SAFETY: both buffers have the elements, in this dtype; each block has lanes of its own.
+                // SAFETY: both buffers have the elements, in this dtype, and each block has its own lanes.
                 Ok(mut rows) => range.for_each(|block| unsafe {
                     match dtype {
                         DType::Float32 => {
@@ -86,11 +86,11 @@ pub fn correlate1d_of(
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except for the memory of its
-/// own block.
+/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except that it may write the
+/// memory of its own blocks.
 pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
-    // SAFETY: the callers' closures read packed arrays, and write only lanes of the block that they are called for.
+    // SAFETY: the callers' closures read packed arrays, and write only the lanes of the blocks in their range.
     unsafe impl Sync for Run<'_> {}
     let run = Run(f);
     parallel::parallel(blocks.count(), blocks.grain(), |range| {
@@ -99,7 +99,8 @@ pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     });
 }
 
-/// Index along the axis for each row of an extended lane; `usize::MAX` stands for the value beyond the edge.
+/// For each row of an extended lane, the index of its element along the axis; `usize::MAX` means the value beyond the
+/// edge.
 pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
     let mut all = rules::list(op, len + window.border)?;
     let first = -(window.before as isize);
@@ -112,8 +113,8 @@ versions! {
     /// Correlates the lanes of one block.
     ///
     /// # Safety
-    /// Both ends must have the lanes, and nobody else writes these; `rows` and `sources` must be as long as an extended
-    /// lane.
+    /// Both ends must have the lanes, and nobody else may write them. `rows` and `sources` must be as long as an
+    /// extended lane.
     unsafe fn correlated[T: Precision][T](
         ends: &Ends<T>, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], sources: &[usize], weights: &[f64], cvals: [f64; 2],
     ) {
