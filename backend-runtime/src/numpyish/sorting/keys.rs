@@ -1,11 +1,11 @@
-//! Mapping of elements to unsigned integers ("keys") of the same order, NaN last, and sorting of keys.
+//! Maps elements to unsigned integers ("keys") of the same order, in which NaN is the largest, and sorts keys.
 //!
-//! One sort serves every dtype: dtypes of up to 32 bits have 32-bit keys, the others 64-bit keys.
+//! The same sort serves every dtype: dtypes of up to 32 bits have 32-bit keys, all other dtypes have 64-bit keys.
 
 use super::super::{buffer, simd::versions};
 use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
-/// An unsigned integer that sorts like the elements.
+/// An unsigned integer whose order is the order of the elements.
 pub trait Key: Element + Ord {
     /// The AVX-512 register for keys of this type.
     #[cfg(target_arch = "x86_64")]
@@ -17,41 +17,42 @@ pub trait Key: Element + Ord {
     /// Returns whether an element is -0.0, which its key does not distinguish from 0.0.
     fn is_negative_zero<T: Ordered>(x: T) -> bool;
 
-    /// The element of a key: its value, without the sign of a zero or the bits of a NaN.
+    /// The element of a key. The sign of a zero and the bits of a NaN are lost.
     fn element<T: Ordered>(self, descending: bool) -> T;
 
     /// The digit of the key whose lowest bit is `bit`.
     fn digit(self, bit: usize) -> usize;
 
-    /// The smaller and the larger key, without a branch, in a form that becomes vector instructions.
+    /// The smaller and the larger key, computed without a branch, so that the compiler can use vector instructions.
     fn in_order(self, other: Self) -> (Self, Self);
 
     /// The key minus 1; `None` for 0.
     #[cfg(target_arch = "x86_64")]
     fn before(self) -> Option<Self>;
 
-    /// Sorts with vector instructions. Returns `false`, with nothing done, if there are few keys or the processor lacks
-    /// the instructions.
+    /// Sorts with vector instructions. Returns `false`, and changes nothing, if there are few keys or the processor
+    /// lacks the instructions.
     fn sort_in_vectors(keys: &mut [Self]) -> bool;
 
-    /// Moves the key of rank `place` to that index. No key before it is then larger, and no key after it is smaller.
+    /// Moves the key of rank `place` to index `place`. Then no key before that index is larger, and no key after it is
+    /// smaller.
     ///
     /// # Panics
-    /// If `place` is not below the number of keys.
+    /// If `place` is not less than the number of keys.
     fn select(keys: &mut [Self], place: usize);
 
     /// The loops that convert between elements and keys of this type.
     ///
     /// # Panics
-    /// If the dtype has keys of the other width: see [`is_wide`].
+    /// If the dtype has keys of the other width; see [`is_wide`].
     fn loops(dtype: DType) -> Loops<Self>;
 }
 
-/// The loops between elements of one dtype and their keys.
+/// The loops that convert between elements of one dtype and their keys.
 pub struct Loops<K> {
     /// Writes the keys of `n` elements, and returns whether one of the elements is -0.0.
     pub keys: unsafe fn(x: *const u8, n: usize, keys: *mut K, descending: bool) -> bool,
-    /// Writes the elements of `n` keys; `x` may be where the keys are.
+    /// Writes the elements of `n` keys. `x` may be the same memory as `keys`.
     pub elements: unsafe fn(keys: *const K, n: usize, x: *mut u8, descending: bool),
 }
 
@@ -77,13 +78,13 @@ versions! {
 
     unsafe fn to_elements[T: Ordered, K: Key][T, K](keys: *const K, n: usize, x: *mut u8, descending: bool) {
         for first in (0..n).step_by(BLOCK) {
-            // a copy, so that the compiler sees that writes to elements do not change keys
+            // uses a copy, so that the compiler knows that writing elements does not change keys
             let (mut block, many) = ([K::default(); BLOCK], BLOCK.min(n - first));
             // SAFETY: both have `n` elements.
             unsafe {
                 keys.add(first).copy_to_nonoverlapping(block.as_mut_ptr(), many);
                 let x = x.cast::<T>().add(first);
-                // the length of a whole block is known to the compiler
+                // the compiler knows the length of a whole block
                 if many == BLOCK {
                     for (i, key) in block.iter().enumerate() {
                         *x.add(i) = key.element(descending);
@@ -164,7 +165,7 @@ macro_rules! key {
                 if $key::BITS == 32 {
                     return (self.min(other), self.max(other));
                 }
-                // AVX2 has no 64-bit min and max, and the compiler would take one element at a time
+                // AVX2 has no 64-bit minimum and maximum, so the compiler would process one element at a time
                 const SIGN: $key = 1 << ($key::BITS - 1);
                 let swaps = ((self ^ SIGN) as $int) > ((other ^ SIGN) as $int);
                 let change = (self ^ other) & (swaps as $key).wrapping_neg();
@@ -217,7 +218,7 @@ pub const fn is_wide(dtype: DType) -> bool {
     dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
-/// The smallest and the largest key; without keys, the largest and the smallest possible key.
+/// The smallest and the largest key. If there are no keys, the largest and the smallest possible key.
 pub fn range<K: Key>(keys: &[K]) -> (K, K) {
     // SAFETY: the loop has no preconditions.
     unsafe { least_and_most(keys) }
@@ -246,18 +247,18 @@ versions! {
     }
 }
 
-/// Number of keys that are compared side by side.
+/// Number of keys that are compared at a time.
 const SIDE: usize = 16;
 
-/// The least number of keys that are sorted faster by digits than by comparison: each digit takes one pass over a table
-/// of counts and one over the keys. Measured with random numbers (AMD EPYC, 2026-11-25): both take the same time at
-/// 1100 keys of 4 bytes, and at about 30 000 keys of 8 bytes.
+/// Minimum number of keys that are sorted faster by digits than by comparison. Each digit takes one pass over a table
+/// of counts and one pass over the keys. Measured with random numbers (AMD EPYC, 2026-11-25), both sorts take the same
+/// time at 1100 keys of 4 bytes, and at about 30 000 keys of 8 bytes.
 const fn by_digits_from<K: Key>() -> usize {
     if size_of::<K>() == 4 { 1100 } else { 30_000 }
 }
 
-/// Sorts in this thread; returns `true` if the result is in `spare`, scratch memory that grows if needed. The keys must
-/// be in order by their lowest `given` bits already.
+/// Sorts on this thread. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The
+/// keys must be in the order of their lowest `given` bits already.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     if K::sort_in_vectors(keys) {
         return Ok(false);
@@ -270,7 +271,7 @@ pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given:
     sort_one_by_one(op, keys, &mut spare[..some], given)
 }
 
-/// Like `sort`, with a slice of the same length as scratch memory.
+/// Like `sort`, but the scratch memory `spare` is a slice of the same length as the keys.
 pub fn sort_slice<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     if K::sort_in_vectors(keys) { Ok(false) } else { sort_one_by_one(op, keys, spare, given) }
 }
@@ -284,8 +285,8 @@ fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], gi
     Ok(false)
 }
 
-/// Sorts digit by digit, from the bit `given` on; returns `true` if the result is in `spare`. The number of keys must
-/// fit a `u32`.
+/// Sorts digit by digit, from bit `given` on. Returns `true` if the result is in `spare`. The number of keys must fit a
+/// `u32`.
 fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     let n = keys.len();
     let digits = (8 * size_of::<K>() - given).div_ceil(DIGIT);
@@ -300,7 +301,7 @@ fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: u
     for (k, counts) in counts.iter_mut().enumerate() {
         let bit = given + k * DIGIT;
         if counts[from[0].digit(bit)] as usize == n {
-            continue; // a digit that is the same in all keys
+            continue; // this digit is the same in all keys
         }
         let mut next = 0;
         for count in counts.iter_mut() {
@@ -309,8 +310,8 @@ fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: u
         assert!(to.len() == n && next as usize == n, "every key has a place");
         for &key in from.iter() {
             let place = &mut counts[key.digit(bit)];
-            // SAFETY: a place begins at the number of keys with smaller digits, and moves once for each key with its
-            // own digit; these numbers add up to `n`, so the place is below `n` when it is used.
+            // SAFETY: a place begins at the number of keys with smaller digits, and advances once for each key with its
+            // own digit. Both numbers of keys add up to at most `n`, so the place is less than `n` when it is used.
             unsafe { *to.get_unchecked_mut(*place as usize) = key };
             *place += 1;
         }
@@ -364,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Keys are converted to elements in place.
+    /// Converts keys to elements that overwrite the keys.
     #[test]
     fn in_place() {
         for n in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5] {
@@ -385,7 +386,7 @@ mod tests {
     fn sorted_one_by_one() {
         for n in [0, 1, 2, 500, 1100, 1700, 5000, 70_000] {
             for given in [0, 17, 40] {
-                // the lowest bits count up, like indices
+                // the lowest bits increase like indices
                 let part = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * (i % 7)) & (u64::MAX << given);
                 let mut keys: Vec<u64> = (0..n).map(|i| if given == 0 { part(i) } else { part(i) | i }).collect();
                 let mut expected = keys.clone();

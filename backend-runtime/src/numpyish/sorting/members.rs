@@ -1,5 +1,5 @@
-//! Membership of elements in another array: by a table of bits if the wanted keys lie close together, otherwise by
-//! search among the sorted keys.
+//! Membership of elements in another array. Elements are looked up in a table of bits if the wanted keys are close
+//! together, and otherwise searched among the sorted keys.
 
 use super::{
     super::{
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{DType, DTypeKind, Element, Result};
 
-/// Tests whether each element equals one of `others`, or none of them with `invert`. NaN equals nothing. Returns `None`
-/// for complex numbers, which have no keys.
+/// Tests whether each element equals one of `others`, or, with `invert`, none of `others`. NaN equals nothing. Returns
+/// `None` for complex numbers, which have no keys.
 pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bool) -> Result<Option<NdArray<bool>>> {
     let (x, others) = (x.view(), others.view());
     if T::DTYPE.kind() == DTypeKind::Complex {
@@ -31,7 +31,7 @@ pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bo
 
 /// The keys to look for.
 enum Wanted<K> {
-    /// Bit `key - least` is set for each wanted key; the table has `count` bits, followed by a word of zeros.
+    /// A table with `count` bits, followed by a word of zeros. Bit `key - least` is set for each wanted key.
     Table { least: K, count: u64, bits: Vec<u64> },
     /// All wanted keys, sorted.
     Sorted(Vec<K>),
@@ -56,7 +56,7 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
         let mut keys = [K::default(); BLOCK];
         for start in range.clone().step_by(BLOCK) {
             let many = BLOCK.min(range.end - start);
-            // SAFETY: the block of elements and results belongs to this task; a result is 0 or 1.
+            // SAFETY: the block of elements and results belongs to this task, and every result is 0 or 1.
             unsafe {
                 (loops.keys)(ends.from.add(start * size), many, keys.as_mut_ptr(), false);
                 let out = std::slice::from_raw_parts_mut(ends.to.add(start), many);
@@ -69,8 +69,8 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
 }
 
 impl<K: Key> Wanted<K> {
-    /// Makes a table if its length is small compared to the number of keys and of the `n` elements to look up,
-    /// otherwise sorts the keys.
+    /// Makes a table if it is short compared to the number of keys plus `n`, the number of elements to look up.
+    /// Otherwise sorts the keys.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {
         const BITS_FOR_EACH: u64 = 64;
         let (least, most) = keys::range(&keys);
@@ -88,7 +88,8 @@ impl<K: Key> Wanted<K> {
         Ok(Wanted::Table { least, count: range + 1, bits })
     }
 
-    /// Writes for each of the first keys 1 if it is wanted and 0 if not, or the reverse with `invert`.
+    /// Writes 1 for each key that is wanted and 0 for each other key, or the reverse with `invert`. `out` determines
+    /// the number of keys.
     fn mark(&self, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         match self {
             // SAFETY: the table has a bit for each offset below `count`, and one more word.
@@ -108,7 +109,7 @@ versions! {
     /// Implements [`Wanted::mark`] for a table.
     ///
     /// # Safety
-    /// All words but the last together must have at least `count` bits, and the last word must be 0.
+    /// All words but the last must have at least `count` bits in total, and the last word must be 0.
     unsafe fn look_up[K: Key][K](bits: &[u64], least: K, count: u64, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         let least = least.cast::<u64>();
         let beyond = (bits.len() as u64 - 1) * 64;
@@ -116,7 +117,7 @@ versions! {
             let key = key.cast::<u64>();
             let bit = key.wrapping_sub(least);
             let bit = if bit < count { bit } else { beyond };
-            // SAFETY: this is the word of a bit below `count`, or the last word.
+            // SAFETY: the index is that of a word with bits below `count`, or of the last word.
             let word = unsafe { *bits.get_unchecked((bit / 64) as usize) };
             *out = (word >> (bit % 64)) as u8 & 1 ^ u8::from(invert);
         }

@@ -1,4 +1,4 @@
-//! Sorting of many keys on several threads: in pieces, which are then merged.
+//! Sorts many keys on several threads: divides them into pieces, sorts the pieces, and merges them.
 
 use super::keys::{self, Key};
 use crate::{
@@ -11,17 +11,17 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Least number of keys of a piece, for which another merge is worth it.
+/// Minimum number of keys per piece. With fewer keys, another merge would take longer than it saves.
 const PIECE: usize = 1 << 15;
 
-/// Sorts; returns `true` if the result is in `spare`, scratch memory that grows if needed. The keys must be in order by
-/// their lowest `given` bits already.
+/// Sorts keys. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The keys must
+/// be in the order of their lowest `given` bits already.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let pieces = if keys.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
     sort_in(pieces.min(keys.len() / PIECE), op, keys, spare, given)
 }
 
-/// Sorts in place.
+/// Like [`sort`], but the result is always in `keys`.
 pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>, given: usize) -> Result<()> {
     if sort(op, keys, spare, given)? {
         spare.truncate(keys.len());
@@ -30,7 +30,7 @@ pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>,
     Ok(())
 }
 
-/// Like [`sort`], in `pieces` pieces if that is two or more.
+/// Like [`sort`], but divides the keys into `pieces` pieces if that number is two or more.
 fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let n = keys.len();
     if pieces < 2 {
@@ -74,13 +74,13 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
     Ok(swapped)
 }
 
-/// Merges two sorted slices, but writes only the part of the result that begins at index `first`.
+/// Merges two sorted slices, but writes only the range of the result that begins at index `first` and fits `out`.
 fn merge_part<K: Key>(a: &[K], b: &[K], first: usize, out: &mut [K]) {
     let (start, end) = (before(a, b, first), before(a, b, first + out.len()));
     merge(&a[start..end], &b[first - start..first + out.len() - end], out);
 }
 
-/// Number of keys from `a` among the first `k` keys of the merged slices; of equal keys, keys of `a` come first.
+/// Number of keys from `a` among the first `k` keys of the merged slices. Among equal keys, keys of `a` come first.
 fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     let Range { start: mut low, end: mut high } = k.saturating_sub(b.len())..k.min(a.len());
     while low < high {
@@ -90,14 +90,14 @@ fn before<K: Key>(a: &[K], b: &[K], k: usize) -> usize {
     low
 }
 
-/// Merges two slices into `out`, which must be as long as both together.
+/// Merges two slices into `out`, whose length must be the sum of their lengths.
 fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
     assert_eq!(a.len() + b.len(), out.len(), "every key has a place");
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        // within this number of steps, neither slice can run out
+        // neither slice can run out within this number of steps
         for _ in 0..(a.len() - i).min(b.len() - j) {
-            // SAFETY: both indices are below the lengths, because of the number of steps.
+            // SAFETY: both indices are less than the lengths, because of the number of steps.
             unsafe {
                 let (x, y) = (*a.get_unchecked(i), *b.get_unchecked(j));
                 let second = y < x;
@@ -115,7 +115,7 @@ fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
 mod tests {
     use super::*;
 
-    /// Keys of few different values; pieces that differ in length, or are empty.
+    /// The keys have few different values. Pieces differ in length, or are empty.
     #[test]
     fn pieces_are_one_order() {
         fn check<K: Key>(n: usize, pieces: usize, values: u64) {

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, by integer keys.
+//! Sorting, searching and set operations, by means of integer keys.
 
 mod keys;
 mod members;
@@ -34,17 +34,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(super) use keys::Key;
 
-/// Sorts along one axis: equal elements keep their order, NaN comes last.
+/// Sorts along one axis. Equal elements keep their order, and NaN comes last.
 pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
     typed(sorted(view(x), axis, descending))
 }
 
-/// Indices that sort along one axis: equal elements keep their order, NaN comes last.
+/// Indices that sort along one axis. Equal elements keep their order, and NaN comes last.
 pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
     typed(sorting_indices(view(x), axis, descending))
 }
 
-/// Indices at which to insert the elements of `x2` into the 1-D `x1` so that it stays sorted; NaN comes last.
+/// Indices at which to insert the elements of `x2` into the 1-D `x1` so that it stays sorted. NaN comes last.
 pub fn searchsorted<T: Ordered>(
     b: &Numpyish,
     x1: &NdArray<T>,
@@ -67,7 +67,7 @@ fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     if keys::is_wide(x.dtype) { sorted_by::<u64>(x, axis, descending) } else { sorted_by::<u32>(x, axis, descending) }
 }
 
-/// The indices that sort: see [`argsort`].
+/// The indices that sort an array along one axis, as in [`argsort`].
 pub(super) fn sorting_indices(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     if keys::is_wide(x.dtype) { order_by::<u64>(x, axis, descending) } else { order_by::<u32>(x, axis, descending) }
 }
@@ -87,11 +87,11 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     arranged::<K>(op, x, axis, descending, &|keys, spare| merge::sort(op, keys, spare, 0))
 }
 
-/// Reorders keys; returns `true` if the result is in the scratch memory (the second argument).
+/// Reorders keys. Returns `true` if the result is in the scratch memory, which is the second argument.
 type Arrange<'f, K> = dyn Fn(&mut [K], &mut Vec<K>) -> Result<bool> + Sync + 'f;
 
-/// Reorders the elements along one axis as `arrange` reorders the keys of each lane. Elements of equal keys, which are
-/// zeros of either sign, keep their order.
+/// Reorders the elements along one axis in the same way as `arrange` reorders the keys of each lane. Zeros of either
+/// sign have equal keys, and keep their order.
 fn arranged<K: Key>(
     op: &'static str,
     x: View<'_>,
@@ -100,7 +100,7 @@ fn arranged<K: Key>(
     arrange: &Arrange<'_, K>,
 ) -> Result<RawArray> {
     let len = x.shape[axis];
-    // keys as wide as elements are made in the memory of the result
+    // keys that are as wide as elements are stored in the memory of the result
     let apart = size_of::<K>() != x.dtype.size();
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, if apart { len } else { 0 })?, Vec::new());
@@ -125,7 +125,7 @@ fn arranged<K: Key>(
 /// Writes the keys of `n` elements, and returns whether one of the elements is -0.0.
 ///
 /// # Safety
-/// `x` must point to `n` elements of the dtype, and `keys` to room for `n` keys.
+/// `x` must point to `n` elements of the dtype, and `keys` must have room for `n` keys.
 unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bool, keys: *mut K) -> bool {
     let (loops, ends) = (K::loops(dtype), copy::Ends { from: x, to: keys.cast::<u8>() });
     let negative_zero = AtomicBool::new(false);
@@ -154,7 +154,7 @@ unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending:
     }
 }
 
-/// Writes the elements of `n` keys; `to` may be where the keys are.
+/// Writes the elements of `n` keys. `to` may be the same memory as `keys`.
 ///
 /// # Safety
 /// There must be `n` keys, and `to` must have room for `n` elements of the dtype.
@@ -178,8 +178,8 @@ fn order_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArr
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, len)?, Vec::new());
         Ok(Box::new(move |lane, out| {
-            // SAFETY: the lane has `len` elements, and `out` room for as many indices, which are below 2^63 and so have
-            // the bits of an i64.
+            // SAFETY: the lane has `len` elements, and `out` has room for `len` indices. Indices are below 2^63, so
+            // they have the same bits as `u64` and `i64`.
             unsafe {
                 replace_keys(x.dtype, lane, len, descending, &mut keys);
                 order(op, &keys, std::slice::from_raw_parts_mut(out.cast::<u64>(), len), &mut spare)
@@ -196,9 +196,9 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
     let (n, left) = (x1.len(), side == Side::Left);
-    // a search looks at few elements: with few searches, most elements need no key
+    // a search compares few elements, so with few searches, most elements need no key
     if n / 32 >= out.len() {
-        // SAFETY: the packed copies have the elements and the values, and there is a place for each value.
+        // SAFETY: the packed copies have the elements and the values, and the result has one place per value.
         unsafe {
             let places = std::slice::from_raw_parts_mut(out.start().cast::<i64>(), out.len());
             search::few_places::<K>(x1.dtype, sorted.start(), n, values.start(), left, places);
@@ -210,7 +210,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let ends = copy::Ends { from: values.start(), to: out.start() };
     parallel::parallel(out.len(), COSTLY, |range| {
         let ends = &ends;
-        // SAFETY: tasks read disjoint parts of the values, and write disjoint parts of the result.
+        // SAFETY: tasks read disjoint ranges of the values, and write disjoint ranges of the result.
         unsafe {
             let to = ends.to.cast::<i64>().add(range.start);
             let places = std::slice::from_raw_parts_mut(to, range.len());

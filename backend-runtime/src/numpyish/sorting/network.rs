@@ -1,5 +1,5 @@
-//! Sorting of many short lanes at a time: the comparisons do not depend on the values, so that lanes are sorted side by
-//! side, in vectors.
+//! Sorts many short lanes at a time by a network. The comparisons of a network do not depend on the values, so that
+//! several lanes are sorted in the lanes of vectors.
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Register;
@@ -16,30 +16,30 @@ use super::{
 };
 use crate::{DType, Result};
 
-/// Length of the longest lanes that are sorted this way.
+/// Maximum length of lanes that a network sorts.
 pub const LONGEST: usize = 32;
 
-/// Least number of lanes for which sorting them together pays.
+/// Minimum number of lanes for which sorting several lanes at a time is faster.
 pub const WORTH: usize = 4;
 
-/// Number of lanes that are sorted together.
+/// Number of lanes that are sorted at a time.
 const TOGETHER: usize = 16;
 
 /// Keys of several lanes: row `i` has element `i` of each lane.
 type Tile<K> = [[K; TOGETHER]; LONGEST];
 
-/// Pairs of rows in the order in which they are compared; the first row of a pair gets the smaller keys.
+/// Pairs of rows, in the order in which they are compared. The first row of a pair gets the smaller keys.
 struct Network {
     pairs: [(u8, u8); MOST],
     many: usize,
 }
 
-/// Number of pairs of the network of [`LONGEST`] rows.
+/// Number of pairs in the network for [`LONGEST`] rows.
 const MOST: usize = 191;
 
 impl Network {
-    /// Batcher's merge exchange for `n` rows, at most [`LONGEST`]: algorithm M of section 5.2.2 of Knuth's "The Art of
-    /// Computer Programming", volume 3.
+    /// The network for `n` rows, at most [`LONGEST`]. It is Batcher's merge exchange: algorithm M of section 5.2.2 of
+    /// Knuth's "The Art of Computer Programming", volume 3.
     fn new(n: usize) -> Network {
         let mut network = Network { pairs: [(0, 0); MOST], many: 0 };
         let most = n.next_power_of_two() / 2;
@@ -61,10 +61,10 @@ impl Network {
         network
     }
 
-    /// Sorts each lane on its own, across the rows.
+    /// Sorts each lane of a tile, across the rows.
     fn sort<K: Key>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
-        // SAFETY: `set` reports the processor's instructions; there are no other preconditions.
+        // SAFETY: `set` reports that the processor has the instructions; there are no other preconditions.
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if crate::numpyish::simd::set() > 1 {
@@ -75,8 +75,8 @@ impl Network {
     }
 }
 
-/// Sorts along the last axis, which must have at least one and at most [`LONGEST`] elements. Equal keys belong to equal
-/// elements, except for the signs of zeros.
+/// Sorts along the last axis, which must have from one to [`LONGEST`] elements. Elements with equal keys must be equal,
+/// except for the signs of zeros.
 pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
     let len = x.shape.last().copied().unwrap_or(1);
     let network = Network::new(len);
@@ -92,7 +92,7 @@ pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result
             let first = group * TOGETHER;
             let bytes = first * len * x.dtype.size();
             let group = Group { dtype: x.dtype, len, count: TOGETHER.min(lanes - first), descending };
-            // SAFETY: these lanes of both arrays belong to this task.
+            // SAFETY: in both arrays, these lanes belong to this task only.
             unsafe { group.sort(&loops, &network, ends.from.add(bytes), ends.to.add(bytes), &mut keys, &mut tile) };
         }
     });
@@ -100,7 +100,7 @@ pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// At most [`TOGETHER`] lanes, one after the other in memory.
+/// At most [`TOGETHER`] lanes, which are consecutive in memory.
 struct Group {
     dtype: DType,
     len: usize,
@@ -112,7 +112,7 @@ impl Group {
     /// Sorts the lanes.
     ///
     /// # Safety
-    /// Both pointers must have these lanes; the network must have as many rows as a lane has elements.
+    /// Both pointers must have these lanes, and the network must have as many rows as a lane has elements.
     unsafe fn sort<K: Key>(
         &self,
         loops: &Loops<K>,
@@ -124,7 +124,7 @@ impl Group {
     ) {
         let Group { dtype, len, count, descending } = *self;
         let n = count * len;
-        // SAFETY: the caller guarantees `n` elements in both memories, and `keys` has room for as many keys.
+        // SAFETY: the caller guarantees `n` elements in both arrays, and `keys` has room for `n` keys.
         unsafe {
             let negative_zero = (loops.keys)(from, n, keys.as_mut_ptr(), descending);
             copy::transpose(keys.as_ptr(), (count, len), len, tile.as_mut_ptr().cast(), TOGETHER);
@@ -163,7 +163,7 @@ unsafe fn sort_in_registers<V: Register>(pairs: &[(u8, u8)], tile: &mut Tile<V::
 }
 
 versions! {
-    /// Implements [`Network::sort`] portably.
+    /// Implements [`Network::sort`] without AVX-512.
     unsafe fn sort_rows[K: Key][K](pairs: &[(u8, u8)], tile: &mut Tile<K>) {
         for &(a, b) in pairs {
             let (a, b) = (usize::from(a) % LONGEST, usize::from(b) % LONGEST);

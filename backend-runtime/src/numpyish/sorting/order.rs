@@ -1,8 +1,8 @@
-//! Sorting of the indices of keys.
+//! Sorts the indices of keys by the keys.
 //!
-//! The sort works on 64-bit numbers, for which there are vector instructions: the index in the lowest bits, and above
-//! it as many of the highest bits of the key as there is room for. So equal keys keep their order. Numbers with the
-//! same bits of the key are sorted again by the remaining bits of the key.
+//! The sort works on 64-bit entries, for which there are vector instructions. An entry has the index in its lowest
+//! bits, and above the index as many of the key's highest bits as fit. So equal keys keep their order. Entries that
+//! have the same bits of the key are sorted again by the key's remaining bits.
 
 use super::{
     super::{
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::Result;
 
-/// Writes the indices of keys in sorted order, as many as there are keys; equal keys keep the order of their indices.
-/// `spare` is scratch memory that grows if needed.
+/// Writes the indices of all keys in sorted order. Equal keys keep the order of their indices. `spare` is scratch
+/// memory that grows if needed.
 pub fn order<K: Key>(op: &'static str, keys: &[K], out: &mut [u64], spare: &mut Vec<u64>) -> Result<()> {
     order_with(op, bits(keys.len().saturating_sub(1) as u64), keys, out, spare)
 }
 
-/// Like `order`, with `index_bits` bits for the index.
+/// Like `order`, but with `index_bits` bits for the index in each entry.
 fn order_with<K: Key>(
     op: &'static str,
     index_bits: u32,
@@ -38,7 +38,7 @@ fn order_with<K: Key>(
     let below = bits(most.cast::<u64>() - least).saturating_sub(64 - index_bits);
     let to = Shared::new(out);
     parallel::parallel(n, CHEAP, |range| {
-        // SAFETY: each part belongs to one task, and is as long as its part of the keys.
+        // SAFETY: each range of `to` belongs to one task only, and is as long as its range of keys.
         unsafe { pack(&keys[range.clone()], range.start, least, below, index_bits, to.part(range)) };
     });
     let moved = merge::sort(op, out, spare, index_bits as usize)?;
@@ -56,19 +56,20 @@ fn order_with<K: Key>(
     Ok(())
 }
 
-/// Number of bits of `x` without leading zeros.
+/// Number of bits of `x` without its leading zeros.
 const fn bits(x: u64) -> u32 {
     u64::BITS - x.leading_zeros()
 }
 
-/// The index in an entry.
+/// The index that an entry contains.
 #[inline(always)]
 const fn index(entry: u64, index_bits: u32) -> u64 {
     entry & ((1 << index_bits) - 1)
 }
 
 versions! {
-    /// Writes an entry for each key: its distance to `least`, without the lowest `below` bits, and its index.
+    /// Writes an entry for each key: the distance of the key from `least`, without the lowest `below` bits, and the
+    /// index.
     unsafe fn pack[K: Key][K](keys: &[K], first: usize, least: u64, below: u32, index_bits: u32, entries: &mut [u64]) {
         for (i, (entry, key)) in entries.iter_mut().zip(keys).enumerate() {
             *entry = ((key.cast::<u64>().wrapping_sub(least) >> below) << index_bits) | (first + i) as u64;
@@ -76,7 +77,7 @@ versions! {
     }
 }
 
-/// The keys that entries are made from.
+/// The keys from which entries are made.
 struct Keys<'a, K> {
     keys: &'a [K],
     least: u64,
@@ -84,8 +85,8 @@ struct Keys<'a, K> {
 }
 
 impl<K: Key> Keys<'_, K> {
-    /// Sorts entries with equal bits of the key again, by the lowest `rest` bits of the key, which are not compared
-    /// yet.
+    /// Sorts entries with equal bits of the key again, by the lowest `rest` bits of the key, which have not been
+    /// compared yet.
     fn sort_equals(&self, op: &'static str, entries: &mut [u64], spare: &mut Vec<u64>, rest: u32) -> Result<()> {
         if rest == 0 {
             return Ok(());
@@ -111,11 +112,11 @@ impl<K: Key> Keys<'_, K> {
         for entry in &mut *entries {
             let key = self.above_least(*entry);
             differ |= key ^ first;
-            // higher bits of the key are the same in all entries, so that they may be shifted out
+            // the higher bits of the key are the same in all entries, so they may be shifted out
             *entry = ((key >> below) << self.index_bits) | index(*entry, self.index_bits);
         }
         if differ == 0 {
-            return Ok(()); // equal keys, in the order of their indices
+            return Ok(()); // equal keys are in the order of their indices already
         }
         if keys::sort(op, entries, spare, self.index_bits as usize)? {
             entries.copy_from_slice(&spare[..entries.len()]);
@@ -136,14 +137,14 @@ mod tests {
     fn check<K: Key>(keys: &[K], index_bits: u32) {
         let mut expected: Vec<u64> = (0..keys.len() as u64).collect();
         expected.sort_by_key(|&i| keys[i as usize]);
-        // old contents of the buffers must not matter
+        // the result must not depend on old contents of the buffers
         let (mut order, mut spare) = (vec![77; keys.len()], vec![77; keys.len() / 2]);
         order_with("argsort", index_bits, keys, &mut order, &mut spare).unwrap();
         assert!(order == expected, "{} {index_bits}", keys.len());
     }
 
-    /// Keys that differ in their highest bits, in their lowest ones, in both, or not at all; with so many bits for an
-    /// index that little of a key is compared each time.
+    /// Keys that differ in their highest bits, in their lowest bits, in both, or not at all. Some indices have so many
+    /// bits that few bits of a key are compared each time.
     #[test]
     fn equal_keys_keep_their_order() {
         simd::with_each(|_| {

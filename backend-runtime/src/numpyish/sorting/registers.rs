@@ -1,10 +1,10 @@
-//! Vector registers of keys.
+//! Vector registers of keys, for AVX2 and AVX-512.
 
 use super::keys::Key;
 use std::arch::x86_64::*;
 
-/// A register of keys, with one instruction for all lanes. Call its functions only from functions compiled for its
-/// instruction set.
+/// A register of keys, whose operations are instructions for all lanes at once. Its functions must be called only from
+/// functions that are compiled for its instruction set.
 pub trait Register: Copy {
     /// The key of one lane.
     type Key: Key;
@@ -31,24 +31,25 @@ pub trait Register: Copy {
     /// The processor must have the register's instructions.
     unsafe fn in_order(self, other: Self) -> (Self, Self);
 
-    /// In each lane, the key of the lane whose number differs in the bits `BY`.
+    /// In each lane, the key of the lane whose index differs in the bits `BY`.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
     unsafe fn exchanged<const BY: usize>(self) -> Self;
 
-    /// The lanes of `other` whose number has the bit `BIT`, and the lanes of `self` elsewhere.
+    /// The lanes of `other` whose index has the bit `BIT`, and the other lanes of `self`.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
 
-    /// Writes the keys that are not above the keys of `most` from `left` on, and the other keys so that they end just
-    /// before `right`. Returns the number of keys that are not above. The memory between the two groups is overwritten.
+    /// Divides the keys in two groups. Keys up to the key of `most` are written from `left` on, and larger keys are
+    /// written so that they end just before `right`. Returns the number of keys in the first group. Memory between the
+    /// two groups may be overwritten.
     ///
     /// # Safety
-    /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys at both
-    /// ends, at the same address or without overlap.
+    /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys both from
+    /// `left` on and before `right`; both must be the same memory, or must not overlap.
     unsafe fn split(self, most: Self, left: *mut Self::Key, right: *mut Self::Key) -> usize;
 }
 
@@ -68,7 +69,7 @@ pub struct Half64(__m256i);
 #[derive(Clone, Copy)]
 pub struct Half32(__m256i);
 
-/// For each word, the index of the word whose lane number differs in the bits `by`; a lane has `each` words.
+/// For each word, the index of the word in the lane whose index differs in the bits `by`. A lane has `each` words.
 const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     let mut all = [0; WORDS];
     let mut i = 0;
@@ -79,7 +80,7 @@ const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     all
 }
 
-/// A bit mask of the lanes whose number has the bit `bit`.
+/// A bit mask of the lanes whose index has the bit `bit`.
 const fn lanes_with(bit: usize) -> u16 {
     let (mut all, mut i) = (0, 0);
     while i < 16 {
@@ -89,7 +90,7 @@ const fn lanes_with(bit: usize) -> u16 {
     all
 }
 
-/// Words of the lanes whose number has the bit `bit` are -1, others 0; a lane has `each` words.
+/// The words of lanes whose index has the bit `bit` are -1, and all other words are 0. A lane has `each` words.
 const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     let (mut all, mut i) = ([0; 8], 0);
     while i < 8 {
@@ -99,7 +100,7 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes, the order of all lanes that puts the set last, as indices of words; a lane has `words` words.
+/// For each set of lanes, the order of the words of all lanes that puts the set last. A lane has `words` words.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -122,10 +123,10 @@ const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS
     all
 }
 
-/// Orders of 4 lanes of two words each.
+/// Orders of 4 lanes with two words each.
 static FOURS: [[u8; 8]; 16] = orders(4, 2);
 
-/// Orders of 8 lanes of one word each.
+/// Orders of 8 lanes with one word each.
 static EIGHTS: [[u8; 8]; 256] = orders(8, 1);
 
 impl Register for Wide64 {
@@ -155,7 +156,7 @@ impl Register for Wide64 {
         // SAFETY: the caller guarantees the processor's instructions and valid memory.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
-            // computes the larger key by logic, on another port than the minimum
+            // computes the larger key by logic, which runs on another port of the core than the minimum
             (Wide64(low), Wide64(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, low)))
         }
     }
@@ -233,11 +234,11 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory; of the second part, only the
-        // keys above `most` are written.
+        // SAFETY: the caller guarantees the processor's instructions and valid memory. At `right`, only the keys above
+        // `most` are written.
         unsafe {
-            // uses no table, because it would have 65536 orders. The first part is written as a whole register, and
-            // then the second part is written over the excess of the first
+            // This function uses no table, because the table would have 65536 orders. The first group is written as a
+            // whole register, and then the second group is written over the excess of the first.
             let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
             let many = above.count_ones() as usize;
             _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));
@@ -258,7 +259,7 @@ unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
     unsafe { _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order.as_ptr().cast()))) }
 }
 
-/// Takes the words of `y` where `words` is -1, and those of `x` elsewhere.
+/// Takes the words of `y` for which `words` is -1, and the words of `x` for which `words` is 0.
 ///
 /// # Safety
 /// The processor must have AVX2.

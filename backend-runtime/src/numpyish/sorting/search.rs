@@ -1,19 +1,20 @@
-//! Binary search of many values, several side by side, so that their memory accesses overlap, and without branches to
-//! predict.
+//! Binary search of many values. Several values are searched at a time, so that their memory accesses overlap, and
+//! without branches, which could not be predicted.
 
 use super::{super::simd::versions, keys::Key};
 use crate::DType;
 
-/// Number of values that are searched side by side.
+/// Number of values that are searched at a time.
 const SIDE: usize = 16;
 
 /// Number of values that are converted to keys and searched at a time.
 pub const BLOCK: usize = 256;
 
-/// For each value, counts the sorted keys below the value's own key, and also the equal keys if `left` is unset.
+/// For each value, counts the sorted keys smaller than the value's own key. If `left` is false, equal keys are counted,
+/// too.
 ///
 /// # Safety
-/// `values` must point to as many elements of the dtype as there are places.
+/// `values` must point to as many elements of the dtype as `places` has.
 pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left: bool, places: &mut [i64]) {
     let loops = K::loops(dtype);
     let mut keys = [K::default(); BLOCK];
@@ -28,16 +29,17 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// For each of the first keys of a block, counts the sorted keys below it, and with `EQUAL` also the keys equal to it.
+/// For each of the first keys of a block, counts the sorted keys smaller than it and, with `EQUAL`, the keys equal to
+/// it.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
     // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
 }
 
-/// Like `places`, for few values among many elements: only elements that are compared are converted to keys.
+/// Like `places`, for few values among many elements. Only the elements that are compared are converted to keys.
 ///
 /// # Safety
-/// `sorted` must point to `n` elements of the dtype, and `values` to as many as there are places.
+/// `sorted` must point to `n` elements of the dtype, and `values` to as many elements as `places` has.
 pub unsafe fn few_places<K: Key>(
     dtype: DType,
     sorted: *const u8,
@@ -70,12 +72,12 @@ pub unsafe fn few_places<K: Key>(
 }
 
 versions! {
-    /// Finds the places of a block. With `EQUAL`, equal keys count as smaller.
+    /// Finds the places of the keys of a block. With `EQUAL`, equal keys are counted as smaller.
     unsafe fn all[K: Key, const EQUAL: bool][K, EQUAL](sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {
             let mut at = [0_usize; SIDE];
             let mut left = sorted.len();
-            // the place is among `left` keys from `at` on, or after them
+            // the place is one of the `left` indices from `at` on, or the index after them
             while left > 0 {
                 let half = left.div_ceil(2);
                 for k in 0..SIDE {

@@ -1,4 +1,4 @@
-//! Selection of the first elements of a lane, and partition around one element, without sorting the whole lane.
+//! Selects the first elements of a lane, and partitions a lane around one element, without sorting the whole lane.
 
 use super::{
     NdArray, Numpyish, arranged,
@@ -22,8 +22,8 @@ use crate::{
 /// Number of elements that are converted to keys at a time.
 const SOME: usize = 256;
 
-/// The first `k` elements along one axis in descending or ascending order, NaN last, and their indices; equal elements
-/// keep their order.
+/// The first `k` elements along one axis in descending or ascending order, and their indices. NaN comes last, and equal
+/// elements keep their order.
 pub fn topk<T: Ordered>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -40,7 +40,7 @@ pub fn topk<T: Ordered>(
     Ok((values, indices))
 }
 
-/// Indices of a partition: along one axis, no element before place `kth` is larger than the element at that place, and
+/// Indices that partition along one axis: no element before index `kth` is larger than the element at that index, and
 /// no element after it is smaller.
 pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<i64>> {
     const OP: &str = "argpartition";
@@ -50,7 +50,7 @@ pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: 
     typed(around(OP, view(x), axis, place))
 }
 
-/// The elements in the order of `argpartition`: partitioned at place `kth` along one axis.
+/// The elements partitioned at index `kth` along one axis, in the order of `argpartition`.
 pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -70,7 +70,7 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     let len = x.shape[axis];
     let new = || -> Result<LaneFn<'_>> {
         Ok(Box::new(move |lane, out| {
-            // SAFETY: the lane has `len` elements, and `out` room for as many indices, which are at least as wide as
+            // SAFETY: the lane has `len` elements, and `out` has room for `len` indices, which are at least as wide as
             // keys.
             unsafe {
                 let keys = out.cast::<K>();
@@ -89,11 +89,11 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Writes the indices of the elements whose keys are smaller than `key`, then the indices for equal keys, then the
-/// indices for larger keys. `below` and `above` are the numbers of smaller and of larger keys.
+/// Writes the indices of elements with a key smaller than `key`, then of elements with an equal key, and then of
+/// elements with a larger key. `below` and `above` are the numbers of smaller and of larger keys.
 ///
 /// # Safety
-/// `x` must point to as many elements of the dtype as there are places.
+/// `x` must point to as many elements of the dtype as `out` has.
 unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, above]: [usize; 2], out: &mut [i64]) {
     let loops = K::loops(dtype);
     let (mut low, mut same, mut high) = (0, below, out.len() - above);
@@ -105,7 +105,7 @@ unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, abov
         let some = keys[..many].iter().zip(first as i64..);
         let (mut lows, mut highs) = (0, 0);
         for (&k, i) in some.clone() {
-            // every index is written, but kept only if the count advances, so that there is no branch to predict
+            // Every index is written, but kept only if the count advances, so that there is no branch to predict.
             lower[lows % SOME] = i;
             lows += usize::from(k < key);
             higher[highs % SOME] = i;
@@ -124,7 +124,7 @@ unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, abov
 }
 
 versions! {
-    /// Counts the keys smaller than `key`, and those larger.
+    /// Counts the keys smaller than `key`, and the keys larger than `key`.
     unsafe fn count_others[K: Key][K](keys: &[K], key: K, counts: &mut [usize; 2]) {
         let (mut below, mut above) = (0, 0);
         for &k in keys {
@@ -140,8 +140,8 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
     let new = || -> Result<LaneFn<'_>> {
         let (mut chosen, mut spare) = (Chosen::<K>::new(op, k, n)?, Vec::new());
         Ok(Box::new(move |lane, out| {
-            // SAFETY: the lane has `n` elements, and `out` room for `k` indices, which are below 2^63 and so have the
-            // bits of an i64.
+            // SAFETY: the lane has `n` elements, and `out` has room for `k` indices. Indices are below 2^63, so they
+            // have the same bits as `u64` and `i64`.
             let (keys, out) = unsafe {
                 (chosen.read(x.dtype, lane, n, descending), std::slice::from_raw_parts_mut(out.cast::<u64>(), k))
             };
@@ -152,7 +152,7 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
             Ok(())
         }))
     };
-    // SAFETY: the function reads lanes of elements along the axis and writes `k` indices.
+    // SAFETY: the function reads the lanes along the axis and writes `k` indices for each.
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: k }, COSTLY, &new) }
 }
 
@@ -174,23 +174,23 @@ versions! {
     }
 }
 
-/// The first keys of a lane in order, and the indices of their elements. During the search, further candidates are held
-/// too, and are dropped when there are many.
+/// The first keys of a lane in order, and the indices of their elements. During the search, other candidates are kept
+/// as well, and are dropped when there are many.
 struct Chosen<K> {
     count: usize,
-    /// Number of keys above which unwanted keys are dropped.
+    /// Maximum number of keys that are kept. If there are more, unwanted keys are dropped.
     many: usize,
-    /// Number of keys.
+    /// Number of keys that are kept.
     len: usize,
-    /// Has room for `many` keys and for [`SOME`] more, because each loop below adds at most [`SOME`] keys before others
-    /// are dropped, but not for more keys than the lane has.
+    /// The keys, with room for `many` keys and [`SOME`] more, or for all keys of the lane if these are fewer. Each step
+    /// adds at most [`SOME`] keys before unwanted keys are dropped.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
 }
 
 impl<K: Key> Chosen<K> {
-    /// Room to choose `count` of `n` keys.
+    /// Allocates room to choose `count` of `n` keys.
     fn new(op: &'static str, count: usize, n: usize) -> Result<Chosen<K>> {
         let many = count.saturating_add(count.max(2 * PART));
         let room = n.min(many.saturating_add(SOME));
@@ -205,7 +205,7 @@ impl<K: Key> Chosen<K> {
     unsafe fn read(&mut self, dtype: DType, x: *const u8, n: usize, descending: bool) -> &[K] {
         let loops = K::loops(dtype);
         let mut some = [K::default(); SOME];
-        // elements with this key or a larger one are no longer wanted
+        // elements with this key or a larger key are no longer wanted
         let mut end = None;
         self.len = 0;
         if self.count == 0 {
@@ -253,7 +253,7 @@ impl<K: Key> Chosen<K> {
         self.len = len;
     }
 
-    /// Keeps only the wanted keys, the first in order, and returns the largest of them.
+    /// Keeps only the wanted keys, which are the first in order. Returns the largest of the wanted keys.
     fn drop_others(&mut self) -> K {
         let (keys, last) = (&mut self.keys[..self.len], self.count - 1);
         self.spare.clear();

@@ -1,4 +1,4 @@
-//! Distinct elements.
+//! Distinct elements of an array, with counts, first indices and inverse.
 
 use super::{
     super::{
@@ -17,7 +17,7 @@ use super::{
 use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
 use std::cmp::Ordering;
 
-/// The distinct elements, sorted; each NaN counts as distinct.
+/// The distinct elements, sorted. Each NaN counts as distinct.
 pub fn unique_values<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(counted("unique_values", view(x), false).map(|(values, _)| values))
 }
@@ -37,7 +37,7 @@ pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArr
 /// The result of [`unique_all`].
 type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
-/// The distinct elements, the first index of each, for each element of `x` the index of its value, and the counts.
+/// The distinct elements, their first indices, the index of the value of each element of `x`, and the counts.
 pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
     let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
@@ -53,7 +53,7 @@ fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, Raw
     if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
 
-/// Distinct values, first indices, inverse and counts.
+/// Distinct values, their first indices, the index of each element's value, and counts.
 fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     if x.dtype == DType::Complex64 {
         located_pairs::<Complex<f32>>(op, x)
@@ -66,8 +66,8 @@ fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     }
 }
 
-/// Distinct values of sorted keys, and their counts. `each` is called for every key with its index, the index of its
-/// value, and whether it is the first of that value. If `nan` is set, each such key is a new value.
+/// Distinct values of sorted keys, and their counts. `each` is called for every key, with the key's index, the index of
+/// its value, and true if the key is the first with that value. Every key that equals `nan` is a new value.
 fn runs<K: Key>(
     op: &'static str,
     keys: &[K],
@@ -92,7 +92,7 @@ fn runs<K: Key>(
     Ok((values, counts))
 }
 
-/// Keeps one key of each value among sorted keys.
+/// Keeps one key of each value among sorted keys. Every key that equals `nan` is a value.
 fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let Some(mut last) = keys.first().copied() else { return };
     let mut kept = 1;
@@ -106,8 +106,8 @@ fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     keys.truncate(kept);
 }
 
-/// Returns whether neighbours among sorted keys are different values. Keys of NaN always are, if the dtype has NaN;
-/// other equal keys are the same value.
+/// Returns whether neighbours among sorted keys are different values. Keys of NaN, for dtypes that have NaN, are always
+/// different; all other equal keys are the same value.
 #[inline(always)]
 fn differ<K: Key>(x: K, y: K, nan: Option<K>) -> bool {
     (x != y) | (nan == Some(y))
@@ -118,7 +118,7 @@ fn nan<K: Key>(dtype: DType) -> Option<K> {
     (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
 }
 
-/// The elements of keys. The value zero gets the sign of the first zero among all `n` elements.
+/// The elements that belong to keys. The value zero gets the sign of the first zero among all `n` elements.
 ///
 /// # Safety
 /// `flat` must point to `n` elements of the dtype.
@@ -173,8 +173,8 @@ fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
 }
 
-/// NumPy's order of complex numbers: by real part, then by imaginary part. Numbers with a NaN imaginary part follow,
-/// then those with a NaN real part, then those with both.
+/// NumPy's order of complex numbers: by real part, then by imaginary part. Numbers with a NaN imaginary part come after
+/// all others, then numbers with a NaN real part, and then numbers with both.
 fn by_parts(x: Complex<f64>, y: Complex<f64>) -> Ordering {
     let unknown = |x: Complex<f64>| (x.re.is_nan(), x.im.is_nan());
     let part = |x: f64, y: f64| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
@@ -189,7 +189,7 @@ fn located_pairs<T: ComplexFloat>(op: &'static str, x: View<'_>) -> Result<[RawA
     let elements = unsafe { flat.slice::<T>(n) };
     let mut order: Vec<usize> = buffer::vec(op, n)?;
     order.extend(0..n);
-    // sorted in place, because a stable sort would allocate; comparing indices makes this sort stable
+    // sorts in place, because a stable sort would allocate; comparing indices makes this sort stable
     let wide = |i: usize| elements[i].cast::<Complex<f64>>();
     order.sort_unstable_by(|&i, &j| by_parts(wide(i), wide(j)).then(i.cmp(&j)));
     let (mut values, mut firsts) = (buffer::vec(op, n)?, buffer::vec::<i64>(op, n)?);

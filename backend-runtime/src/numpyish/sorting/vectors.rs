@@ -1,8 +1,8 @@
-//! Sorting of keys with vector instructions: quicksort, in place. One permutation partitions a register at the pivot;
-//! parts that fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting networks and
-//! their applications", 1968).
-//! After Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and
-//! others, "Vectorized and performance-portable quicksort", 2022.
+//! Quicksort of keys with vector instructions, in place. One permutation partitions a register at the pivot. Parts that
+//! fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting networks and their
+//! applications", 1968).
+//! The algorithms are described in Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel
+//! Skylake", 2017, and Blacher and others, "Vectorized and performance-portable quicksort", 2022.
 
 use super::{
     keys::Key,
@@ -11,20 +11,21 @@ use super::{
 use crate::numpyish::simd;
 use std::mem::MaybeUninit;
 
-/// Least number of keys for which sorting with vectors pays.
+/// Minimum number of keys for which sorting with vectors is faster.
 const FROM: usize = 24;
 
-/// Largest number of registers that a network sorts.
+/// Maximum number of registers that a network sorts.
 const ROWS: usize = 16;
 
-/// Number of registers that are partitioned in sequence before the next ones are chosen. The choice has to wait until
-/// the number of keys at each end is known.
+/// Number of registers that are partitioned before the next registers are chosen. The next choice needs the number of
+/// keys at each end, so it must wait for all these partitions.
 const AT_ONCE: usize = 8;
 
 /// Number of lanes of the widest register.
 const LANES: usize = 16;
 
-/// Compares registers with their mirror images, in blocks of `BLOCK` registers.
+/// Compares registers with their mirror images, in blocks of `BLOCK` registers. The first register of a pair gets the
+/// smaller keys.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -38,7 +39,7 @@ unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) 
     }
 }
 
-/// Compares registers `DISTANCE` apart, in blocks of `2 * DISTANCE`.
+/// Compares registers at distance `DISTANCE`, in blocks of `2 * DISTANCE` registers.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -80,7 +81,7 @@ unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts each lane across the registers, if lanes are bitonic.
+/// Sorts each lane across the registers. Each lane must be a bitonic sequence.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -103,7 +104,8 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Compares keys with their mirror images in blocks of `MIRROR + 1` lanes, whose second half begins at lane `HALF`.
+/// Compares keys with their mirror images, in blocks of `MIRROR + 1` lanes. The second half of a block begins at lane
+/// `HALF`.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -125,7 +127,7 @@ unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const 
     }
 }
 
-/// Compares lanes `DISTANCE` apart, in blocks of `2 * DISTANCE`.
+/// Compares lanes at distance `DISTANCE`, in blocks of `2 * DISTANCE` lanes.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -140,7 +142,8 @@ unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mu
     }
 }
 
-/// Sorts the keys of all registers: in order across the registers within a lane, and lane after lane.
+/// Sorts the keys of all registers. The result is in order across the registers within a lane, and then lane after
+/// lane.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -170,7 +173,7 @@ unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts keys that fit `N` registers. The rest of the registers is filled with the largest possible key.
+/// Sorts keys that fit `N` registers. The registers are filled up with the largest possible key.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -181,7 +184,7 @@ unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     let sorted = sorted.as_mut_ptr().cast::<V::Key>();
     let keys = keys.as_mut_ptr();
     let (whole, most) = (n / V::LANES, V::Key::of(u64::MAX, false));
-    // SAFETY: `sorted` has room for `N` registers, which hold all keys.
+    // SAFETY: `sorted` has room for `N` registers, which can hold all keys.
     unsafe {
         V::all(most).store(sorted);
         keys.add(whole * V::LANES).copy_to_nonoverlapping(sorted, n % V::LANES);
@@ -203,24 +206,23 @@ unsafe fn sort_few<V: Register, const N: usize>(keys: &mut [V::Key]) {
     }
 }
 
-/// Moves the keys that are not above `most` to the front, and returns their number.
+/// Moves the keys that are not greater than `most` to the front, and returns the number of these keys.
 ///
 /// # Safety
-/// The conditions of the functions of [`Register`] hold, and there are at least two times [`AT_ONCE`] registers of
-/// keys.
+/// The conditions of the functions of [`Register`] hold, and the keys fill at least two times [`AT_ONCE`] registers.
 #[inline(always)]
 unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     let (n, block) = (keys.len(), AT_ONCE * V::LANES);
     let keys = keys.as_mut_ptr();
-    // the keys at both ends are saved to make room for writing: the first block, and the last block with the remainder
+    // saves the keys at both ends, to make room for writing: the first block, and the last block with the remainder
     let kept = block + block + n % block;
     let mut ends = MaybeUninit::<[V::Key; 3 * AT_ONCE * LANES]>::uninit();
     let ends = ends.as_mut_ptr().cast::<V::Key>();
     let (mut first, mut last) = (block, n - (kept - block));
     let (mut left, mut right) = (0, n);
-    // SAFETY: `left..first` and `last..right` are places whose keys have been read; there are as many such places as
-    // saved keys. The next block is read from the end with less room, so that there is room for a block at each end
-    // when it is written.
+    // SAFETY: the keys in `left..first` and `last..right` have been read, and these ranges have room for as many keys
+    // as were saved. The next block is read from the end with less room, so that both ends have room for a block when
+    // it is written.
     unsafe {
         keys.copy_to_nonoverlapping(ends, block);
         keys.add(last).copy_to_nonoverlapping(ends.add(block), kept - block);
@@ -243,8 +245,8 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
                 right -= V::LANES - low;
             }
         }
-        // writes single keys first: then whole registers are left, and the two addresses to which the last register is
-        // written are the same
+        // Writes single keys first. After that, whole registers are left, and the last register is written to the same
+        // address from both ends.
         let whole = kept / V::LANES * V::LANES;
         for i in whole..kept {
             let key = *ends.add(i);
@@ -263,7 +265,7 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
     left
 }
 
-/// The median of a sample of the keys, of a larger sample if there are many keys.
+/// The median of a sample of the keys. The sample is larger if there are many keys.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold, and there must be at least four registers of keys.
@@ -273,7 +275,7 @@ unsafe fn pivot<V: Register>(keys: &[V::Key]) -> V::Key {
     unsafe { if keys.len() < 1024 { middle::<V, 1>(keys) } else { middle::<V, 4>(keys) } }
 }
 
-/// The median of `N` registers of keys, taken at equal distances.
+/// The median of a sample that fills `N` registers, with keys at equal distances.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold, and there must be at least `N` registers of keys.
@@ -297,14 +299,14 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     some[V::LANES / 2 - 1]
 }
 
-/// A cut of the keys: no key before the cut is above a key after it.
+/// A division of the keys: no key before the cut is greater than a key after it.
 enum Cut {
     At(usize),
     /// All keys after the cut are equal.
     BeforeEqual(usize),
 }
 
-/// Partitions the keys at one of them.
+/// Partitions the keys at a key that is chosen as the pivot.
 ///
 /// # Safety
 /// The conditions of [`part`] hold.
@@ -338,7 +340,7 @@ unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
     }
 }
 
-/// Largest number of cuts before another sort takes over, so that no input takes longer than a multiple of `n log n`.
+/// Maximum number of cuts before another sort takes over, so that no input takes longer than a multiple of `n log n`.
 fn most_cuts(n: usize) -> u32 {
     2 * n.max(1).ilog2()
 }
@@ -347,7 +349,8 @@ fn most_cuts(n: usize) -> u32 {
 /// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
-    // the larger part of each cut waits, so that no more parts wait than the length has bits
+    // the larger part of each cut waits, so that the number of waiting parts is at most the number of bits of the
+    // length
     let mut waiting = [(0, 0, 0); usize::BITS as usize];
     waiting[0] = (0, keys.len(), cuts);
     let mut many = 1;
@@ -366,7 +369,7 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
                 break;
             }
             cuts -= 1;
-            // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers hold.
+            // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers can hold.
             match unsafe { cut::<V>(here) } {
                 Cut::BeforeEqual(n) => end = first + n,
                 Cut::At(n) => {
@@ -401,7 +404,7 @@ unsafe fn quickselect<V: Register>(keys: &mut [V::Key], place: usize, mut cuts: 
             return;
         }
         cuts -= 1;
-        // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers hold.
+        // SAFETY: the caller guarantees the instructions, and there are more keys than `ROWS` registers can hold.
         match unsafe { cut::<V>(here) } {
             Cut::BeforeEqual(n) if first + n <= place => return,
             Cut::BeforeEqual(n) => end = first + n,
@@ -442,12 +445,12 @@ macro_rules! by_set {
     )*};
 }
 by_set! {
-    /// Sorts keys. Returns `false`, with nothing done, if there are few keys or the processor lacks the instructions.
+    /// Sorts keys. Returns `false`, and changes nothing, if there are few keys or the processor lacks the instructions.
     sort32 quicksort u32: Half32 Wide32, ();
     /// Like [`sort32`], for 64-bit keys.
     sort64 quicksort u64: Half64 Wide64, ();
-    /// Moves the key of rank `place` to that index. No key before it is then larger, and no key after it is smaller.
-    /// Returns `false` like [`sort32`].
+    /// Moves the key of rank `place` to index `place`. Then no key before that index is larger, and no key after it is
+    /// smaller. Returns `false` in the same cases as [`sort32`].
     select32 quickselect u32: Half32 Wide32, (place: usize);
     /// Like [`select32`], for 64-bit keys.
     select64 quickselect u64: Half64 Wide64, (place: usize);

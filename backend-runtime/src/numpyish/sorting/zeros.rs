@@ -1,4 +1,4 @@
-//! Signs of zeros, which keys do not distinguish.
+//! Restores the signs of zeros, which keys do not distinguish.
 
 use crate::{DType, DTypeKind};
 
@@ -20,7 +20,8 @@ macro_rules! bits {
 }
 bits!(u16 u32 u64);
 
-/// Runs an expression with `U` the integer of a real dtype's bits; does nothing for other dtypes, which have one zero.
+/// Runs an expression with `U` bound to the integer type of a float dtype's bits. Does nothing for other dtypes, which
+/// have only one zero.
 macro_rules! by_float_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match ($dtype.kind(), $dtype.size()) {
@@ -41,10 +42,10 @@ macro_rules! by_float_bits {
     };
 }
 
-/// Gives the zeros among `n` elements the signs of the zeros of a lane, in order.
+/// Gives the zeros among `n` sorted elements the signs of the zeros of the original lane, in the same order.
 ///
 /// # Safety
-/// Both must point to `n` elements of the dtype, with the same number of zeros.
+/// `lane` and `arranged` must point to `n` elements of the dtype, with the same number of zeros.
 pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8) {
     // SAFETY: the caller guarantees the elements, and the types have the size and the alignment of the dtype.
     unsafe {
@@ -57,10 +58,10 @@ pub unsafe fn restore(dtype: DType, lane: *const u8, n: usize, arranged: *mut u8
     }
 }
 
-/// Gives the only zero among `m` values the sign of the first zero among `n` elements.
+/// Gives the only zero among `m` distinct values the sign of the first zero among `n` elements.
 ///
 /// # Safety
-/// `from` must point to `n` elements of the dtype, and `values` to `m`.
+/// `from` must point to `n` elements of the dtype, and `values` to `m` elements.
 pub unsafe fn restore_first(dtype: DType, from: *const u8, n: usize, values: *mut u8, m: usize) {
     // SAFETY: the caller guarantees the elements, and the types have the size and the alignment of the dtype.
     unsafe {
