@@ -1,4 +1,4 @@
-//! Convolutions computed tap by tap: for few channels, and for integers.
+//! Convolutions that are computed tap by tap: convolutions of few channels, and convolutions of integers.
 
 use super::Terms;
 use crate::{
@@ -10,11 +10,12 @@ use std::ops::Range;
 /// Number of results of a row that one task computes.
 const SPAN: usize = 1024;
 
-/// Up to this number of products per result, the overhead of a block takes longer than its loops. Blocks are then
-/// larger, and stay in the L1 cache instead of in registers.
+/// For at most this number of products per result, the overhead of a block takes longer than its loops. Then larger
+/// blocks are used, which stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
-/// Convolves: sums the products of a kernel with the elements under it. `T` must have the bits of the dtype.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it. `T` must have the bits
+/// of the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let [_, _, row] = plan.axes.map(|axis| axis.windows);
@@ -27,7 +28,7 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
             let windows = start..row.min(start + SPAN);
             let one = plan.axes[2].stride == 1;
             let few = plan.taps().saturating_mul(plan.inputs) <= FEW;
-            // SAFETY: each task writes results of its own, of type `T`.
+            // SAFETY: each task writes its own results, of type `T`.
             unsafe {
                 match (size_of::<T>(), one) {
                     (..=4, true) if few => span::<T, 512, true>(terms, task / spans, windows),
@@ -45,7 +46,7 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Number of tasks of this cost for which starting a thread pays.
+/// Minimum number of tasks per thread, if each task has this cost.
 fn grain(cost: usize) -> usize {
     (parallel::CHEAP / cost.max(1)).max(1)
 }
@@ -58,11 +59,11 @@ fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [us
 }
 
 versions! {
-    /// Computes a part of one row of results, in blocks of `N`.
+    /// Computes a range of one row of results, in blocks of `N`.
     ///
     /// # Safety
-    /// The terms must fit the plan and the dtype `T`; `UNIT` requires that the stride of the last axis is 1; nobody
-    /// else writes these results.
+    /// The terms must fit the plan and the dtype `T`, and nobody else may write these results. If `UNIT`, the stride of
+    /// the last axis must be 1.
     unsafe fn span[T: Numeric, const N: usize, const UNIT: bool][T, N, UNIT](terms: &Terms<'_>, row: usize, windows: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -74,14 +75,15 @@ versions! {
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
         let mut begin = windows.start;
         while begin < windows.end {
-            // a last block that is not full begins earlier, if possible, and computes some results again
+            // if the last block is not full, it begins earlier, if possible, and computes some results again
             if windows.end - begin < N && windows.end - windows.start >= N {
                 begin = windows.end - N;
             }
             let end = windows.end.min(begin + N);
             let full = end - begin == N;
             let mut sums = [first; N];
-            // taps that meet an element in every window of the block (`all`), and in some window (`some`)
+            // `all` are the taps that meet an element in every window of the block, and `some` those that do so in some
+            // window
             let (start, end_start) = (last.start(begin), last.start(end - 1));
             let (len, dilation) = (last.len as isize, last.dilation as isize);
             let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
@@ -106,7 +108,8 @@ versions! {
                         for tap in (some.start..all.start).chain(all.end..some.end) {
                             let inside = last.inside(tap, begin..end);
                             let at = start + (tap * last.dilation) as isize;
-                            // SAFETY: the tap belongs to the kernel, and the elements to the line, as `inside` says.
+                            // SAFETY: the tap belongs to the kernel, and `inside` has only windows whose elements
+                            // belong to the line.
                             unsafe {
                                 let weight = *taps.add(tap);
                                 for k in inside.start - begin..inside.end.max(inside.start) - begin {
@@ -129,7 +132,7 @@ versions! {
                     }
                 }
             }
-            // SAFETY: the results lie in this row.
+            // SAFETY: the results are in this row.
             unsafe {
                 let to = terms.to.cast::<T>().add(row * last.windows + begin);
                 std::ptr::copy_nonoverlapping(sums.as_ptr(), to, end - begin);
@@ -146,7 +149,7 @@ pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let cost = plan.axes[2].windows.saturating_mul(plan.taps()).saturating_mul(plan.inputs) + plan.axes[2].len;
     parallel::parallel(rows, grain(cost), |rows| {
         for row in rows {
-            // SAFETY: each task writes rows of its own, of type `T`.
+            // SAFETY: each task writes its own rows, of type `T`.
             unsafe { spread(terms, row, std::marker::PhantomData::<T>) };
         }
     });
@@ -169,7 +172,7 @@ versions! {
             // SAFETY: `k` is the index of an element of this row.
             unsafe { *to.add(k) = first };
         }
-        // the window in which a tap meets an index, if there is one
+        // the window in which a tap meets an index, or `None`
         let window = |axis: &crate::rules::Sliding, at: usize, tap: usize| {
             let from = (at + axis.padding).checked_sub(tap * axis.dilation)?;
             (from.is_multiple_of(axis.stride) && from / axis.stride < axis.windows).then_some(from / axis.stride)
@@ -188,8 +191,8 @@ versions! {
                             continue;
                         }
                         let start = last.start(inside.start) + (tap * last.dilation) as isize;
-                        // SAFETY: the tap belongs to the kernel, and the elements of the line and their places in the
-                        // row exist, as `inside` says.
+                        // SAFETY: the tap belongs to the kernel. `inside` has only elements of the line whose results
+                        // belong to the row.
                         unsafe {
                             let weight = *terms.weight.cast::<T>().add(taps + tap);
                             let from = terms.x.cast::<T>().add(line * last.windows + inside.start);

@@ -1,8 +1,8 @@
 //! Convolutions with channels, and pooling.
 //!
-//! A group of many channels is a matrix product of the kernel with the elements that each tap meets. These elements are
-//! laid out as a matrix for one block of results at a time, which stays in the cache. Few channels, and integers, are
-//! summed tap by tap.
+//! A group of many channels is computed as a matrix product of the kernel and the elements that each tap meets. These
+//! elements are copied into a matrix for one block of results at a time, so that the matrix stays in the cache. Few
+//! channels, and integers, are summed tap by tap.
 
 #![allow(clippy::needless_range_loop, reason = "axes in lockstep: a counter says which")]
 
@@ -26,7 +26,7 @@ use crate::{
     rules::{self, Convolution, WindowSteps},
 };
 
-/// Convolution: sums of the products of the kernel with the elements under it.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv<T: Numeric>(
     _: &Numpyish,
@@ -103,11 +103,11 @@ pub fn conv_transpose_of(
     })
 }
 
-/// Number of channels below which laying out a matrix costs more than the matrix product gains.
+/// Number of channels below which copying elements into a matrix costs more time than the matrix product saves.
 const FEW_CHANNELS: usize = 4;
 
-/// Runs the body with the type of a dtype; signed and unsigned integers share types, because their sums of products
-/// have the same bits.
+/// Runs the body with `$t` bound to the type of a dtype. Signed and unsigned integers share types, because their sums
+/// of products have the same bits.
 macro_rules! dispatch_bits {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
@@ -159,14 +159,14 @@ struct Terms<'a> {
     to: *mut u8,
 }
 
-// SAFETY: the operands are only read, and each thread writes results of its own.
+// SAFETY: the operands are only read, and each thread writes its own results.
 unsafe impl Sync for Terms<'_> {}
 
 impl Terms<'_> {
-    /// The initial value of the sums of a channel of the result: its bias, or 0.
+    /// The initial value of the sums for a channel of the result: the channel's bias, or 0.
     ///
     /// # Safety
-    /// `T` must be the type of the dtype, and the channel one of the result.
+    /// `T` must be the type of the dtype, and `channel` must be a channel of the result.
     unsafe fn first<T: Numeric>(&self, channel: usize) -> T {
         // SAFETY: the caller guarantees the type and the channel.
         if self.bias.is_null() { T::ZERO } else { unsafe { *self.bias.cast::<T>().add(channel) } }
@@ -193,7 +193,7 @@ fn run(
     finished(op, plan.shape, out, x.dtype)
 }
 
-/// The elements in C order, in the dtype of computation.
+/// The elements in C order, converted to the dtype `to` in which results are computed.
 fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> {
     if x.dtype == to {
         return copy::pack(op, x);

@@ -1,4 +1,4 @@
-//! Pooling: the largest element, or the mean, of windows.
+//! Pooling: the largest element or the mean of each window.
 
 use super::{finished, in_dtype};
 use crate::{
@@ -71,10 +71,10 @@ struct Ends<T> {
     to: *mut T,
 }
 
-// SAFETY: elements are only read, and each thread writes rows of its own.
+// SAFETY: elements are only read, and each thread writes its own rows.
 unsafe impl<T> Sync for Ends<T> {}
 
-/// Pools all planes: `from` must have the elements and `to` room for the results, of type `T`.
+/// Pools all planes. `from` must have the elements and `to` must have room for the results, of type `T`.
 fn pooled<T: Precision>(
     op: &'static str,
     plan: &Convolution,
@@ -115,12 +115,11 @@ fn pooled<T: Precision>(
 }
 
 versions! {
-    /// Pools some rows of results: first over the lines that the window covers, then along the row. `inside` has the
-    /// number of taps of each window of the row that meet elements, if only these count.
+    /// Pools a range of rows of results: first over the lines that the windows cover, then along the row. If only taps
+    /// that meet elements count, `inside` has their number for each window of the row.
     ///
     /// # Safety
-    /// Both ends must fit the plan, nobody else writes these rows, and `line` must be as long as a line of the
-    /// elements.
+    /// Both ends must fit the plan, nobody else may write these rows, and `line` must be as long as a line of elements.
     unsafe fn rows_of[T: Precision, const LARGEST: bool][T, LARGEST](
         plan: &Convolution, ends: &Ends<T>, rows: Range<usize>, line: &mut [T], inside: Option<&[T]>,
     ) {
@@ -144,7 +143,7 @@ versions! {
                     }
                 }
             }
-            // SAFETY: the results lie in this row.
+            // SAFETY: the results are in this row.
             let to = unsafe { std::slice::from_raw_parts_mut(ends.to.add(row * last.windows), last.windows) };
             to.fill(if LARGEST { T::LOWEST } else { T::ZERO });
             for tap in 0..last.taps {

@@ -12,23 +12,23 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Size in bytes of the matrix that is laid out for a block of results. The matrix and the parts of it that the product
-/// packs stay in the L2 cache together.
+/// Size in bytes of the matrix into which elements are copied for a block of results. The matrix and the packed copies
+/// that the product makes of it stay in the L2 cache together.
 const BLOCK: usize = 1 << 18;
 
-/// Number of channels of the result that a task computes, if there are few tasks.
+/// Number of channels of the result that one task computes, if there are few tasks.
 const CHANNELS: usize = 128;
 
-/// Number of tasks below which channels are divided. It does not depend on the number of threads, so the results do not
-/// either.
+/// Number of tasks below which channels are divided among tasks. It does not depend on the number of threads, so the
+/// results do not depend on that number either.
 const TASKS: usize = 32;
 
-/// Number of columns of a block (results or elements), if each column has `rows` rows.
+/// Number of columns of a block, if each column has `rows` rows. A column belongs to one result or to one element.
 fn columns(rows: usize, size: usize, all: usize) -> usize {
     (BLOCK / rows.saturating_mul(size)).clamp(64, 4096).min(all)
 }
 
-/// Runs `f` on tasks, with scratch memory of `n` elements, on several threads.
+/// Runs `f` for each task on several threads, with scratch memory of `n` elements.
 fn in_tasks<T: Numeric>(
     op: &'static str,
     tasks: usize,
@@ -53,7 +53,7 @@ fn in_tasks<T: Numeric>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Convolves: sums the products of a kernel with the elements under it.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it.
 pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.len).product();
@@ -64,7 +64,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     let groups = plan.batch * plan.groups;
     let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
     let parts = plan.outputs.div_ceil(channels);
-    // if the only tap meets every element, the elements are already laid out
+    // if there is one tap that meets every element, the elements are such a matrix already
     let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
     let room = if plain { 0 } else { inner * size };
     in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {
@@ -97,8 +97,8 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     })
 }
 
-/// Calls `f` for the parts of rows in a range of windows, counted in C order: with their two outer indices, the windows
-/// within the row, and the number of windows before them.
+/// Calls `f` for the part of each row that lies in a range of windows, counted in C order. The arguments are the two
+/// outer indices of the row, the windows within the row, and the number of windows of the range before them.
 fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
     let mut at = windows.start;
     while at < windows.end {
@@ -110,10 +110,10 @@ fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize;
 }
 
 versions! {
-    /// Lays out the elements that the taps meet in some windows: a row for each tap of each channel.
+    /// Copies the elements that the taps meet in some windows into a matrix, with a row for each tap of each channel.
     ///
     /// # Safety
-    /// `x` must have the channels of a group, of type `T`, and `to` room for the rows.
+    /// `x` must have the channels of a group, and `to` must have room for the rows, both of type `T`.
     unsafe fn lay_out[T: Numeric][T](terms: &Terms<'_>, x: *const T, to: *mut T, windows: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -127,7 +127,8 @@ versions! {
                     let y = lines.start(y) + (high * lines.dilation) as isize;
                     let outside = z < 0 || z >= planes.len as isize || y < 0 || y >= lines.len as isize;
                     let inside = if outside { row.start..row.start } else { last.inside(wide, row.clone()) };
-                    // SAFETY: the row has room for these windows; their elements are within the line, as `inside` says.
+                    // SAFETY: the row has room for these windows, and `inside` has only windows whose elements are
+                    // within the line.
                     unsafe {
                         let to = std::slice::from_raw_parts_mut(to.add(before), row.len());
                         let (skipped, end) = (inside.start - row.start, inside.end - row.start);
@@ -154,8 +155,8 @@ versions! {
     }
 }
 
-/// Transposed convolution: adds each element times the kernel to the results, for some channels of the result, one
-/// block of elements at a time.
+/// Transposed convolution: adds each element times the kernel to the results. A task computes some channels of the
+/// result, one block of elements at a time.
 pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();
@@ -194,10 +195,11 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
 }
 
 versions! {
-    /// Adds products to the results: a row of products for each tap of each channel.
+    /// Adds a matrix of products to the results. The matrix has a row for each tap of each channel.
     ///
     /// # Safety
-    /// `from` must have the rows for these elements, and `to` the channels, which nobody else writes, of type `T`.
+    /// `from` must have the rows for these elements, and `to` must have the channels, both of type `T`. Nobody else may
+    /// write the channels.
     unsafe fn put_in[T: Numeric][T](terms: &Terms<'_>, from: *const T, to: *mut T, channels: usize, elements: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -218,8 +220,8 @@ versions! {
                     }
                     let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
                     let first = last.start(inside.start) + (wide * last.dilation) as isize;
-                    // SAFETY: the products belong to these elements, and the places of the results are within the line,
-                    // as `inside` says.
+                    // SAFETY: the products belong to these elements, and `inside` has only elements whose results are
+                    // within the line.
                     unsafe {
                         let from = from.add(before + inside.start - row.start);
                         let to = to.add(line).offset(first);

@@ -1,4 +1,4 @@
-//! Gathers and scatters along one axis, with arrays of indices.
+//! Gathers and scatters along one axis, by arrays of indices.
 
 use super::sums::{Runs, product, sum};
 use crate::{
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 versions! {
     /// Returns whether all indices are within an axis, counted from either end. The test has no branches: an index
-    /// outside sets a sign bit.
+    /// outside the axis sets a sign bit.
     unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
         let n = len as i64;
         let mut bad = 0;
@@ -31,7 +31,7 @@ versions! {
 }
 
 pub(super) fn inside(indices: &[i64], len: usize) -> bool {
-    // SAFETY: the loop has no safety conditions.
+    // SAFETY: the loop has no preconditions.
     unsafe { all_inside(indices, len) }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
 }
 
-/// Number of elements before and after an axis: products of the other lengths.
+/// Numbers of elements before and after an axis: the products of the lengths of the axes before it and after it.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
@@ -75,7 +75,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     let (outer, inner) = around(x.shape, axis);
     let few = !x.is_c_order() && indices.len() < len / 2;
-    // a gather checks the indices that it uses
+    // `gather` checks the indices that it uses; the other loops do not
     if few || inner != 1 || len == 0 || outer == 0 {
         check(OP, indices, axis, len)?;
     }
@@ -95,7 +95,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
         for row in rows {
             let (outer, k) = (row / indices.len(), row % indices.len());
             let from = outer * len + from_start(indices[k], len);
-            // SAFETY: the rows are within both buffers; the index is within the axis, as checked.
+            // SAFETY: the rows are within both buffers, and the index is within the axis, as checked.
             unsafe { std::ptr::copy_nonoverlapping(ends.from.add(from * bytes), ends.to.add(row * bytes), bytes) };
         }
     });
@@ -103,7 +103,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     unsafe { RawArray::new(OP, shape, out) }
 }
 
-/// Implements [`take`] for a few slices, without reading the rest.
+/// Implements [`take`] for few indices: copies the slices at these indices, without reading the rest of the array.
 fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shape: Vec<usize>) -> Result<RawArray> {
     let mut flat = x.shape.to_vec();
     flat[axis] = indices.len();
@@ -118,7 +118,7 @@ fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shap
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Elements at indices along one axis, one index per position; the other axes broadcast.
+/// Elements at indices along one axis, with one index for each element of the result. The other axes broadcast.
 pub fn take_along_axis<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -145,14 +145,14 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
-    // a row reads one slab; element `k` of a row reads column `k` of it, unless a slab has one column
+    // each row reads one slab: element `k` of a row reads column `k` of the slab, unless the slab has one column
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
     gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
 
-/// The rows of a gather: `width` elements each, from a slab of `len` times `inner` elements.
+/// The rows of a gather. Each row has `width` elements, which are read from a slab of `len` times `inner` elements.
 struct Rows {
     count: usize,
     width: usize,
@@ -161,7 +161,8 @@ struct Rows {
     inner: usize,
 }
 
-/// Gathers rows. `slab` gives the first element of the slab of a row, `indices` the indices of a row.
+/// Gathers rows. `slab(row)` is the index of the first element of the row's slab, and `indices(row)` are the row's
+/// indices.
 fn gather<'a>(
     op: &'static str,
     shape: Vec<usize>,
@@ -171,7 +172,7 @@ fn gather<'a>(
     slab: &(dyn Fn(usize) -> usize + Sync),
     indices: &(dyn Fn(usize) -> &'a [i64] + Sync),
 ) -> Result<RawArray> {
-    /// Number of indices of one task: they are checked, and read again while they are in the cache.
+    /// Number of indices of one task. They are checked first, and read again while they are in the cache.
     const COLUMNS: usize = 1 << 12;
     let &Rows { count, width, axis, len, inner } = rows;
     let size = dtype.size();
@@ -199,16 +200,16 @@ fn gather<'a>(
     if outside.into_inner() {
         (0..count).try_for_each(|row| check(op, indices(row), axis, len))?;
     }
-    // SAFETY: no index was outside, so that every segment of every row has been written.
+    // SAFETY: all indices were inside, so every segment of every row has been written.
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Gathers elements at indices within the axis; each index reads its own column, from `first` on, if there are several
-/// columns.
+/// Gathers elements at indices within the axis. If there are several columns, each index reads its own column,
+/// beginning with column `first`.
 ///
 /// # Safety
-/// The slab must have `len` times `inner` elements, `out` room for an element for each index, and the columns must be
-/// below `inner`.
+/// The slab must have `len` times `inner` elements, `out` must have room for an element for each index, and the columns
+/// must be less than `inner`.
 unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: usize, indices: &[i64], out: *mut U) {
     // SAFETY: the caller guarantees the slab, enough room and the columns.
     unsafe {
@@ -224,7 +225,7 @@ unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: u
     }
 }
 
-/// A copy of `x` with values added at indices along one axis.
+/// A copy of `x` in which values are added to the elements at indices along one axis.
 pub fn scatter_add<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -235,7 +236,7 @@ pub fn scatter_add<T: Numeric>(
     typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
 }
 
-/// A copy of `x` whose elements at indices along one axis are multiplied by values.
+/// A copy of `x` in which the elements at indices along one axis are multiplied by values.
 pub fn scatter_mul<T: Numeric>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -251,7 +252,7 @@ pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: is
     scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
 
-/// A copy of `x` with the maximum of elements and values at indices along one axis.
+/// A copy of `x` in which the elements at indices along one axis are replaced by the maximum of element and value.
 pub fn scatter_max<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -262,7 +263,7 @@ pub fn scatter_max<T: Ordered>(
     typed(scattered("scatter_max", view(x), view(indices), view(values), axis, largest(T::DTYPE)))
 }
 
-/// A copy of `x` with the minimum of elements and values at indices along one axis.
+/// A copy of `x` in which the elements at indices along one axis are replaced by the minimum of element and value.
 pub fn scatter_min<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -273,7 +274,7 @@ pub fn scatter_min<T: Ordered>(
     typed(scattered("scatter_min", view(x), view(indices), view(values), axis, smallest(T::DTYPE)))
 }
 
-/// A copy of `x` whose elements at indices along one axis are replaced by values.
+/// A copy of `x` in which the elements at indices along one axis are replaced by values.
 pub fn scatter<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -284,17 +285,17 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// The loops of a scatter, which combine a value with an element: replace it, add to it and so on.
+/// The loops of a scatter. They combine a value with an element: replace the element, add to it and so on.
 struct Put {
-    /// Combines one value for each index with the elements of a lane of `len` elements.
+    /// Combines a value for each index with the element at that index, in a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
     /// Combines `n` values with `n` elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
-    /// If set, combines all values of one element at once, for columns of several lanes.
+    /// If set, combines all values that belong to one element at once, for columns of several lanes.
     runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
 }
 
-/// The columns `first..first + n` of lanes of `inner` columns, and their values.
+/// The columns `first..first + n` of lanes with `inner` columns, and the values for these columns.
 struct Lanes {
     to: *mut u8,
     values: *const u8,
@@ -304,7 +305,7 @@ struct Lanes {
     n: usize,
 }
 
-/// Defines the loops that combine 16-bit floats in float32, rounded once.
+/// Defines the loops that combine 16-bit floats in float32, and round each result once.
 macro_rules! combining_runs {
     ($name:ident: $combined:ident) => {
         unsafe fn $name<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
@@ -328,7 +329,7 @@ macro_rules! combining_runs {
 combining_runs! { add_runs: sum }
 combining_runs! { multiply_runs: product }
 
-/// Signed and unsigned integers have the same sums, bit by bit.
+/// Chooses the loops that add. Signed and unsigned integers share loops, because their sums have the same bits.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn addition(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
@@ -357,7 +358,7 @@ fn replacement(dtype: DType) -> Put {
     }
     unsafe fn at<U: Copy>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
         for (k, &i) in indices.iter().enumerate() {
-            // SAFETY: the index is within the lane, and there is a value for each.
+            // SAFETY: the index is within the lane, and there is a value for each index.
             unsafe { *lane.cast::<U>().add(from_start(i, len)) = *values.cast::<U>().add(k) };
         }
     }
@@ -369,7 +370,7 @@ macro_rules! combining {
     ($bound:ident $method:ident: $at:ident $row:ident) => {
         unsafe fn $at<T: $bound>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
             for (k, &i) in indices.iter().enumerate() {
-                // SAFETY: the index is within the lane, and there is a value for each.
+                // SAFETY: the index is within the lane, and there is a value for each index.
                 unsafe {
                     let to = lane.cast::<T>().add(from_start(i, len));
                     *to = (*to).$method(*values.cast::<T>().add(k));
@@ -393,7 +394,8 @@ combining! { Numeric times: multiply_at multiply_row }
 combining! { Ordered maximum: maximum_at maximum_row }
 combining! { Ordered minimum: minimum_at minimum_row }
 
-/// Signed and unsigned integers have the same products, bit by bit.
+/// Chooses the loops that multiply. Signed and unsigned integers share loops, because their products have the same
+/// bits.
 #[inline(never)] // not inlined, for the same reason as `addition`
 fn multiplication(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
@@ -414,7 +416,7 @@ fn multiplication(dtype: DType) -> Put {
     }
 }
 
-/// Chooses the loops of a dtype with an order.
+/// Chooses the loops for a dtype whose elements are ordered.
 macro_rules! ordered {
     ($dtype:expr, $at:ident $row:ident) => {{
         fn of<T: Ordered>() -> Put {
@@ -450,8 +452,8 @@ fn smallest(dtype: DType) -> Put {
     ordered!(dtype, minimum_at minimum_row)
 }
 
-/// Combines values in the order of the indices, so that sums do not depend on threads, and the last of equal indices
-/// wins.
+/// Combines values with elements in the order of the indices, so that sums do not depend on the threads, and the last
+/// of several equal indices wins.
 fn scattered(
     op: &'static str,
     x: View<'_>,
@@ -460,7 +462,7 @@ fn scattered(
     axis: isize,
     put: Put,
 ) -> Result<RawArray> {
-    /// Number of columns of one task, if there are many.
+    /// Number of columns of one task, if there are many columns.
     const COLUMNS: usize = 1 << 9;
     let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
     let (len, size) = (x.shape[axis], x.dtype.size());
@@ -470,7 +472,7 @@ fn scattered(
     check(op, indices, axis, len)?;
     let out = copy::to_buffer(op, x)?;
     if values.len() == 0 {
-        // with no element to write, the axes after this one may have any length
+        // The axes after the indexed axis may have any length here, because no element is written.
         // SAFETY: the copy has all elements.
         return unsafe { RawArray::new(op, x.shape.to_vec(), out) };
     }
@@ -489,7 +491,7 @@ fn scattered(
             let (o, first) = (task / segments, task % segments * COLUMNS);
             let width = COLUMNS.min(inner - first);
             // SAFETY: indices are within the axis, as checked. Tasks write to different indices of the axes before the
-            // axis, or to different columns.
+            // indexed axis, or to different columns.
             unsafe {
                 if let Some((put, runs)) = &runs {
                     let to = ends.to.add(o * len * inner * size);
@@ -568,7 +570,7 @@ mod tests {
         assert!(take_along_axis(&B, &x, &counting(&[3]), 0).is_err());
     }
 
-    /// Index arrays with indices counted from both ends.
+    /// Arrays of random indices, which are counted from both ends.
     fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
         let places: NdArray<i64> = dice.layout_of(shape);
         places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()

@@ -1,6 +1,6 @@
-//! Indexing with lists of indices: one gather, and one loop that writes values.
+//! Indexing with lists of indices: a gather that reads the selected elements, and a loop that writes values to them.
 //!
-//! The arrays and masks of a list become one list of offsets, which the loops add to the offsets of the kept axes.
+//! The arrays and masks in a list become one list of offsets, which the loops add to the offsets along the other axes.
 
 use super::{
     along::{check, from_start, inside},
@@ -21,12 +21,12 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// The elements that a list of indices selects: a view if it has only slices, numbers and new axes.
+/// The elements that a list of indices selects. The result is a view if the list has only slices, numbers and new axes.
 pub fn get<T: Element>(_: &Numpyish, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     got("get", x, index)
 }
 
-/// Like [`get`], on behalf of an op.
+/// Like [`get`], with the name of the op for errors.
 fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     let selection = select(op, x.shape(), index)?;
     match selection.is_view() {
@@ -36,8 +36,8 @@ fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish
 }
 
 /// The flat indices, in C order, of the elements that a list of indices selects from an array of this shape. `arrays`
-/// has the host arrays and masks of those items that are an array or a mask. If set, `values` is the shape of the
-/// values to write to these elements, and the size of one value.
+/// has the host arrays and masks for the items of the list that are arrays or masks. If values are to be written to
+/// these elements, `values` is the shape of the values and the size of one value.
 pub fn places<B: Arrays>(
     op: &'static str,
     shape: &[usize],
@@ -54,7 +54,7 @@ pub fn places<B: Arrays>(
     });
     let items: Vec<Index<'_, Numpyish>> = items.collect();
     if let Some((values, size)) = values {
-        // errors about shapes come before those about indices
+        // errors about shapes are reported before errors about indices
         let selection = select(op, shape, Indices::Any(&items))?;
         let shapes = Shapes::new(op, &selection, &picked(&selection, Indices::Any(&items)), size)?;
         rules::assigned(op, values, &shapes.result)?;
@@ -65,7 +65,7 @@ pub fn places<B: Arrays>(
     got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
 }
 
-/// Replaces the elements that a list of indices selects by values; the last of equal indices wins.
+/// Replaces the elements that a list of indices selects by values. The last of several equal indices wins.
 pub fn set<T: Element>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -75,7 +75,7 @@ pub fn set<T: Element>(
     put::<T>("set", x, index, values, replacement(T::DTYPE))
 }
 
-/// Adds values to the elements that a list of indices selects; equal indices add up.
+/// Adds values to the elements that a list of indices selects. Values for equal indices add up.
 pub fn add_at<T: Numeric>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -89,7 +89,7 @@ fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Re
     Selection::of(op, &Numpyish::new(), shape, index.iter())
 }
 
-/// The steps of a view, for a selection without arrays.
+/// The steps that make a view for a selection without arrays.
 fn steps(selection: &Selection) -> Vec<Step> {
     let spans = || selection.spans.iter().enumerate();
     let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
@@ -99,7 +99,7 @@ fn steps(selection: &Selection) -> Vec<Step> {
     steps
 }
 
-/// The arrays and masks of a list, as views.
+/// The arrays and masks in a list, as views.
 fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'a>> {
     let items: Vec<Index<'a, Numpyish>> = index.iter().collect();
     let picked = selection.picks.iter().filter_map(|pick| match items[pick.item] {
@@ -110,19 +110,21 @@ fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'
     picked.collect()
 }
 
-/// The plan of the loops: offsets of the selected elements from the array's first element, in elements.
+/// The plan of the loops. Its offsets are distances from the array's first element to the selected elements, in
+/// elements.
 struct Walk {
-    /// Offsets along the axes before those that arrays index.
+    /// Offsets along the axes before the axes that arrays index.
     before: Vec<isize>,
-    /// Offsets of all index arrays together.
+    /// Offsets along the axes that arrays index, one for each index of their common shape.
     arrays: Vec<isize>,
-    /// Offsets along the axes after those that arrays index, without the last axis.
+    /// Offsets along the axes after the axes that arrays index, without the last axis.
     behind: Vec<isize>,
-    /// Length and stride of that last axis; a single element if there is no such axis.
+    /// Length and stride of the last of these axes, or a single element if no axis follows.
     row: (usize, isize),
 }
 
-/// The shapes of a selection: of the result, of its arrays after broadcasting, and of each array.
+/// The shapes of a selection: the shape of the result, the common shape of its arrays after broadcasting, and the shape
+/// of each array.
 struct Shapes {
     result: Vec<usize>,
     arrays: Vec<usize>,
@@ -163,7 +165,7 @@ impl Walk {
     }
 }
 
-/// Removes axes of length 1, and merges neighbours that are one axis in memory.
+/// Removes axes of length 1. Merges neighbouring axes if they are one axis in memory.
 fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
     let mut joined: Vec<(usize, isize)> = Vec::with_capacity(axes.len());
     for &(len, stride) in axes.iter().filter(|(len, _)| *len != 1) {
@@ -175,7 +177,7 @@ fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
     joined
 }
 
-/// The offsets of all indices of some axes, in C order.
+/// The offsets for all indices along some axes, in C order.
 fn leads(op: &'static str, axes: &[(usize, isize)]) -> Result<Vec<isize>> {
     let mut leads = buffer::vec(op, axes.iter().map(|(len, _)| len).product())?;
     leads.push(0);
@@ -201,7 +203,7 @@ fn true_elements(op: &'static str, mask: View<'_>) -> Result<usize> {
     with_flags(op, mask, |flags| flags.iter().map(|&flag| usize::from(flag)).sum())
 }
 
-/// The offsets of the true elements of a mask, in axes of these strides.
+/// The offsets of the true elements of a mask, in an array with these strides along the mask's axes.
 fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -> Result<Vec<isize>> {
     let mut offsets = buffer::vec(op, n)?;
     with_flags(op, mask, |flags| {
@@ -227,8 +229,8 @@ fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -
     Ok(offsets)
 }
 
-/// The offsets of the arrays and masks together, for each index of their common shape. If that shape is empty, no index
-/// is checked.
+/// The offsets for all arrays and masks together, one for each index of their common shape. If that shape is empty,
+/// indices are not checked.
 fn offsets(
     op: &'static str,
     (shape, strides): (&[usize], &[isize]),
@@ -265,7 +267,7 @@ fn offsets(
     }
 }
 
-/// The offsets of indices along an axis.
+/// The offsets for the indices in an array, along an axis.
 fn array_offsets(op: &'static str, x: View<'_>, axis: usize, len: usize, stride: isize) -> Result<Vec<isize>> {
     let packed = copy::pack(op, x)?;
     // SAFETY: the packed copy has `x.len()` indices.
@@ -283,7 +285,7 @@ fn gathered(op: &'static str, x: View<'_>, selection: &Selection, picked: &[View
     let walk = Walk::new(op, (x.shape, x.strides), selection, picked, &shapes)?;
     let out = Buffer::new(op, shapes.result.iter().product(), x.dtype)?;
     let ends = Ends { from: x.start, to: out.start() };
-    // SAFETY: all offsets lead to elements of the array, since no index was outside, and there is room for all
+    // SAFETY: all indices were inside, so all offsets lead to elements of the array, and there is room for all
     // elements.
     unsafe { by_bits!(x.dtype, U => walk.gather::<U>(&Ends { from: ends.from.cast(), to: ends.to.cast() })) };
     // SAFETY: the gather has written every element.
@@ -294,15 +296,15 @@ impl Walk {
     /// Number of elements of one task.
     const TASK: usize = CHEAP / 4;
 
-    /// Copies all elements of the walk, one after the other.
+    /// Copies all elements of the walk, one after another.
     ///
     /// # Safety
-    /// `from` must have these elements, of type `U`; `to` must have room for all of them.
+    /// `from` must have these elements, of type `U`, and `to` must have room for all of them.
     unsafe fn gather<U: Copy + Send + Sync>(&self, ends: &Ends<U>) {
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let each = behind.len() * n;
         if each == 1 {
-            // single elements: tasks are parts of the lists of offsets
+            // the elements are copied one by one, and each task has a range of the offsets of the arrays
             let parts = arrays.len().div_ceil(Self::TASK);
             let grain = CHEAP / arrays.len().clamp(1, Self::TASK);
             return parallel::parallel(before.len() * parts, grain, |tasks| {
@@ -334,12 +336,12 @@ impl Walk {
         });
     }
 
-    /// Combines the elements of the walk with values: one value for all elements, or one value per element, in the
-    /// order of the walk. Values of equal indices are combined in order.
+    /// Combines the elements of the walk with values: one value for all elements, or one value per element in the order
+    /// of the walk. Values for equal indices are combined in their order.
     ///
     /// # Safety
-    /// `ends.to` must have these elements, of type `U`, all of them distinct except for equal offsets of the arrays;
-    /// `ends.from` must have as many values, or one.
+    /// `ends.to` must have these elements, of type `U`. They must be distinct, except that arrays may have equal
+    /// offsets. `ends.from` must have as many values, or one value.
     unsafe fn put<U: Copy + Send + Sync>(
         &self,
         ends: &Ends<U>,
@@ -355,7 +357,7 @@ impl Walk {
         parallel::parallel(count, (CHEAP / work.max(1)).max(1), |tasks| {
             for task in tasks {
                 if *n == 1 && behind.len() == 1 {
-                    // single elements
+                    // the elements are combined one by one
                     for (j, offset) in arrays.iter().enumerate() {
                         let value = if single { 0 } else { task * arrays.len() + j };
                         // SAFETY: the caller guarantees the elements, and a task is an index of the axes before the
@@ -386,7 +388,7 @@ impl Walk {
         });
     }
 
-    /// Adds values, or one value, to the elements of the walk; all values of one element are added in float32.
+    /// Adds values, or a single value, to the elements of the walk. All values for one element are added in float32.
     ///
     /// # Safety
     /// The conditions of [`Walk::put`] hold.
@@ -429,7 +431,7 @@ fn replacement(dtype: DType) -> Put {
     by_bits!(dtype, U => of::<U>)
 }
 
-/// Signed and unsigned integers have the same sums, bit by bit.
+/// Chooses the loop that adds. Signed and unsigned integers share loops, because their sums have the same bits.
 #[inline(never)] // not inlined, for the same reason as `replacement`
 fn addition(dtype: DType) -> Put {
     unsafe fn of<U: Numeric>(walk: &Walk, ends: &Ends<u8>, single: bool) {
@@ -445,7 +447,7 @@ fn addition(dtype: DType) -> Put {
                     let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
                     walk.put_sums(&ends, single, &runs);
                 }
-                // if there is no memory for the order, add one value after the other
+                // if there is no memory for the order, values are added one after another
                 Err(_) => of::<U>(walk, ends, single),
             }
         }
@@ -479,7 +481,7 @@ fn put<T: Element>(
     ready.put(op, (x.shape(), x.strides()), start, put)
 }
 
-/// The checked operands of a write, before the array is made changeable.
+/// The operands of a write, which have been checked before the array is made writable.
 struct Ready<'a> {
     selection: &'a Selection,
     picked: &'a [View<'a>],
@@ -496,7 +498,7 @@ impl<'a> Ready<'a> {
         Ok(Ready { selection, picked, shapes, values })
     }
 
-    /// Writes the values to the array of this shape and these strides; nobody else may have a handle of its elements.
+    /// Writes the values to the array of this shape and these strides. Nobody else may have access to its elements.
     fn put(self, op: &'static str, layout: (&[usize], &[isize]), start: *mut u8, put: Put) -> Result<()> {
         let Ready { selection, picked, shapes, values } = self;
         let walk = Walk::new(op, layout, selection, picked, &shapes)?;
@@ -506,8 +508,8 @@ impl<'a> Ready<'a> {
         let single = values.view().len() == 1;
         let values = if single { values } else { values.broadcast(op, &shapes.result)? };
         let packed = copy::pack(op, values.view())?;
-        // SAFETY: all offsets lead to elements of the array, since no index was outside. Nobody else reads these
-        // elements, and they are distinct. There is one value, or one per element.
+        // SAFETY: all indices were inside, so all offsets lead to elements of the array. Nobody else reads these
+        // elements, and they are distinct. There is one value, or one value per element.
         unsafe { put(&walk, &Ends { from: packed.start(), to: start }, single) };
         Ok(())
     }
@@ -536,7 +538,7 @@ mod tests {
         assert_ne!(copy, start);
         set(&B, &mut x, slices(&[]), Operand::array(&counting(&[2, 1]))).unwrap();
         assert_eq!((list(&x), x.as_ptr()), (vec![0, 0, 0, 1, 1, 1], copy));
-        // more leading axes of length 1 than the part has, and steps beyond the axis
+        // the values have more leading axes of length 1 than the selected part has axes; the steps lead beyond the axis
         set(&B, &mut x, slices(&[Slice::at(1)]), Operand::array(&counting(&[1, 1, 3]))).unwrap();
         let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
         set(&B, &mut x, slices(&[far, far]), Operand::Scalar(9)).unwrap();
@@ -545,7 +547,7 @@ mod tests {
         assert!(refused.is_err() && list(&x) == [0, 0, 0, 0, 9, 2]);
     }
 
-    /// In arrays of any layout, a list selects the same elements as its indices one after another.
+    /// In arrays of any layout, a list of indices selects the same elements as its indices applied one after another.
     #[test]
     fn layouts() {
         let mut dice = Dice(11);

@@ -1,4 +1,4 @@
-//! Elements at which a mask is true, and their indices.
+//! Elements at which a mask is true, and the indices of nonzero elements.
 
 use crate::{
     DType, Element, Result,
@@ -17,7 +17,8 @@ use crate::{
 /// Number of flags that one task searches for true flags.
 const BLOCK: usize = 1 << 14;
 
-/// The elements, in C order, at which a mask is true: single elements, or subarrays over the axes that the mask lacks.
+/// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, these are subarrays over the
+/// other axes.
 pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
     typed(masked(view(x), view(mask)))
 }
@@ -26,7 +27,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     const OP: &str = "boolean_mask";
     let Masked { cell, .. } = rules::masked(OP, x.shape, mask.shape)?;
     let (elements, flags) = (copy::pack(OP, x)?, copy::pack(OP, mask)?);
-    // SAFETY: the packed copy has the bools of the mask; each is a byte of 0 or 1.
+    // SAFETY: the packed copy has the bools of the mask, each of which is a byte of 0 or 1.
     let flags = unsafe { flags.slice::<bool>(mask.len()) };
     if !cell.is_empty() {
         return cells(OP, x.dtype, elements.start(), flags, &cell);
@@ -44,7 +45,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
         for i in blocks {
             let first = if i == 0 { 0 } else { ends[i - 1] };
             let flags = &flags[i * BLOCK..flags.len().min((i + 1) * BLOCK)];
-            // SAFETY: both addresses lie in their buffers, and a block writes as many elements as it has true flags.
+            // SAFETY: both addresses are in their buffers, and a block writes as many elements as it has true flags.
             unsafe {
                 let (from, to) = (both.from.add(i * BLOCK * size), both.to.add(first * size));
                 by_bits!(x.dtype, U => compress::<U>(|i| *from.cast::<U>().add(i), flags, to.cast(), ends[i] - first));
@@ -63,7 +64,7 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     if out.len() > 0 {
         let bytes = out.len() / n * dtype.size();
         for (to, (i, _)) in flags.iter().enumerate().filter(|(_, flag)| **flag).enumerate() {
-            // SAFETY: the subarray lies in both arrays, and the result has room for one subarray per true flag.
+            // SAFETY: the subarray is in both arrays, because the result has room for one subarray per true flag.
             unsafe { std::ptr::copy_nonoverlapping(from.add(i * bytes), out.start().add(to * bytes), bytes) };
         }
     }
@@ -71,8 +72,8 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the `room` values whose flags are true. Each value is written to the next place, which advances only if the
-/// flag is true, so that there is no branch to predict.
+/// Writes the `room` values whose flags are true. Every value is written after the values kept so far, but kept only if
+/// its flag is true, so that there is no branch to predict.
 ///
 /// # Safety
 /// `out` must have room for `room` values.
@@ -83,7 +84,7 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
         if next == room {
             return;
         }
-        // SAFETY: the caller guarantees enough room, and `next` is below `room`, as just checked.
+        // SAFETY: the caller guarantees enough room, and `next` is less than `room`, as just checked.
         unsafe { out.add(next).write(at(i)) };
         next += usize::from(flag);
     }
@@ -135,7 +136,7 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     };
     let len = x.shape[outer.len()].max(1);
     let mut index = vec![0; outer.len()];
-    // row by row: the outer indices change only between rows, which avoids divisions
+    // the loop goes row by row, because the outer indices change only between rows, which avoids divisions
     for row in flags.chunks(len) {
         let found = row.iter().filter(|&&flag| flag).count();
         // SAFETY: there is room for all indices, and this row has `found` true flags.
@@ -155,7 +156,8 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     Ok((n, places))
 }
 
-/// A flag for each element of `x`, in C order, true if it is nonzero; `elements` are the packed elements of `x`.
+/// A flag for each element of `x`, in C order, which is true if the element is nonzero. `elements` are the packed
+/// elements of `x`.
 fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>> {
     let n = x.len();
     let flags = Buffer::new(op, n, DType::Bool)?;
@@ -163,7 +165,7 @@ fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>
     let both = copy::Ends { from: elements, to: flags.start() };
     parallel::parallel(n, CHEAP, |range| {
         let both = &both;
-        // SAFETY: the range is within both; tasks write different ranges.
+        // SAFETY: the range is within both buffers, and tasks write different ranges.
         unsafe { test(both.from.add(range.start * size), both.to.add(range.start), range.len()) };
     });
     // SAFETY: every flag has been written, as a byte of 0 or 1.

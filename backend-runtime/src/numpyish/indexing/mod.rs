@@ -1,4 +1,4 @@
-//! Parts of arrays: slices, gathers, scatters, masks.
+//! Indexing of arrays: slices, gathers, scatters and masks.
 
 mod along;
 mod index;
@@ -15,7 +15,7 @@ pub use part::getitem;
 mod tests {
     use super::super::{NdArray, typed::array};
 
-    /// An array of 0, 1, 2 and so on.
+    /// An array with the elements 0, 1, 2 and so on.
     pub fn counting(shape: &[usize]) -> NdArray<i64> {
         let n = shape.iter().product::<usize>() as i64;
         array("test", shape, (0..n).collect()).unwrap()

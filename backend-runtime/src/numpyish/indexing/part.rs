@@ -1,4 +1,4 @@
-//! Parts of arrays, by a range or an index for each axis.
+//! Basic indexing of arrays, by a range or an index for each axis.
 
 use crate::{
     Element, Result, Slice,
@@ -10,7 +10,7 @@ use crate::{
 };
 use ndarray::Slice as Part;
 
-/// A part of the array, sharing its memory.
+/// A part of the array, as a view that shares its memory.
 pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
     changed_by(x, part(x.shape(), slices))
 }

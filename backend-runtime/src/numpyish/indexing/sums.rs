@@ -1,9 +1,10 @@
-//! Sums and products of 16-bit floats with the same target: in float32, rounded once. A sum that is rounded after each
-//! of many terms stops growing, and a product overflows or underflows on the way.
+//! Sums and products of 16-bit floats that are combined into the same element. They are computed in float32 and rounded
+//! once. If the result were rounded after each of many terms, a sum would stop growing, and a product would overflow or
+//! underflow on the way.
 
 use crate::{Real, Result, numpyish::buffer};
 
-/// Indices of numbers, grouped by target.
+/// Indices of values, grouped by the element (target) that the values are combined into.
 pub(super) struct Runs {
     order: Vec<usize>,
     /// End of each group within `order`.
@@ -11,7 +12,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Groups `n` numbers by the target `place(k)` of each. Numbers with the same target keep their order.
+    /// Groups the indices `k` of `n` values by their targets `place(k)`. Indices with the same target keep their order.
     pub fn of<P: Ord>(op: &'static str, n: usize, place: impl Fn(usize) -> P) -> Result<Runs> {
         let mut order = buffer::vec::<usize>(op, n)?;
         order.extend(0..n);
@@ -23,14 +24,14 @@ impl Runs {
         Ok(Runs { order, ends })
     }
 
-    /// The numbers of each target.
+    /// The indices of the values of each target.
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.order[start..end])
     }
 }
 
-/// The sum of an element and further numbers.
+/// The sum of an element and the values `more`.
 #[inline(always)]
 pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
     let first: f32 = first.into();
@@ -38,7 +39,7 @@ pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) 
     T::of(f64::from(sum))
 }
 
-/// The product of an element and further numbers.
+/// The product of an element and the values `more`.
 #[inline(always)]
 pub(super) fn product<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
     let first: f32 = first.into();
