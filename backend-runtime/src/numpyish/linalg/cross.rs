@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{Complex, DType, Numeric, Result};
 
-/// The cross products of vectors of three elements along the last axis, if both arrays have the same shape and are in C
-/// order; otherwise `None`. Also `None` for 16-bit floats, whose differences of products are rounded only once.
+/// The cross products of vectors of three elements along the last axis. Returns `None` if the arrays differ in shape or
+/// are not in C order, and for 16-bit floats, whose differences of products are rounded only once.
 pub fn cross_of_rows<T: Numeric>(x1: HostView<'_, T>, x2: HostView<'_, T>) -> Result<Option<NdArray<T>>> {
     let (x1, x2) = (x1.view(), x2.view());
     let suits = x1.shape == x2.shape && x1.shape.last() == Some(&3) && x1.is_c_order() && x2.is_c_order();
@@ -38,7 +38,8 @@ fn crossed(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     unsafe { RawArray::new(OP, x1.shape.to_vec(), out) }
 }
 
-/// The loop of a dtype. Signed and unsigned integers have the same products and differences, bit by bit.
+/// Chooses the loop for a dtype. Signed and unsigned integers share a loop, because their products and differences have
+/// the same bits.
 fn rows_of(dtype: DType) -> unsafe fn(*const u8, *const u8, *mut u8, usize) {
     use DType::*;
     match dtype {
@@ -57,7 +58,8 @@ versions! {
     /// Writes the cross products of `n` pairs of vectors.
     ///
     /// # Safety
-    /// All three pointers must have three elements of `T` for each vector, and nobody else uses those of `out`.
+    /// All three pointers must have three elements of `T` for each vector, and nobody else may use the elements of
+    /// `out`.
     unsafe fn rows[T: Numeric][T](x: *const u8, y: *const u8, out: *mut u8, n: usize) {
         let (x, y, out) = (x.cast::<[T; 3]>(), y.cast::<[T; 3]>(), out.cast::<[T; 3]>());
         for k in 0..n {

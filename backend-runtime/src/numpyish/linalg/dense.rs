@@ -1,4 +1,4 @@
-//! Conversion of batches of matrices for `backend-linalg`: to double precision in column-major order, and back.
+//! Conversion of batches of matrices for `backend-linalg`, to double precision and column-major order, and back.
 
 use super::pack;
 use crate::{
@@ -17,7 +17,7 @@ pub trait Wide: Scalar + Element + Numeric {}
 
 impl<T: Scalar + Element + Numeric> Wide for T {}
 
-/// Runs an expression with `S` the type in which matrices of a real or complex dtype are factorized.
+/// Runs an expression with `S` bound to the type in which matrices of a real or complex dtype are factorized.
 macro_rules! in_double {
     ($dtype:expr, $s:ident => $e:expr) => {
         match $dtype.kind() {
@@ -41,7 +41,7 @@ pub enum Order {
     Rows,
 }
 
-/// Copies of the matrices of an array, one after the other, with its leading axes broadcast to `leading`.
+/// Copies of the matrices of an array, one after another, with the array's leading axes broadcast to `leading`.
 pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order: Order) -> Result<Vec<S>> {
     let split = x.shape.len() - 2;
     let missing = leading.len() - split;
@@ -55,7 +55,7 @@ pub fn matrices<S: Wide>(op: &'static str, x: View<'_>, leading: &[usize], order
     strides.extend(axes.map(|k| x.strides[k]));
     let x = View { shape: &shape, strides: &strides, ..x };
     let elements = copy::to_buffer(op, x)?;
-    // SAFETY: all elements have been copied, and have the matched dtype.
+    // SAFETY: all elements have been copied, and have the dtype of this match arm.
     unsafe {
         match x.dtype {
             DType::Float32 => cast(op, elements.into_vec::<f32>()),
@@ -77,7 +77,7 @@ pub fn require_finite<S: Wide>(op: &'static str, elements: &[S]) -> Result<()> {
     if elements.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(rules::not_finite(op)) }
 }
 
-/// An array of this shape and dtype, from elements in double precision in C order.
+/// An array of this shape and dtype, from elements in C order and in double precision.
 pub fn array<S: Wide>(op: &'static str, shape: Vec<usize>, elements: Vec<S>, dtype: DType) -> Result<RawArray> {
     match dtype {
         DType::Float32 => RawArray::from_vec(op, shape, cast::<S, f32>(op, elements)?),
@@ -86,7 +86,7 @@ pub fn array<S: Wide>(op: &'static str, shape: Vec<usize>, elements: Vec<S>, dty
     }
 }
 
-/// Like `array`, from elements whose matrices are stored column by column.
+/// Like `array`, but the matrices in `elements` are stored column by column.
 pub fn by_columns<S: Wide>(
     op: &'static str,
     mut shape: Vec<usize>,
@@ -100,12 +100,12 @@ pub fn by_columns<S: Wide>(
     Ok(array(op, shape, elements, dtype)?.permuted(&order))
 }
 
-/// Number of multiplications for which a second thread pays.
+/// Number of multiplications from which a second thread saves time.
 const SEVERAL_THREADS: usize = 1 << 16;
 
-/// Calls `f` for each matrix of a batch, of at most `m` rows or columns, on several threads if that pays. Returns the
-/// error of any one matrix. If nothing is written, `f` is not called, because there may be any number of matrices
-/// without elements.
+/// Calls `f` for each matrix of a batch, on several threads if that saves time. Matrices have at most `m` rows or
+/// columns. Returns the error of any one matrix. If nothing is written, `f` is not called, because there may be any
+/// number of matrices without elements.
 pub fn each(
     op: &'static str,
     batch: usize,
@@ -117,7 +117,8 @@ pub fn each(
         return Ok(());
     }
     let work = m.saturating_mul(m).saturating_mul(m).max(1);
-    // room for the operands that the factorization's matrix products pack; no product is larger than the matrix
+    // checks the memory for operands that the factorization's matrix products pack; no product is larger than the
+    // matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
@@ -144,7 +145,7 @@ fn error(op: &'static str, why: Failure) -> Error {
     }
 }
 
-/// Equal parts of a list, one for each matrix. Several threads may write different parts at the same time.
+/// A list divided into equal parts, one for each matrix. Several threads may write different parts at the same time.
 pub struct Parts<T> {
     all: parallel::Shared<T>,
     size: usize,

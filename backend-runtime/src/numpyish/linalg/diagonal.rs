@@ -1,4 +1,4 @@
-//! Diagonals, as copies, because ndarray has no view of diagonals along arbitrary axes.
+//! Diagonals of arrays. They are copies, because ndarray has no view of diagonals along arbitrary axes.
 
 use crate::{
     Element, Result,
@@ -22,7 +22,7 @@ pub fn diagonal<T: Element>(
     let taken = |x: View<'_>| {
         let diagonal = rules::Diagonal::of(OP, x.shape, offset, [axis1, axis2], x.dtype.size())?;
         let (start, strides) = diagonal.strides(x.strides);
-        // SAFETY: the rule's start is an element of the array, or the offset 0 if the diagonal is empty.
+        // SAFETY: `start` is the offset of an element of the array, or 0 if the diagonal is empty.
         let start = unsafe { x.at(start) };
         copy::to_raw(OP, View { start, dtype: x.dtype, shape: &diagonal.shape, strides: &strides })
     };

@@ -1,4 +1,4 @@
-//! Factorizations and their applications, by `backend-linalg` (the faer library), for each matrix of a batch.
+//! Factorizations of each matrix of a batch, and solutions by them, with `backend-linalg` (the faer library).
 
 use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
 use crate::{
@@ -22,13 +22,13 @@ fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Cholesky factors of Hermitian matrices, of which only one triangle is read.
+/// Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
 pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Result<NdArray<T>> {
     fn run<S: Wide>(x: View<'_>, upper: bool) -> Result<RawArray> {
         const OP: &str = "cholesky";
         let n = rules::square(OP, x.shape)?;
-        // the upper triangle row by row is the lower triangle of the transpose column by column; this holds for the
-        // matrix and for its factor
+        // the upper triangle row by row is the lower triangle of the transpose column by column, both for the matrix
+        // and for its factor
         let mut a = matrices::<S>(OP, x, leading(x.shape), if upper { Order::Rows } else { Order::Columns })?;
         let batch = batch(leading(x.shape));
         let written = a.len();
@@ -41,7 +41,7 @@ pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Resu
     typed(in_double!(T::DTYPE, S => run::<S>(view(x), upper)))
 }
 
-/// The right-hand sides of systems, as matrices; a vector becomes one column.
+/// The right-hand sides of systems, as matrices. A vector becomes a matrix of one column.
 fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Result<Vec<S>> {
     if system.is_vector {
         let (shape, strides) = ([b.shape[0], 1], [b.strides[0], 0]);
@@ -183,7 +183,7 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
             // SAFETY: each matrix belongs to one call.
             let (a, s, u, v) = unsafe { (part_a.at(i), part_s.at(i), part_u.at(i), part_v.at(i)) };
             S::svd(a, s, Some([&mut *u, &mut *v]), m, n)?;
-            // the columns of v, one after the other, are the rows of its transpose
+            // the columns of v, one after another, are the rows of its transpose
             v.iter_mut().for_each(|x| *x = Scalar::conj(*x));
             Ok(())
         })?;
@@ -213,13 +213,13 @@ pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::
     typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
 }
 
-/// Eigenvalues and eigenvectors of Hermitian matrices, of which only the lower triangle is read.
+/// Eigenvalues and eigenvectors of Hermitian matrices. Only the lower triangle of each matrix is read.
 pub fn eigh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T::Real>, NdArray<T>)> {
     let (w, v) = in_double!(T::DTYPE, S => hermitian::<S>("eigh", view(x), true))?;
     Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eigh")))?))
 }
 
-/// Eigenvalues of Hermitian matrices, of which only the lower triangle is read.
+/// Eigenvalues of Hermitian matrices. Only the lower triangle of each matrix is read.
 pub fn eigvalsh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
     typed(in_double!(T::DTYPE, S => hermitian::<S>("eigvalsh", view(x), false)).map(|(w, _)| w))
 }

@@ -1,5 +1,5 @@
-//! Matrix products. Floats are multiplied by `gemm`. Loops of this module multiply integers, which wrap, and compute
-//! products of a matrix and a vector, which are limited by memory.
+//! Matrix products. Floats are multiplied by the crate `gemm`. This module has its own loops for integers, which wrap
+//! around, and for products of a matrix and a vector, which are limited by memory.
 
 mod cross;
 mod dense;
@@ -35,7 +35,7 @@ use std::{ops::Range, sync::OnceLock};
 
 const OP: &str = "matmul";
 
-/// Matrix product over the last two axes; the leading ones broadcast.
+/// Matrix product over the last two axes. All other axes broadcast.
 pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
     typed(multiplied(view(x1), view(x2)))
 }
@@ -71,13 +71,13 @@ fn converted(op: &'static str, x: View<'_>, to: DType) -> Result<Buffer> {
     Ok(wide)
 }
 
-/// Converts all elements of `from` to the dtype of `to`, on several threads if that pays.
+/// Converts all elements of `from` to the dtype of `to`, on several threads if that saves time.
 ///
 /// # Safety
 /// Both buffers must have the same number of elements, and all elements of `from` must have been written.
 pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     parallel::parallel(from.len(), parallel::CHEAP, |range| {
-        // SAFETY: the range is within both buffers; tasks write different ranges.
+        // SAFETY: the range is within both buffers, and tasks write different ranges.
         unsafe {
             let (x, out) = (from.start().add(range.start * from.dtype().size()), to.start());
             convert(from.dtype(), to.dtype(), x, out.add(range.start * to.dtype().size()), range.len());
@@ -88,10 +88,11 @@ pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
 /// A function that multiplies two matrices of one dtype.
 ///
 /// # Safety of the function
-/// The matrices must have the shapes of the product, and nobody else writes the result.
+/// The matrices must have the shapes of the product, and nobody else may write the result.
 type Multiply = unsafe fn(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool);
 
-/// Chooses the function of a dtype. Signed and unsigned integers have the same products, bit by bit.
+/// Chooses the function for a dtype. Signed and unsigned integers share functions, because their products have the same
+/// bits.
 fn multiply(dtype: DType) -> Multiply {
     use DType::*;
     match dtype {
@@ -116,7 +117,7 @@ impl Product {
         if n == 0 || self.inner == 0 {
             return Ok(out);
         }
-        // an integer product adds rows to one another, so that the elements of a row must be contiguous
+        // an integer product adds rows to one another, so the elements of each row must be contiguous
         let integers = matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
@@ -127,7 +128,7 @@ impl Product {
         let size = self.rows * self.columns;
         let flops = size.saturating_mul(self.inner);
         let batches = n / size;
-        // a product large enough for several threads uses them itself; smaller products run side by side
+        // a product that is large enough for several threads uses them itself; smaller products run in parallel
         let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
@@ -147,7 +148,7 @@ impl Product {
             let rights = Offsets::at(&right.batches, range.start);
             for ((batch, a), b) in range.zip(lefts).zip(rights) {
                 let (a, b) = (left.at(a), right.at(b));
-                // SAFETY: the matrices belong to the operands, and have the shapes of the product; each batch of the
+                // SAFETY: the matrices belong to the operands, and have the shapes of the product. Each batch of the
                 // result is written by one task.
                 unsafe { multiply(out.start().add(batch * size * dtype.size()), a, b, self, alone) };
             }
@@ -156,10 +157,10 @@ impl Product {
     }
 }
 
-/// Number of multiplications for which a second thread pays.
+/// Number of multiplications from which a second thread saves time.
 pub(super) const SEVERAL_THREADS: usize = 1 << 18;
 
-/// A matrix within an array, with the distances from row to row and from column to column.
+/// A matrix within an array. `row` and `column` are the distances from row to row and from column to column.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix {
     pub start: *const u8,
@@ -178,7 +179,7 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// If `right`, a single axis is a column, otherwise a row.
+    /// The matrices of `x`. If `x` has only one axis, it is a column if `right`, and a row otherwise.
     fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
         let dims = dims(x);
         let (leading, row, column) = match dims[..] {
@@ -202,7 +203,7 @@ impl Matrices {
 /// Multiplies matrices of real floats.
 ///
 /// # Safety
-/// The conditions of [`Multiply`] hold; `T` must be `f32` or `f64`.
+/// The conditions of [`Multiply`] hold, and `T` must be `f32` or `f64`.
 unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     // SAFETY: the caller guarantees the type, the matrices and the result.
     unsafe {
@@ -216,7 +217,7 @@ unsafe fn real_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Pr
 /// Multiplies matrices of floats.
 ///
 /// # Safety
-/// The conditions of [`Multiply`] hold; `T` must be `f32`, `f64` or a complex number of these.
+/// The conditions of [`Multiply`] hold, and `T` must be `f32`, `f64` or a complex type of these.
 unsafe fn float_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let sizes = [shape.rows, shape.inner, shape.columns];
     let parts = if alone { Parts::of(sizes) } else { Parts::ONE };
@@ -250,9 +251,9 @@ fn work([rows, inner, columns]: [usize; 3]) -> usize {
     (rows * columns).saturating_mul(inner)
 }
 
-/// Division of a product among threads: along the rows of the result, or along its columns. Each part packs the rows
-/// and columns of the operands that it needs. Larger products are therefore divided by `gemm`, which packs operands
-/// once, but distributes the work to all threads of the pool, and waits until they are awake.
+/// Division of a product among threads, along the rows or along the columns of the result. Each part packs the rows and
+/// columns of the operands that it needs. Larger products are therefore divided by `gemm` itself: it packs operands
+/// once, but uses all threads of the pool, and waits until they are awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -261,17 +262,17 @@ struct Parts {
 
 impl Parts {
     const ONE: Parts = Parts { count: 1, by_rows: true };
-    /// Least number of multiplications of a part.
+    /// Minimum number of multiplications of a part.
     const LEAST: usize = 1 << 19;
-    /// Least number of multiplications of a product that `gemm` divides.
+    /// Minimum number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
     /// The lengths of parts are multiples of these numbers of rows and columns, which are about the size of a register
     /// block.
     const REGISTERS: [usize; 2] = [8, 48];
-    /// Results with at most this many rows and columns, or at most [`FEW`](Parts::FEW) elements, are computed by `gemm`
-    /// in other blocks along the inner axis, which round differently. No part is that small.
+    /// Maximum number of rows and columns of results for which `gemm` uses other blocks along the inner axis, which
+    /// round differently. It does so for results of at most [`FEW`](Parts::FEW) elements, too. No part is that small.
     const SMALL: usize = 64;
-    /// The number of elements in the condition of `SMALL`.
+    /// Maximum number of elements of a result that `gemm` computes in such other blocks; see `SMALL`.
     const FEW: usize = 256;
 
     fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
@@ -302,18 +303,19 @@ impl Parts {
     }
 }
 
-/// Checks for the memory that products of `rows` x `inner` with `inner` x `columns` take on one thread, which has a
-/// block of its own.
+/// Checks that there is memory for products of `rows` x `inner` with `inner` x `columns` matrices on one thread, and
+/// that this thread has its block.
 pub(super) fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize) -> Result<()> {
     pack::room(op, [rows, inner, columns], element_size, false)?;
     pack::block(op)
 }
 
-/// A product on this thread, after a successful [`room`]: written to `to`, or added to its elements if `adds`.
+/// Computes a product on this thread, after a successful [`room`]. Writes it to `to`, or adds it to the elements of
+/// `to` if `adds`.
 ///
 /// # Safety
-/// The matrices must have these sizes, and `to` rows of stride `row`, which nobody else writes. `T` must be `f32`,
-/// `f64` or a complex number of these.
+/// The matrices must have these sizes, and `to` must have rows at distances of `row` elements, which nobody else
+/// writes. `T` must be `f32`, `f64` or a complex type of these.
 pub(super) unsafe fn product_into<T: Numeric>(
     to: *mut T,
     row: usize,
@@ -326,7 +328,7 @@ pub(super) unsafe fn product_into<T: Numeric>(
     unsafe { product(to, row, a, b, sizes, adds, gemm::Parallelism::None) }
 }
 
-/// Like [`product_into`], with any parallelism.
+/// Like [`product_into`], but with the given parallelism.
 ///
 /// # Safety
 /// The conditions of [`product_into`] hold.
@@ -365,10 +367,10 @@ unsafe fn product<T: Numeric>(
     }
 }
 
-/// Multiplies matrices of integers, and adds the product to `to`, which is zero before.
+/// Multiplies matrices of integers, and adds the product to `to`, which must be zero before.
 ///
 /// # Safety
-/// The conditions of [`Multiply`] hold; the rows of `b` must be contiguous.
+/// The conditions of [`Multiply`] hold, and the rows of `b` must be contiguous.
 unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: &Product, alone: bool) {
     let (inner, columns) = (shape.inner, shape.columns);
     let work = columns.saturating_mul(inner).max(1);
@@ -390,10 +392,10 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
         }
     });
 
-    /// Adds the products of rows and one column.
+    /// Adds the products of rows with a single column to the elements of `to`.
     ///
     /// # Safety
-    /// `a` must have `rows` rows and `inner` columns, `b` must have `inner` rows, and `to` `rows` elements.
+    /// `a` must have `rows` rows and `inner` columns, `b` must have `inner` rows, and `to` must have `rows` elements.
     unsafe fn dots<T: Numeric>(to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize) {
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for i in 0..rows {
@@ -408,8 +410,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     }
 }
 
-/// Numbers of rows of `b` and of columns of the result that are processed together, so few that they stay in the L2
-/// cache.
+/// Number of rows of `b` that are processed together, with `WIDTH` columns of each. They stay in the L2 cache.
 const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
@@ -417,8 +418,8 @@ versions! {
     /// Adds multiples of the rows of `b` to the rows of `to`.
     ///
     /// # Safety
-    /// `to` must have whole rows of `columns` elements, `a` must have as many rows and `inner` columns, and `b` `inner`
-    /// rows of stride 1.
+    /// `to` must have whole rows of `columns` elements, `a` must have as many rows and `inner` columns, and `b` must
+    /// have `inner` rows of stride 1.
     unsafe fn add_rows[T: Numeric][T](to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize, columns: usize) {
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for first in (0..columns).step_by(WIDTH) {
@@ -456,7 +457,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too many products")]
     fn any_number_of_threads_gives_the_same_bits() {
-        // each product is divided among threads: along rows, along columns, into parts of different sizes
+        // each product is divided among threads, along rows or along columns, also into parts of different sizes
         for [rows, inner, columns] in [
             [256, 256, 256],
             [1000, 3, 700],
@@ -495,7 +496,7 @@ mod tests {
         counting::<i64>(shape).mapv(|i| T::from_i64(i * 7919 % 17 - 8))
     }
 
-    /// Reference result: element by element, by the definition.
+    /// Reference result: computes each element by the definition.
     fn naive<T: Numeric>(x1: &ArrayD<T>, x2: &ArrayD<T>) -> Vec<T> {
         let a = if x1.ndim() == 1 { x1.clone().insert_axis(ndarray::Axis(0)) } else { x1.clone() };
         let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };
@@ -518,7 +519,7 @@ mod tests {
         out
     }
 
-    /// Small integers, so that every dtype computes them exactly.
+    /// The elements are small integers, so that every dtype computes exact results.
     fn check<T: Numeric>(left: &[usize], right: &[usize], expected: &[usize]) {
         let (x1, x2) = (values::<T>(left), values::<T>(right));
         let correct = naive(&x1, &x2);

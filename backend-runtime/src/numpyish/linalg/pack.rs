@@ -3,21 +3,23 @@
 use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
 
-/// An upper bound of the rows and columns of the register blocks of `gemm`.
+/// An upper bound for the rows and columns of the register blocks of `gemm`.
 const REGISTERS: usize = 64;
 
-/// Largest number of rows of the left operand that are packed.
+/// Maximum number of rows of the left operand that are packed at a time.
 const STRIP: usize = 1024;
 
-/// A size in bytes above that of a core's L2 cache, and therefore above that of a thread's block.
+/// A size in bytes that is larger than a core's L2 cache, and therefore larger than the block that `gemm` keeps per
+/// thread.
 const CACHE: usize = 1 << 22;
 
-/// Up to this many bytes are not checked for: if the system refuses so few, the process gets no memory at all.
+/// Requests up to this size are not checked, because a system that refuses so few bytes has no memory for the process
+/// at all.
 const SMALL: usize = 1 << 15;
 
-/// Checks for the memory that a product packs: by the source of `gemm`, at most the whole right operand and a strip of
-/// the left one, both rounded up to a register block. If `threads`, the product runs on all threads of the pool, and
-/// each thread has its own block.
+/// Checks for the memory that a product packs. By the source of `gemm`, this is at most the whole right operand and a
+/// strip of the left operand, both rounded up to a register block. If `threads`, the product runs on all threads of the
+/// pool, and each thread has its own block.
 pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize, threads: bool) -> Result<()> {
     let columns = columns.saturating_add(REGISTERS);
     let lines = columns.saturating_add(rows.min(STRIP) + REGISTERS);
@@ -34,11 +36,12 @@ pub fn block(op: &'static str) -> Result<()> {
     }
     if !MADE.get() {
         buffer::room(op, CACHE)?;
-        // a product of the smallest size that packs its left operand strip by strip
+        // the smallest product for which `gemm` packs its left operand strip by strip
         const N: usize = 32;
         const DEPTH: usize = 3;
         let (ones, mut out) = ([1.0_f32; N * DEPTH], [0.0_f32; N * N]);
-        // SAFETY: the operands have N x DEPTH and DEPTH x N elements, and the result N x N, all column by column.
+        // SAFETY: the operands have N x DEPTH and DEPTH x N elements, and the result has N x N elements, all stored
+        // column by column.
         unsafe {
             let (n, depth) = (N as isize, DEPTH as isize);
             let (a, b) = (ones.as_ptr(), ones.as_ptr());
@@ -70,9 +73,9 @@ pub fn block(op: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Checks, once in each thread, for the memory of the block that the factorization library allocates for its first
-/// product in a thread and keeps. The block has twice the size of the largest cache; the library uses the part that it
-/// packs.
+/// Checks, once in each thread, for the memory of a block that the factorization library allocates. It does so for its
+/// first product in a thread, and keeps the block. The block has twice the size of the largest cache, but the library
+/// uses only as much of it as it packs.
 pub fn block_of_factorizations(op: &'static str) -> Result<()> {
     #[cfg(all(feature = "linalg", target_arch = "x86_64", not(miri)))]
     {

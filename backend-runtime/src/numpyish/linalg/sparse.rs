@@ -1,7 +1,7 @@
-//! Products with sparse matrices of compressed rows (CSR) or columns (CSC).
+//! Products with sparse matrices in the formats CSR (compressed rows) and CSC (compressed columns).
 //!
-//! Rows are divided among threads by their numbers of elements, and each row is summed by one thread in one order:
-//! results do not depend on the threads. Indices are checked in parts that stay in the cache until they are used.
+//! Rows are divided among threads by the numbers of their elements. Each row is summed by one thread in a fixed order,
+//! so results do not depend on the threads. Indices are checked in ranges that stay in the cache until they are used.
 
 use super::converted;
 use crate::{
@@ -46,7 +46,7 @@ pub fn csc_matmul<T: Numeric>(
     typed(csc_product(view(values), view(indices), view(indptr), view(x), rows))
 }
 
-/// Computes the elements of a product of dense matrices only at the places of a sparse matrix's elements.
+/// Computes the elements of a product of dense matrices, but only those at the positions of a sparse matrix's elements.
 pub fn sampled_matmul<T: Numeric>(
     _: &Numpyish,
     indices: &NdArray<i64>,
@@ -57,7 +57,7 @@ pub fn sampled_matmul<T: Numeric>(
     typed(sampled_product(view(indices), view(indptr), view(x1), view(x2)))
 }
 
-/// [`csr_matmul`] for arrays of any dtype.
+/// Like [`csr_matmul`], for arrays of any dtype.
 pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: View<'_>) -> Result<RawArray> {
     const OP: &str = "csr_matmul";
     let p = rules::csr_product(OP, values.shape, indices.shape, indptr.shape, x.shape, x.dtype.size())?;
@@ -66,14 +66,14 @@ pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: Vie
     let out = Buffer::new(OP, p.rows * p.width, x.dtype)?;
     let product = loops(x.dtype).csr;
     structure.in_rows(OP, |structure, rows| {
-        // SAFETY: there are as many values as indices, all of which are below the number of rows of `x`; tasks write
-        // different rows of the result.
+        // SAFETY: there are as many values as indices, and all indices are less than the number of rows of `x`. Tasks
+        // write different rows of the result.
         unsafe { product(structure, rows, values.start(), x.start(), out.start()) };
     })?;
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// [`csc_matmul`] for arrays of any dtype.
+/// Like [`csc_matmul`], for arrays of any dtype.
 pub fn csc_product(
     values: View<'_>,
     indices: View<'_>,
@@ -88,9 +88,9 @@ pub fn csc_product(
     structure.check_all(OP)?;
     let loops = loops(x.dtype);
     let n = p.columns * p.width;
-    // Elements of different columns are added to the same rows. Several parts of the columns have results of their own,
-    // which are added up; the number of parts depends on the matrix, but not on the number of threads. If there are
-    // many right-hand sides, these are divided instead, which needs no sums.
+    // Elements of different columns are added to the same rows. So the columns are divided into parts with separate
+    // results, which are added up. The number of parts depends on the matrix, but not on the number of threads. If
+    // there are many right-hand sides, these are divided instead, which needs no additions.
     let segments = if p.width >= 2 * SEGMENT { p.width.div_ceil(SEGMENT) } else { 1 };
     let work = p.stored.saturating_mul(p.width);
     let worth = (work / (n.saturating_mul(4).max(1))).min(work / CHEAP).clamp(1, MOST_PARTS);
@@ -104,8 +104,8 @@ pub fn csc_product(
             let columns = if segments > 1 { first..p.width.min(first + SEGMENT) } else { 0..p.width };
             let at =
                 if part == 0 { out.start() } else { further.start().wrapping_add((part - 1) * n * x.dtype.size()) };
-            // SAFETY: there are as many values as indices, all of which are below the number of rows of the result;
-            // tasks write to different results, or to different columns.
+            // SAFETY: there are as many values as indices, and all indices are less than the number of rows of the
+            // result. Tasks write to different results, or to different columns.
             unsafe {
                 (loops.csc)(&structure, structure.rows_of_part(part, parts), columns, values.start(), x.start(), at)
             };
@@ -115,14 +115,14 @@ pub fn csc_product(
         parallel(n, CHEAP, |range| {
             let at = |start: *mut u8| start.wrapping_add(range.start * x.dtype.size());
             let from = further.start().wrapping_add((part - 1) * n * x.dtype.size());
-            // SAFETY: the range is within the `n` elements of both; tasks write different ranges.
+            // SAFETY: the range is within the `n` elements of both buffers, and tasks write different ranges.
             unsafe { (loops.add)(at(out.start()), at(from), range.len()) };
         });
     }
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// [`sampled_matmul`] for arrays of any dtype.
+/// Like [`sampled_matmul`], for arrays of any dtype.
 pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     const OP: &str = "sampled_matmul";
     let p = rules::sampled_product(OP, indices.shape, indptr.shape, x1.shape, x2.shape, x1.dtype.size())?;
@@ -131,14 +131,14 @@ pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: Vi
     let out = Buffer::new(OP, p.stored, x1.dtype)?;
     let product = loops(x1.dtype).sampled;
     structure.in_rows(OP, |structure, rows| {
-        // SAFETY: `x1` has the rows of the matrix, and all indices are below the number of rows of `x2`; tasks write
-        // the elements of different rows.
+        // SAFETY: `x1` has the rows of the matrix, and all indices are less than the number of rows of `x2`. Tasks
+        // write the elements of different rows.
         unsafe { product(structure, rows, x1.start(), x2.start(), out.start()) };
     })?;
     finished(OP, p.shape, out, x1.narrow)
 }
 
-/// The result in the dtype of the operands: 16-bit floats are rounded once.
+/// The result in the dtype of the operands. 16-bit floats are rounded only here, once.
 fn finished(op: &'static str, shape: Vec<usize>, elements: Buffer, narrow: Option<DType>) -> Result<RawArray> {
     let Some(dtype) = narrow else {
         // SAFETY: every row has been written.
@@ -155,7 +155,7 @@ fn finished(op: &'static str, shape: Vec<usize>, elements: Buffer, narrow: Optio
 struct Dense<'a> {
     elements: Packed<'a>,
     dtype: DType,
-    /// The dtype of the array, if it differs.
+    /// The dtype of the array, if the dtype of computation differs from it.
     narrow: Option<DType>,
 }
 
@@ -174,10 +174,10 @@ impl<'a> Dense<'a> {
 // SAFETY: the elements are only read.
 unsafe impl Sync for Dense<'_> {}
 
-/// Number of right-hand sides of one task of a transposed product, if there are many.
+/// Number of right-hand sides of one task of a product with a CSC matrix, if there are many right-hand sides.
 const SEGMENT: usize = 8;
 
-/// Largest number of partial results that are added up.
+/// Maximum number of partial results that are added up.
 const MOST_PARTS: usize = 8;
 
 /// Number of elements of one task.
@@ -186,7 +186,7 @@ const TASK: usize = 1 << 14;
 /// Number of indices that are checked before they are used.
 const LOOK: usize = 1 << 11;
 
-/// The index arrays of a matrix; its pointers ascend from 0 to the number of indices.
+/// The index arrays of a matrix. The pointers (`indptr`) ascend from 0 to the number of indices.
 struct Structure<'a> {
     indices: Packed<'a>,
     indptr: Packed<'a>,
@@ -197,8 +197,8 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Returns whether pointers are non-negative and ascend. The test has no branches: a pointer that fails sets a sign
-    /// bit.
+    /// Returns whether the pointers are non-negative and ascend. The test has no branches: a pointer that fails sets a
+    /// sign bit.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
@@ -236,7 +236,7 @@ impl<'a> Structure<'a> {
     }
 
     fn indptr(&self) -> &[i64] {
-        // SAFETY: the packed copy has one pointer more than there are rows.
+        // SAFETY: the packed copy has one pointer more than the matrix has rows.
         unsafe { self.indptr.slice::<i64>(self.shape.rows + 1) }
     }
 
@@ -246,7 +246,7 @@ impl<'a> Structure<'a> {
         pointers[rows.start] as usize..pointers[rows.end] as usize
     }
 
-    /// The first row that begins at or after a place, if each row takes one place more than it has elements.
+    /// The first row that begins at or after `place`, if each row takes up one place more than it has elements.
     fn row_at(&self, place: usize) -> usize {
         let pointers = self.indptr();
         let (mut low, mut high) = (0, self.shape.rows);
@@ -257,7 +257,7 @@ impl<'a> Structure<'a> {
         low
     }
 
-    /// The rows of one of `parts` parts, which have about the same number of elements each.
+    /// The rows of one of `parts` parts. The parts have about the same number of elements.
     fn rows_of_part(&self, part: usize, parts: usize) -> Range<usize> {
         let places = (self.shape.stored + self.shape.rows) as u128;
         let at = |part: usize| {
@@ -266,8 +266,8 @@ impl<'a> Structure<'a> {
         at(part)..at(part + 1)
     }
 
-    /// Runs `f` on ranges that cover all rows, on several threads if that pays, after checking the indices of each
-    /// range.
+    /// Runs `f` on ranges that cover all rows, after checking the indices of each range. Uses several threads if that
+    /// saves time.
     fn in_rows(&self, op: &'static str, f: impl Fn(&Structure<'_>, Range<usize>) + Sync) -> Result<()> {
         let work = (self.shape.stored + self.shape.rows).saturating_mul(self.shape.width);
         let tasks = work.div_ceil(TASK).clamp(1, self.shape.rows.max(1));
@@ -278,7 +278,7 @@ impl<'a> Structure<'a> {
                 let rows = self.rows_of_part(task, tasks);
                 let mut first = rows.start;
                 while first < rows.end {
-                    // whole rows, at least one
+                    // the range has whole rows, and at least one
                     let most = pointers[first].saturating_add(LOOK as i64);
                     let last = rows.end.min(first + LOOK);
                     let end = first + 1 + pointers[first + 2..=last.max(first + 1)].partition_point(|&end| end <= most);
@@ -322,7 +322,7 @@ struct Loops {
     add: unsafe fn(to: *mut u8, from: *const u8, n: usize),
 }
 
-/// Chooses the loops of a dtype. Signed and unsigned integers have the same products, bit by bit.
+/// Chooses the loops for a dtype. Signed and unsigned integers share loops, because their products have the same bits.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn loops(dtype: DType) -> Loops {
     fn of<T: Numeric>() -> Loops {
@@ -376,7 +376,7 @@ versions! {
         }
     }
 
-    /// Adds columns of a CSC matrix, each times its row of `x`, to the rows of the result.
+    /// Adds multiples of the columns of a CSC matrix to the result. The factors of a column are a row of `x`.
     unsafe fn csc[T: Numeric][T](
         s: &Structure<'_>,
         rows: Range<usize>,
@@ -413,7 +413,7 @@ versions! {
         }
     }
 
-    /// Computes elements of a product of dense matrices, in rows of the sparse matrix.
+    /// Computes elements of a product of dense matrices, for a range of rows of the sparse matrix.
     unsafe fn sampled[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, x1: *const u8, x2: *const u8, out: *mut u8) {
         let (x1, x2, out) = (x1.cast::<T>(), x2.cast::<T>(), out.cast::<T>());
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
@@ -430,7 +430,7 @@ versions! {
         }
     }
 
-    /// Adds `n` elements to those at `to`.
+    /// Adds `n` elements to the elements at `to`.
     unsafe fn add[T: Numeric][T](to: *mut u8, from: *const u8, n: usize) {
         let (to, from) = (to.cast::<T>(), from.cast::<T>());
         for i in 0..n {
@@ -440,8 +440,8 @@ versions! {
     }
 }
 
-/// The sum of elements, each times the element of `x` at its index: in four sums, so that additions do not wait for one
-/// another.
+/// The sum of all elements of a row, each times the element of `x` at its index. Four separate sums are added, so that
+/// additions do not wait for one another.
 ///
 /// # Safety
 /// The elements must have values and indices, and the indices must be within `x`.
@@ -465,11 +465,11 @@ unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range
     sum
 }
 
-/// Writes `W` columns of the sum of rows of `x`, each times the value of an element.
+/// Writes `W` columns of the sum of rows of `x`, each row multiplied by the value of an element.
 ///
 /// # Safety
-/// The elements must have values and indices, which must be rows of `x`; from `x` on, rows must have `W` elements, at
-/// distances of `width`. `to` must have room for `W`.
+/// The elements must have values, and indices that are rows of `x`. From `x` on, rows must have `W` elements, at
+/// distances of `width`. `to` must have room for `W` elements.
 #[inline(always)]
 unsafe fn combined<T: Numeric, const W: usize>(
     values: *const T,
@@ -495,11 +495,12 @@ unsafe fn combined<T: Numeric, const W: usize>(
     }
 }
 
-/// Adds `W` columns of a row of `x`, times the value of each element, to the row of `out` that is the element's index.
+/// Adds `W` columns of a row of `x`, multiplied by the value of each element, to the row of `out` at the element's
+/// index.
 ///
 /// # Safety
-/// The elements must have values and indices, which must be rows of `out`; from `out` on, rows must have `W` elements,
-/// at distances of `width`. `from` must have `W` elements.
+/// The elements must have values, and indices that are rows of `out`. From `out` on, rows must have `W` elements, at
+/// distances of `width`. `from` must have `W` elements.
 #[inline(always)]
 unsafe fn spread<T: Numeric, const W: usize>(
     values: *const T,
@@ -526,7 +527,7 @@ unsafe fn spread<T: Numeric, const W: usize>(
 /// The inner product of `n` elements.
 ///
 /// # Safety
-/// Both must have `n` elements.
+/// `left` and `right` must have `n` elements.
 #[inline(always)]
 unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
     const LANES: usize = 8;
@@ -558,8 +559,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// A matrix large enough for several threads: rows of all lengths, some of them empty, and one with a third of all
-    /// elements.
+    /// A matrix that is large enough for several threads. It has rows of many lengths, some empty, and one row with a
+    /// third of all elements.
     struct Large {
         values: Vec<i64>,
         indices: Vec<i64>,
@@ -582,7 +583,7 @@ mod tests {
             Large { values, indices, indptr, columns }
         }
 
-        /// Calls `f` for each element with its number, row, column and value.
+        /// Calls `f` for each element with its index, row, column and value.
         fn each(&self, mut f: impl FnMut(usize, usize, usize, i64)) {
             for row in 0..self.indptr.len() - 1 {
                 for k in self.indptr[row] as usize..self.indptr[row + 1] as usize {

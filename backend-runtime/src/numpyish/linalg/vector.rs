@@ -1,8 +1,8 @@
-//! Products of a matrix and a vector. They read every element once, so that memory limits them; threads divide them by
-//! rows, or by blocks of the vector if there are few rows.
+//! Products of a matrix and a vector. They read every element once, so they are limited by memory. Threads divide the
+//! rows, or blocks of the vector if there are few rows.
 //!
-//! Each element of the result is the sum of the sums of the blocks, in order, and depends on no other element: so it
-//! has the same bits on any number of threads.
+//! Each element of the result is the sum of the sums of all blocks, in order, and does not depend on other elements. So
+//! it has the same bits on any number of threads.
 
 use super::{
     super::{
@@ -15,32 +15,32 @@ use super::{
 use crate::{Numeric, rules::Product, threads};
 use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 
-/// Number of running sums of a row.
+/// Number of partial sums of a row.
 const LANES: usize = 32;
 
-/// Number of elements of the vector that are summed before their sum is added to the sum so far. Along rows, they stay
-/// in the L1 cache.
+/// Number of elements of the vector whose products are summed before this sum is added to the sum of earlier blocks. If
+/// the loop goes along rows, these elements stay in the L1 cache.
 const BLOCK: usize = 2048;
 
-/// Number of elements of a block if columns are added, so few that there are blocks for all threads. Each block has all
-/// rows, whose elements are contiguous.
+/// Number of elements of a block if columns are added. It is so small that there are blocks for all threads. Each block
+/// has all rows, whose elements are contiguous.
 const COLUMNS: usize = 256;
 
-/// Number of results that are summed together over a block if columns are added, so few that they stay in the L1 cache.
+/// Number of results that are summed together over a block if columns are added. They stay in the L1 cache.
 const ROWS: usize = 1024;
 
-/// Length of the longest row, or last block of a row, that is too short for [`LANES`] sums; such rows are summed side
-/// by side.
+/// Maximum length of a row, or of the last block of a row, that is too short for [`LANES`] sums. Several such rows are
+/// summed at a time.
 const SHORT: usize = 128;
 
-/// Number of short rows that are summed together, and number of running sums of each.
+/// Number of short rows that are summed at a time, and number of partial sums of each row.
 const TOGETHER: usize = 8;
 
 /// Minimum number of results per task, so that each task writes whole cache lines.
 const GROUP: usize = 64;
 
-/// The matrix and the vector of a product, if one operand is a vector: a row times a matrix is the transpose of that
-/// matrix times a column. The vector, and the matrix along one of its axes, must be contiguous.
+/// The matrix and the vector of a product, or `None` if neither operand is a vector. A row times a matrix becomes the
+/// transposed matrix times a column. The vector must be contiguous, and the matrix must be contiguous along one axis.
 pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matrix, *const T, [usize; 2])> {
     let (matrix, vector, stride, rows) = match (shape.rows, shape.columns) {
         (rows, 1) => (a, b.start, b.row, rows),
@@ -54,13 +54,13 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
 /// Writes the product of a matrix and a vector.
 ///
 /// # Safety
-/// `a` and `x` must come from [`operands`], the matrix must have `rows` rows and `inner` columns, and the vector
-/// `inner` elements; `to` must have room for `rows` results, which nobody else writes.
+/// `a` and `x` must come from [`operands`]. The matrix must have `rows` rows and `inner` columns, and the vector must
+/// have `inner` elements. `to` must have room for `rows` results, which nobody else writes.
 pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [rows, inner]: [usize; 2], alone: bool) {
     let all = Operands { a, x, inner };
     let groups = rows.div_ceil(GROUP);
-    // tasks have rows, unless there are too few rows to share, or tasks would have so few cache lines of each column
-    // that reading them is slow
+    // Tasks divide the rows, except if there are too few rows for all threads, or if tasks would have so few cache
+    // lines of each column that reading them is slow.
     let threads = threads::count();
     let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
     let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;
@@ -83,8 +83,8 @@ pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [ro
     });
 }
 
-/// Like [`product`], for few rows: tasks have blocks of the vector, whose sums are then added in order. Returns false,
-/// with nothing done, if there is no memory for the sums.
+/// Like [`product`], for few rows. Tasks divide the blocks of the vector, and the sums of the blocks are then added in
+/// order. Returns false, and changes nothing, if there is no memory for the sums.
 ///
 /// # Safety
 /// The conditions of [`product`] hold.
@@ -132,8 +132,8 @@ impl<T: Numeric> Operands<T> {
     /// Writes the sums of these rows over a block of the vector, or adds them to `to` if `adds`.
     ///
     /// # Safety
-    /// The rows must belong to the matrix, and `to` must have room for as many results, which nobody else writes; with
-    /// `adds`, these must have been written.
+    /// The rows must belong to the matrix, and `to` must have room for as many results, which nobody else writes. If
+    /// `adds`, these results must have been written before.
     unsafe fn sum(&self, block: usize, rows: Range<usize>, to: *mut T, adds: bool) {
         let (Operands { a, x, inner }, first) = (*self, block * self.block());
         let n = self.block().min(inner - first);
@@ -155,13 +155,13 @@ struct Ends<T> {
     to: *mut T,
 }
 
-// SAFETY: tasks read shared elements, and write different ones.
+// SAFETY: tasks read shared elements, but write different elements.
 unsafe impl<T> Sync for Ends<T> {}
 
-/// Writes `n` values, or adds them to those at `to` if `adds`.
+/// Writes `n` values, or adds them to the values at `to` if `adds`.
 ///
 /// # Safety
-/// Both must have `n` elements, which have been written, except for those that are overwritten.
+/// Both must have `n` elements. They must have been written, except for elements of `to` that are overwritten.
 #[inline(always)]
 unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
     for i in 0..n {
@@ -171,7 +171,8 @@ unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
 }
 
 versions! {
-    /// Sums rows of contiguous elements, `row` apart, times `n` elements of the vector.
+    /// Multiplies contiguous rows, which are `row` elements apart, by `n` elements of the vector, and sums the
+    /// products.
     unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         // SAFETY: the caller guarantees the rows, the vector and the results.
         unsafe {
@@ -193,7 +194,8 @@ versions! {
         }
     }
 
-    /// Sums `n` columns of contiguous elements, `column` apart: four columns are added at a time, one after the other.
+    /// Adds `n` contiguous columns, which are `column` elements apart, each times an element of the vector. Four
+    /// columns are added at a time, one after another.
     unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         let fours = n / 4 * 4;
         let mut sums = [const { MaybeUninit::<T>::uninit() }; ROWS];
@@ -228,7 +230,7 @@ versions! {
     }
 }
 
-/// The inner product of a row and a vector, in several sums side by side.
+/// The inner product of a row and a vector, with several partial sums in parallel.
 #[inline(always)]
 fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     let mut sums = [T::ZERO; LANES];
@@ -239,8 +241,8 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    // goes through memory, because the compiler would otherwise use the short vectors of the code below in the loop
-    // above
+    // The sums go through memory, because the compiler would otherwise use the short vectors of the code below in the
+    // loop above.
     black_box(&mut sums);
     let mut half = LANES / 2;
     while half > 0 {
@@ -252,12 +254,12 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
-/// The inner products of `R` rows, `row` apart, and a vector, of `n` elements each.
+/// The inner products of `R` rows and a vector, of `n` elements each. The rows are `row` elements apart.
 ///
 /// # Safety
 /// The rows and the vector must have `n` elements.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // rows and sums are counted alike
+#[allow(clippy::needless_range_loop)] // rows and sums are indexed in the same way
 unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T, n: usize) -> [T; R] {
     let rows: [*const T; R] = from_fn(|r| a.wrapping_offset(r as isize * row));
     let mut own = [[T::ZERO; TOGETHER]; R];
@@ -271,7 +273,7 @@ unsafe fn short<T: Numeric, const R: usize>(a: *const T, row: isize, x: *const T
                 }
             }
         }
-        // the sums of all rows side by side
+        // sums the partial sums of all rows in parallel
         let mut sums: [[T; R]; TOGETHER] = from_fn(|j| from_fn(|r| own[r][j]));
         let mut half = TOGETHER / 2;
         while half > 0 {
@@ -303,7 +305,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Integers, whose products and sums are exact in any order.
+    /// The elements are integers, whose products and sums are exact in any order.
     fn numbers(shape: &[usize]) -> ArrayD<f64> {
         counting::<f64>(shape).mapv(|i| (i * 7.0) % 23.0 - 11.0)
     }
@@ -338,7 +340,7 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        // few rows with blocks of the vector, a single row, many rows
+        // the shapes have few rows with several blocks of the vector, a single row, and many rows
         let shapes = [[8, 18_500], [1, 150_000], [700, 1000], [200, 2100], [1500, 4100]];
         for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
             let a = numbers(&[rows, inner]).mapv(|v| v * 0.1).into_shared();
