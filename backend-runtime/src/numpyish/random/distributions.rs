@@ -1,5 +1,5 @@
-//! Distributions that need a varying number of draws ([`samplers`](crate::random::samplers)): each element has a stream
-//! of its own.
+//! Distributions that need a varying number of draws per element ([`samplers`](crate::random::samplers)). Each element
+//! has its own stream of random numbers.
 
 use super::super::{
     NdArray, Numpyish, Operand,
@@ -63,7 +63,7 @@ pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operan
     typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
 }
 
-/// The number of `n` trials that fall into each category.
+/// The numbers of trials, out of `n`, that fall into each category.
 pub fn random_multinomial<T: Real>(
     b: &Numpyish,
     shape: &[usize],
@@ -96,7 +96,7 @@ pub(crate) fn categories(
         let (key, first) = b.stream().take(rows as u64);
         parallel::parallel(rows, (COSTLY / count).max(1), |rows| {
             for row in rows {
-                // SAFETY: the row of the buffer belongs to one task; any bytes are an int64.
+                // SAFETY: the row of the buffer belongs to one task, and any bytes are a valid int64.
                 let to = unsafe { std::slice::from_raw_parts_mut(out.start().cast::<i64>().add(row * count), count) };
                 let block = first.wrapping_add(row as u64);
                 // SAFETY: the loop has no preconditions.
@@ -129,8 +129,8 @@ pub fn random_truncated_normal<T: Real>(
     typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
 }
 
-/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` are up to two parameters of the elements,
-/// which broadcast to the shape.
+/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that may differ
+/// between elements; they broadcast to the shape.
 pub(crate) fn sampled(
     b: &Numpyish,
     op: &'static str,
@@ -161,7 +161,7 @@ pub(crate) fn sampled(
                     // SAFETY: the loops have no preconditions.
                     unsafe { draw(key, block, &values[..count], shared, &mut made[..count]) };
                 }
-                // SAFETY: the part of the buffer belongs to one task.
+                // SAFETY: this part of the buffer belongs to one task.
                 unsafe { store(&made[..count], dtype, out.start().add(start * dtype.size())) };
             }
         });
@@ -173,7 +173,7 @@ pub(crate) fn sampled(
 /// Number of elements that are drawn at a time.
 const PART: usize = many::MOST;
 
-/// Draws an element for each entry of the parameters.
+/// Draws one element for each pair of parameters.
 type Loop = unsafe fn(u64, u64, &[[f64; 2]], [f64; 2], &mut [f64]);
 
 fn loop_of(distribution: Distribution) -> Loop {
@@ -188,7 +188,7 @@ fn loop_of(distribution: Distribution) -> Loop {
 }
 
 versions! {
-    /// Draws the elements from block `first` on. A new sampler is made only when parameters change.
+    /// Draws one element per block, from block `first` on. A new sampler is made only when the parameters change.
     unsafe fn draw[S: Sampler][S](key: u64, first: u64, own: &[[f64; 2]], shared: [f64; 2], out: &mut [f64]) {
         let Some(&last) = own.first() else { return };
         let (mut last, mut sampler) = (last, S::new(last, shared));
@@ -205,7 +205,7 @@ versions! {
     }
 }
 
-/// Writes numbers as elements of a dtype. A count of NaN is written as -1.
+/// Writes numbers as elements of a dtype. For counts, NaN is written as -1.
 ///
 /// # Safety
 /// `to` must have room for `made.len()` elements.
@@ -230,15 +230,15 @@ unsafe fn store(made: &[f64], dtype: DType, to: *mut u8) {
     }
 }
 
-/// A parameter for the elements of a shape, in C order.
+/// A parameter of a distribution, with a value for each element of a shape in C order.
 struct Parameter<'a> {
     x: View<'a>,
     shape: &'a [usize],
-    /// Strides along the axes of the shape, 0 for broadcast axes.
+    /// Strides of `x` along the axes of the shape, which are 0 for broadcast axes.
     strides: Vec<isize>,
 }
 
-// SAFETY: a parameter has a view, which is `Sync`, and lists, which are `Sync` too.
+// SAFETY: the parameter only has fields that are `Sync`: a view and lists.
 unsafe impl Sync for Parameter<'_> {}
 
 impl<'a> Parameter<'a> {
@@ -249,12 +249,12 @@ impl<'a> Parameter<'a> {
         Ok(Parameter { x, shape, strides })
     }
 
-    /// Returns whether all elements share one value.
+    /// Returns whether all elements share one value of the parameter.
     fn is_one(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
-    /// Reads the parameters of the elements from `start` on.
+    /// Reads the values of the parameter for the elements from `start` on.
     ///
     /// # Safety
     /// All these elements must exist, and the shape must have no axis of length 0.
@@ -278,7 +278,7 @@ impl<'a> Parameter<'a> {
             _ => (1, 0),
         };
         let mut done = 0;
-        // row by row along the last axis; the first row may begin in its middle
+        // goes row by row along the last axis; the first row may begin in its middle
         while done < to.len() {
             let place = start + done;
             let within = place % inner;
@@ -305,8 +305,7 @@ mod tests {
     use crate::{Error, numpyish::simd::with_each};
     use ndarray::{ArrayD, IxDyn, ShapeBuilder, arr1};
 
-    /// A distribution with its parameters, its mean and standard deviation, and bins with their probabilities, from
-    /// SciPy.
+    /// A distribution with its parameters, mean and standard deviation, and bins with their probabilities, from SciPy.
     struct Known {
         name: &'static str,
         distribution: Distribution,
@@ -405,7 +404,7 @@ mod tests {
         }
     }
 
-    /// A number depends only on its index, not on its neighbours or the instruction set.
+    /// A number depends only on its index, not on its neighbours or on the instruction set.
     #[test]
     fn an_element_depends_on_its_place_alone() {
         for known in known() {
@@ -415,7 +414,7 @@ mod tests {
         }
     }
 
-    /// Elements that share parameters are drawn many at a time.
+    /// Elements that share parameters have the same bits whether they are drawn together or one by one.
     #[test]
     fn many_elements_are_those_made_one_by_one() {
         let alike = |of: Distribution, own: [f64; 2], shared: [f64; 2]| {

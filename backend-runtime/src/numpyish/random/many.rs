@@ -1,8 +1,8 @@
-//! Draws of many elements with the same parameters. The work that most elements need is done side by side, in vector
-//! registers; an element that needs more is drawn alone. The numbers are equal to those of
-//! [`samplers`](crate::random::samplers), bit by bit.
+//! Draws many elements with the same parameters. The steps that most elements need are computed for several elements at
+//! a time, in vector registers; an element that needs more steps is drawn alone. The numbers have the same bits as the
+//! numbers from [`samplers`](crate::random::samplers).
 
-// arrays in lockstep: the compiler vectorises loops over indices
+// these are loops over the indices of several arrays, because the compiler vectorises such loops
 #![allow(clippy::needless_range_loop)]
 
 use super::{
@@ -14,11 +14,11 @@ use crate::random::{
     unit_f64,
 };
 
-/// Largest number of elements that are drawn at a time.
+/// Maximum number of elements that are drawn in one call.
 pub const MOST: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters, from block `first` on. If drawing together is no faster for
-/// this distribution, draws nothing and returns false.
+/// Draws up to [`MOST`] elements with these parameters, one per block from block `first` on. Draws nothing and returns
+/// false if drawing elements together is not faster for this distribution.
 pub fn make(
     distribution: Distribution,
     key: u64,
@@ -64,14 +64,15 @@ fn unit(word: u64) -> f64 {
     unit_f64((word >> 32) as u32, word as u32)
 }
 
-/// An array for the elements of one call.
+/// An array with room for the elements of one call.
 type Part<T> = [T; MOST];
 
-/// Pairs of normally distributed numbers, like those of [`Draws::normals`].
+/// Pairs of normally distributed numbers, as [`Draws::normals`] draws them.
 struct Normals {
     /// The first and the second number of each pair.
     pairs: [Part<f64>; 2],
-    /// Number of used blocks of each element. If drawing began with half a block, half of the last block is left.
+    /// Number of used blocks of each element. If drawing began in the middle of a block, half of the last block is
+    /// unused.
     used: Part<u32>,
 }
 
@@ -83,14 +84,14 @@ wide_versions! {
         for (x, words) in out.iter_mut().zip(words.as_chunks::<2>().0) {
             *x = unit(words[0]);
         }
-        // a separate loop, which vectorises
+        // a separate loop, because the compiler vectorises it
         for x in out {
             *x = sampler.of_unit(*x);
         }
     }
 
     /// Draws a pair for each of `n` elements, from block `first` on. `used` has the number of used blocks of each
-    /// element, and is updated; with `HALF`, the second half of the last block is still unused.
+    /// element, and is updated. With `HALF`, the second half of the last used block is not used yet.
     unsafe fn normals[const HALF: bool][HALF](key: u64, first: u64, n: usize, to: &mut Normals) {
         let mut waiting: Part<u16> = [0; MOST];
         for i in 0..n {
@@ -134,7 +135,7 @@ wide_versions! {
                 to.pairs[0][at] = x[i % MOST] * scale[i % MOST];
                 to.pairs[1][at] = y[i % MOST] * scale[i % MOST];
                 to.used[at] = to.used[at].wrapping_add(1);
-                // points outside the circle are drawn again
+                // elements whose points are outside the circle are drawn again
                 waiting[left % MOST] = at as u16;
                 left += usize::from(!Draws::is_in_circle(square[i % MOST]));
             }
@@ -142,8 +143,8 @@ wide_versions! {
         }
     }
 
-    /// The next uniform number in (0, 1] of each element: from its next block, or with `HALF`, from the rest of its
-    /// last block.
+    /// The next uniform number in (0, 1] of each element. It comes from the element's next block or, with `HALF`, from
+    /// the second half of its last used block.
     unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut Part<u32>, to: &mut [f64]) {
         let n = to.len();
         let (mut blocks, mut further, mut words) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
@@ -210,7 +211,7 @@ wide_versions! {
 }
 
 versions! {
-    /// Draws the elements that are NaN one at a time.
+    /// Draws the elements of `out` that are NaN, one at a time.
     unsafe fn alone[S: Sampler][S](key: u64, first: u64, sampler: S, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             if out.is_nan() {

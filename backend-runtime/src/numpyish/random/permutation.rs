@@ -1,5 +1,6 @@
-//! Sorts random keys. The keys spread evenly over buckets, so that two counting passes leave almost nothing to sort. In
-//! the first pass, each thread has a part of the keys; in the second, each thread has some of the buckets.
+//! Sorts random keys. The keys are spread evenly over buckets, so that two counting passes leave almost nothing to
+//! sort. In the first pass, each thread has a range of the keys; in the second pass, each thread has some of the
+//! buckets.
 
 use super::super::{
     buffer::{self, Buffer},
@@ -11,20 +12,21 @@ use crate::{DType, Result};
 /// Number of keys of one task.
 const PIECE: usize = 1 << 16;
 
-/// Largest number of bits of a key that a pass counts by.
+/// Maximum number of bits of a key by which one pass counts.
 const DIGIT: u32 = 11;
 
-/// Returns whether there are enough keys to be worth buckets, and few enough for the counts.
+/// Returns whether there are enough keys for buckets to be faster, and not too many keys for the counts.
 pub fn suits(n: usize) -> bool {
     (1 << 12..=u32::MAX as usize).contains(&n)
 }
 
-/// Sorts the indices ("places") of the keys by key. Calls `write` with parts of the sorted records, the index at which
-/// a part begins, and the mask of the bits of a record that are the place. Equal keys keep their order.
+/// Sorts the indices ("places") of the keys by key. Equal keys keep their order. Calls `write` with ranges of the
+/// sorted records, with the index at which each range begins, and with the mask of the bits of a record that hold the
+/// place.
 pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64) + Sync) -> Result<()> {
     let n = keys.len();
     assert!(suits(n), "as many keys as there are counts for");
-    // a record has the upper bits of a key, without the bits that its bucket implies, and the place in the bits below
+    // a record has the upper bits of a key, without the bits that its bucket implies, and below these bits the place
     let place = u64::MAX >> (n as u64 - 1).leading_zeros();
     let bits = n.ilog2().saturating_sub(8).clamp(1, DIGIT);
     let (buckets, piece) = (1_usize << bits, PIECE.max(n.div_ceil(64)));
@@ -56,11 +58,11 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
     parallel::parallel(pieces, 1, |range| {
         let ends = &ends;
         for k in range {
-            // SAFETY: these next places belong to this piece.
+            // SAFETY: these indices of the next records belong to this piece.
             let next = unsafe { shared.part(k * buckets..(k + 1) * buckets) };
             for (i, &key) in (k * piece..).zip(part(k)) {
                 let next = &mut next[bucket(key)];
-                // SAFETY: each record has a place of its own, below `n`, because keys were counted.
+                // SAFETY: each record has its own index, less than `n`, because the keys were counted.
                 unsafe { *ends.from.cast_mut().add(*next as usize) = (key << bits) & !place | i as u64 };
                 *next += 1;
             }
@@ -104,7 +106,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
         to[*next as usize] = x;
         *next += 1;
     }
-    // insertion sort, which is fast because few numbers come after a larger neighbour
+    // insertion sort is fast here, because few numbers come after a larger neighbour
     for i in 1..n {
         let (x, mut k) = (to[i], i);
         while k > 0 && to[k - 1] > x {
@@ -115,7 +117,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Sorts records with equal upper bits by their whole keys, and records with equal keys by place.
+/// Sorts records with equal upper bits by their whole keys. Records with equal keys are sorted by place.
 fn by_lower_bits(keys: &[u64], records: &mut [u64], place: u64) {
     let mut start = 0;
     while start < records.len() {
@@ -155,7 +157,7 @@ mod tests {
         for n in [1 << 12, 5000, PIECE, PIECE + 1, 3 * PIECE + 17] {
             let keys: Vec<u64> = (0..n).map(|_| random()).collect();
             check(&keys);
-            // equal keys, and keys that differ only in their lowest bits
+            // tests equal keys, and keys that differ only in their lowest bits
             check(&keys.iter().map(|key| key << 52).collect::<Vec<_>>());
             check(&keys.iter().map(|key| key << 58 | key >> 62).collect::<Vec<_>>());
         }

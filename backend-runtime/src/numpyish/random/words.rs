@@ -1,8 +1,8 @@
-//! The words of many blocks of the generator ([`philox`]), in memory order. Many blocks are computed side by side if
-//! the processor has AVX2 or AVX-512.
+//! The words of many blocks of the random number generator ([`philox`]), in memory order. Several blocks are computed
+//! in parallel if the processor has AVX2 or AVX-512.
 //!
-//! The loops are written with intrinsics, because loops over arrays compile to code that takes more than twice the time
-//! (`cargo xtask bench peers random_uniform`).
+//! The loops are written with intrinsics, because loops over arrays compile to code that takes more than twice as long
+//! (measured with `cargo xtask bench peers random_uniform`).
 
 use super::super::simd::set;
 use crate::random::{bits, philox, philox_further};
@@ -10,9 +10,9 @@ use crate::random::{bits, philox, philox_further};
 /// A selection of blocks of the generator.
 #[derive(Clone, Copy)]
 enum Blocks<'a> {
-    /// Consecutive blocks, from this number on.
+    /// Consecutive blocks, beginning with the block of this index.
     From(u64),
-    /// For each of these blocks, the further block with the given number ([`philox_further`]).
+    /// For each of these blocks, one of its further blocks, which is given by its number ([`philox_further`]).
     Each(&'a [u64], &'a [u32]),
 }
 
@@ -26,12 +26,13 @@ impl Blocks<'_> {
     }
 }
 
-/// Fills `out` with 64-bit numbers, two from each block, from block `first` on ([`bits`]).
+/// Fills `out` with 64-bit numbers, two from each block, beginning with block `first` ([`bits`]).
 pub fn fill(key: u64, first: u64, out: &mut [u64]) {
     fill_of(key, Blocks::From(first), out);
 }
 
-/// Like `fill`, for any blocks, and for each the further block with the given number ([`philox_further`]).
+/// Like `fill`, but for any list of blocks. For each block, uses the further block with the given number
+/// ([`philox_further`]).
 ///
 /// # Panics
 /// If `blocks` and `further` differ in length, or `out` is not twice as long.
@@ -50,7 +51,7 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
     }
 }
 
-/// Fills the part of `out` that whole groups of blocks take, and returns the number of numbers in that part.
+/// Fills the start of `out` from whole groups of blocks. Returns the number of numbers that it wrote.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (key, blocks, out);
@@ -65,8 +66,8 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// A register has one word of several blocks, each in the lower half of a lane. The upper halves are left over from
-/// multiplications, which read only the lower halves.
+/// Each register has one word of several blocks, in the lower half of each lane. The upper halves have remainders of
+/// multiplications; this is harmless, because multiplications read only the lower halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
@@ -76,7 +77,7 @@ mod x86 {
     /// Mask of the bits of a word in the lower half of a lane.
     const LOW: u64 = u32::MAX as u64;
 
-    /// Number of registers for each word, so that independent chains of multiplications overlap.
+    /// Number of registers for each word. With several registers, independent chains of multiplications overlap.
     const REGISTERS: usize = 2;
 
     #[target_feature(enable = "avx2")]
@@ -96,7 +97,7 @@ mod x86 {
                     }
                     Blocks::Each(blocks, further) => {
                         let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
-                        // SAFETY: both have as many elements as a register has lanes.
+                        // SAFETY: `blocks` and `further` have as many elements as a register has lanes.
                         unsafe {
                             x[0] = _mm256_loadu_si256(blocks.as_ptr().cast());
                             x[2] = _mm256_cvtepu32_epi64(_mm_loadu_si128(further.as_ptr().cast()));
@@ -118,7 +119,7 @@ mod x86 {
             for (x, out) in x.iter().zip(group.as_chunks_mut::<{ 2 * LANES }>().0) {
                 let p = _mm256_or_si256(_mm256_slli_epi64::<32>(x[0]), _mm256_and_si256(x[1], low));
                 let q = _mm256_or_si256(_mm256_slli_epi64::<32>(x[2]), _mm256_and_si256(x[3], low));
-                // p0 q0 p2 q2, and p1 q1 p3 q3
+                // `a` is p0 q0 p2 q2, and `b` is p1 q1 p3 q3
                 let (a, b) = (_mm256_unpacklo_epi64(p, q), _mm256_unpackhi_epi64(p, q));
                 let to = out.as_mut_ptr().cast();
                 // SAFETY: `out` has eight numbers, which two registers fill.
@@ -140,7 +141,7 @@ mod x86 {
         let (groups, rest) = out.as_chunks_mut::<{ 2 * REGISTERS * LANES }>();
         let [m0, m1] = [_mm512_set1_epi64(MULTIPLIERS[0].into()), _mm512_set1_epi64(MULTIPLIERS[1].into())];
         let (low, numbers) = (_mm512_set1_epi64(LOW as i64), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-        // interleave p0 .. p7 and q0 .. q7, four blocks each: p0 q0 p1 q1 ..
+        // these orders interleave p0 .. p7 and q0 .. q7, four blocks each: p0 q0 p1 q1 ..
         let (begin, end) = (_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm512_setzero_si512(); 4]; REGISTERS];
@@ -153,7 +154,7 @@ mod x86 {
                     }
                     Blocks::Each(blocks, further) => {
                         let (blocks, further) = (&blocks[at..at + LANES], &further[at..at + LANES]);
-                        // SAFETY: both have as many elements as a register has lanes.
+                        // SAFETY: `blocks` and `further` have as many elements as a register has lanes.
                         unsafe {
                             x[0] = _mm512_loadu_si512(blocks.as_ptr().cast());
                             x[2] = _mm512_cvtepu32_epi64(_mm256_loadu_si256(further.as_ptr().cast()));
@@ -192,8 +193,8 @@ mod x86 {
 mod tests {
     use super::{super::super::simd, *};
 
-    /// For numbers of blocks that are whole groups or not, near the ends of both halves of the counter, with every
-    /// instruction set.
+    /// Tests every instruction set, with whole and incomplete groups of blocks, also near the ends of both halves of
+    /// the counter.
     #[test]
     fn words_are_those_of_the_generator() {
         for (key, first) in

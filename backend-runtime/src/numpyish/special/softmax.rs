@@ -1,6 +1,6 @@
-//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is processed in parts that, except
-//! for long lanes, stay in the cache between the steps: maxima, exponentials of the differences to them, their sums,
-//! and the results.
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is divided into parts that stay in
+//! the cache between the steps, except if lanes are long. The steps compute the maxima, the exponentials of the
+//! differences from the maxima, their sums, and the results.
 
 use super::super::{
     NdArray, Numpyish,
@@ -39,13 +39,14 @@ enum Of {
     LogSumExp,
 }
 
-/// An array whose axes are ordered so that the summed axes are next to each other.
+/// An array with an order of its axes in which the summed axes are adjacent.
 struct Lanes<'a> {
     op: &'static str,
     x: View<'a>,
     /// The summed axes, in ascending order.
     axes: Vec<usize>,
-    /// All axes, the outermost in memory first; if that separates the summed axes, the other axes come first.
+    /// All axes, from the outermost in memory to the innermost. If the summed axes are not adjacent in this order, they
+    /// come last instead.
     order: Vec<usize>,
     /// True if `order` is the order of memory.
     in_memory: bool,
@@ -54,7 +55,7 @@ struct Lanes<'a> {
     dims: Dims,
 }
 
-/// Number of indices of the axes before the summed ones, of the summed ones, and of the axes after them.
+/// Number of indices of the axes before the summed axes, of the summed axes (`n`), and of the axes after them.
 #[derive(Clone, Copy)]
 struct Dims {
     outer: usize,
@@ -69,7 +70,7 @@ impl<'a> Lanes<'a> {
         axes.sort_unstable();
         let is_summed = |axis: &usize| axes.contains(axis);
         let mut order: Vec<usize> = (0..x.shape.len()).collect();
-        // an axis of stride 0, which repeats elements, comes first
+        // an axis of stride 0 repeats elements, and counts as outermost
         let distance = |axis: usize| if x.strides[axis] == 0 { usize::MAX } else { x.strides[axis].unsigned_abs() };
         order.sort_by_key(|&axis| std::cmp::Reverse(distance(axis)));
         let mut first = order.iter().position(is_summed).unwrap_or(order.len());
@@ -85,7 +86,7 @@ impl<'a> Lanes<'a> {
         Ok(Lanes { op, x, axes, order, in_memory, shape, dims })
     }
 
-    /// A result of the shape of `x`, in the order of its memory, or in C order.
+    /// A result with the shape of `x`, in the memory order of `x` or in C order.
     fn elements(self, of: Of) -> Result<RawArray> {
         let elements = self.computed(of)?;
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
@@ -96,7 +97,7 @@ impl<'a> Lanes<'a> {
         if is_in_order { Ok(array) } else { copy::to_raw(self.op, array.view(&strides)) }
     }
 
-    /// A result without the summed axes, or with them of length 1.
+    /// A result without the summed axes, or with summed axes of length 1 if `keepdims`.
     fn values(self, keepdims: bool) -> Result<RawArray> {
         let values = self.computed(Of::LogSumExp)?;
         let is_kept = |axis: &usize| !self.axes.contains(axis);
@@ -109,7 +110,7 @@ impl<'a> Lanes<'a> {
         Ok(inserted.iter().fold(values, |values, &axis| values.with_axis(axis)))
     }
 
-    /// The elements of the result; for 16-bit floats computed in `f32`, and rounded once.
+    /// The elements of the result. For 16-bit floats, they are computed in `f32` and rounded once.
     fn computed(&self, of: Of) -> Result<Buffer> {
         let (op, dtype) = (self.op, self.x.dtype);
         let strides: Vec<isize> = self.order.iter().map(|&axis| self.x.strides[axis]).collect();
@@ -120,8 +121,8 @@ impl<'a> Lanes<'a> {
             return unsafe { of_dtype(op, wide, packed.start(), self.dims, of) };
         }
         let x = Buffer::new(op, self.x.len(), wide)?;
-        // SAFETY: `x` and the packed copy have the same number of elements, and so do the two results. Every element of
-        // both computed buffers has been written.
+        // SAFETY: `x` and the packed copy have the same number of elements, and so do `computed` and `result`. Every
+        // element of both computed buffers has been written.
         unsafe {
             convert(dtype, wide, packed.start(), x.start(), x.len());
             let computed = of_dtype(op, wide, x.start(), self.dims, of)?;
@@ -140,7 +141,7 @@ fn place(order: &[usize], axis: usize) -> usize {
 /// Computes the elements of the result.
 ///
 /// # Safety
-/// `x` must point to as many elements of the dtype, float32 or float64, as `dims` says.
+/// `x` must point to the number of elements that `dims` gives, of dtype float32 or float64.
 unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: Of) -> Result<Buffer> {
     // SAFETY: the caller guarantees the elements.
     unsafe {
@@ -151,11 +152,11 @@ unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of:
     }
 }
 
-/// Number of elements of a part: the part and its result stay in the L2 cache, unless its lanes are longer.
+/// Number of elements of a part. The part and its result stay in the L2 cache, unless its lanes are longer.
 const PART: usize = 1 << 14;
 
-/// Minimum length of a row of a part, if the array has rows of that length, because each shorter row would wait for the
-/// memory.
+/// Minimum length of a row of a part, if the array has rows of that length. With shorter rows, reading each row would
+/// wait for memory.
 const NARROW: usize = 32;
 
 /// Implements [`of_dtype`] for one type.
@@ -169,7 +170,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     let (outers, width) = if lane <= PART { (PART / lane, inner) } else { (1, (PART / n).max(NARROW).min(inner)) };
     let columns = inner.div_ceil(width);
     let parts = outer.div_ceil(outers) * columns;
-    // too few parts for all threads: threads share each part
+    // if there are too few parts for all threads, several threads share each part
     let shared = values * n >= 2 * COSTLY && parts < threads::count();
     let failed = OnceLock::new();
     let ends = copy::Ends { from: x.cast(), to: out.start() };
@@ -178,7 +179,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
         let (o, column) = (part / columns * outers, part % columns * width);
         let (first, value) = (o * lane + column, o * inner + column);
         let part = Part { op, count: outers.min(outer - o), n, width: width.min(inner - column), step: inner, shared };
-        // SAFETY: no other task has this part of the array and of the result.
+        // SAFETY: this part of the array and of the result belongs to one task only.
         let done = unsafe {
             let (x, to) = (ends.from.cast::<T>().add(first), ends.to.cast::<T>());
             part.run(x, to.add(if of == Of::LogSumExp { value } else { first }), of)
@@ -198,8 +199,8 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     }
 }
 
-/// Some lanes of an array: `count` times `n` rows of `width` elements, each row `step` elements after the one before. A
-/// lane has one element in each of `n` rows.
+/// Some lanes of an array: `count` times `n` rows of `width` elements, whose starts are `step` elements apart. A lane
+/// has one element in each of `n` rows.
 struct Part {
     op: &'static str,
     count: usize,
@@ -211,17 +212,17 @@ struct Part {
 }
 
 impl Part {
-    /// Writes the result: elements in the layout of `x`, or one value for each lane, contiguous.
+    /// Writes the result: elements in the layout of `x`, or one value per lane in contiguous memory.
     ///
     /// # Safety
-    /// `x` must point to the elements, and `to` to room for the result, which nothing else uses.
+    /// `x` must point to the elements. `to` must have room for the result, and nobody else may use it.
     unsafe fn run<T: Real>(&self, x: *const T, to: *mut T, of: Of) -> Result<()> {
         let Part { op, count, n, width, step, .. } = *self;
         let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
         let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
         let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
-        // SAFETY: the caller guarantees the elements and enough room. There is a value for each lane, and room for each
-        // exponential in the result or in `own`.
+        // SAFETY: the caller guarantees the elements and enough room. There is a value for each lane, and the
+        // exponentials fit the result or `own`.
         unsafe {
             let top = tops.start().cast::<T>();
             if of != Of::Softmax {
@@ -250,8 +251,8 @@ impl Part {
                 Of::LogSoftmax => {
                     logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
-                    // subtracts one after the other, because the sum of both would be rounded if the largest element is
-                    // far from 0
+                    // subtracts the largest element and the logarithm one after another, because their sum would be
+                    // rounded if the largest element is far from 0
                     self.rows(|range| {
                         subtracted(self, range.clone(), x, lanes, to);
                         subtracted(self, range, to, sum, to);
@@ -273,14 +274,14 @@ impl Part {
         Ok(values)
     }
 
-    /// Calls `f` with all rows, or with parts of them on several threads.
+    /// Calls `f` with the range of all rows, or with several ranges on several threads.
     fn rows(&self, f: impl Fn(Range<usize>) + Sync) {
         let rows = self.count * self.n;
         if self.shared { parallel::parallel(rows, COSTLY / self.width, f) } else { f(0..rows) }
     }
 }
 
-/// The rows of a part in memory.
+/// The rows of a part, in the array or in a result.
 #[derive(Clone, Copy)]
 struct Rows<T> {
     start: *mut T,
@@ -288,16 +289,16 @@ struct Rows<T> {
     step: usize,
 }
 
-// SAFETY: tasks have rows of their own.
+// SAFETY: each task has its own rows.
 unsafe impl<T: Send> Sync for Rows<T> {}
 
-/// Number of elements of short rows that are processed while they are in the L1 cache.
+/// Number of elements of short rows that are processed at a time. They stay in the L1 cache.
 const BLOCK: usize = 512;
 
-/// Writes `x - value`, or `x * value`, for a range of rows, with the value of each element's lane.
+/// Writes `x - value`, or `x * value` if `PRODUCT`, for a range of rows. `value` has one value per lane.
 ///
 /// # Safety
-/// The rows must exist, and a value for each of their lanes. `to` must be the rows of `x`, or other memory.
+/// The rows must exist, with a value for each of their lanes. `to` must be the rows of `x`, or must not overlap them.
 #[inline(always)]
 unsafe fn combined<T: Real, const PRODUCT: bool>(
     &Part { n, width, .. }: &Part,
@@ -313,7 +314,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
             let value = value.start.add(row / n * value.step);
             let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
             if width == 1 && x.step == 1 {
-                // the rest of a lane, whose elements are contiguous
+                // this is the rest of a lane, whose elements are contiguous
                 let (value, len) = (*value, (n - row % n).min(range.end - row));
                 for i in 0..len {
                     let x = *from.add(i);
@@ -332,7 +333,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
 }
 
 wide_versions! {
-    /// Writes `exp(x - top)` for a range of rows, with `top` of each element's lane.
+    /// Writes `exp(x - top)` for a range of rows. `top` has one value per lane.
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
@@ -344,7 +345,7 @@ wide_versions! {
             // SAFETY: the caller guarantees the rows and the values.
             unsafe {
                 combined::<T, false>(part, &(first..end), x, top, to);
-                // rows without gaps are processed as one
+                // rows without gaps are processed as one row
                 let (rows, len) = if to.step == width { (1, (end - first) * width) } else { (end - first, width) };
                 for row in 0..rows {
                     let to = to.start.add((first + row) * to.step);
@@ -359,7 +360,7 @@ wide_versions! {
 }
 
 versions! {
-    /// Writes `x * value` for a range of rows, with the value of each element's lane.
+    /// Writes `x * value` for a range of rows. `value` has one value per lane.
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
@@ -368,7 +369,7 @@ versions! {
         unsafe { combined::<T, true>(part, &range, x, value, to) };
     }
 
-    /// Writes `x - value` for a range of rows, with the value of each element's lane.
+    /// Writes `x - value` for a range of rows. `value` has one value per lane.
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
@@ -413,7 +414,7 @@ versions! {
     /// Writes `x + y`.
     ///
     /// # Safety
-    /// `x` and `y` must have `n` numbers, and `to` room for as many.
+    /// `x` and `y` must have `n` numbers, and `to` must have room for `n` results.
     unsafe fn added[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
         for i in 0..n {
             // SAFETY: the caller guarantees `n` numbers on both sides, and room for `n` results.
@@ -433,8 +434,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// Reference results by the definitions, an element at a time: softmax, log-softmax, and logsumexp for each
-    /// element.
+    /// Reference results, computed by the definitions for one element at a time: softmax, log-softmax, and for each
+    /// element the logsumexp of its lane.
     fn naive(x: &ArrayD<f64>, axes: &[usize]) -> [ArrayD<f64>; 3] {
         let mut all = [x.clone(), x.clone(), x.clone()];
         for (index, &x_here) in x.indexed_iter() {
@@ -484,7 +485,7 @@ mod tests {
         }
     }
 
-    /// Several parts: whole lanes, some columns of lanes, and lanes that threads share. Neither the number of threads
+    /// The parts are whole lanes, some columns of lanes, and lanes that threads share. Neither the number of threads
     /// nor the instruction set changes a bit.
     #[test]
     fn many_parts() {
@@ -527,7 +528,7 @@ mod tests {
             assert_eq!(softmax(&B, &x, Axes::from(&axes[..])).unwrap().strides(), [6, 2, 1], "{axes:?}");
         }
         assert_eq!(softmax(&B, &turned, Axes::from(0)).unwrap().strides(), turned.strides());
-        // rows that all repeat one row
+        // an array whose rows all repeat one row
         let row = x.index_axis(ndarray::Axis(0), 0).broadcast(IxDyn(&[5, 3, 2])).unwrap().to_owned().into_shared();
         let repeated = View { shape: &[5, 3, 2], strides: &[0, 2, 1], ..view(&x) };
         let got = Lanes::new("test", repeated, Axes::from(2)).and_then(|lanes| lanes.elements(Of::LogSoftmax));
@@ -535,7 +536,7 @@ mod tests {
         assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
     }
 
-    /// Results far from 0 lose no precision, because the largest element and the logarithm are not added first.
+    /// Results far from 0 keep their precision, because the largest element and the logarithm are not added first.
     #[test]
     fn large_numbers() {
         let x = ndarray::arr1(&[1e5_f32; 2]).into_dyn().into_shared();
