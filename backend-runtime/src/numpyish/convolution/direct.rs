@@ -82,8 +82,8 @@ versions! {
             let end = windows.end.min(begin + N);
             let full = end - begin == N;
             let mut sums = [first; N];
-            // `all` are the taps that meet an element in every window of the block, and `some` those that do so in some
-            // window
+            // `all` has the taps that meet an element in every window of the block, and `some` the taps that meet an
+            // element in at least one window
             let (start, end_start) = (last.start(begin), last.start(end - 1));
             let (len, dilation) = (last.len as isize, last.dilation as isize);
             let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };

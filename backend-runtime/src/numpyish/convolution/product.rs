@@ -64,7 +64,7 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     let groups = plan.batch * plan.groups;
     let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
     let parts = plan.outputs.div_ceil(channels);
-    // if there is one tap that meets every element, the elements are such a matrix already
+    // a single tap that meets every element needs no copy, because the elements already form the matrix
     let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
     let room = if plain { 0 } else { inner * size };
     in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {

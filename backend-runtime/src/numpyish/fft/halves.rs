@@ -124,7 +124,7 @@ mod tests {
     fn other_dtypes_lengths_and_layouts() {
         let x = points();
         let whole = rfft(&B, &x.clone().into_shared(), None, 1, Norm::Ortho).unwrap();
-        // the same points, in an array with another order of the axes and in an array with a negative stride
+        // these arrays have the same points, but another order of the axes or a negative stride
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(rfft(&B, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let mut reversed = x.slice_axis(Axis(1), Slice::new(0, None, -1)).to_owned().into_shared();

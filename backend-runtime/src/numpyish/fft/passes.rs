@@ -38,7 +38,7 @@ pub struct Pass {
     pub norm: Norm,
 }
 
-/// The lane that begins at `start`.
+/// The lane that begins at `start`, as a mutable slice.
 ///
 /// # Safety
 /// The lane must have `n` elements of type `T`, which nobody else uses.

@@ -139,7 +139,7 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     let start = range.start.max(1).min(end);
     let lanes = V::LANES;
     let mut k = start;
-    // loops instead of closures, which would be compiled for the baseline instruction set
+    // These are loops, because closures would be compiled for the baseline instruction set.
     // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         for k in range.start..start {

@@ -25,8 +25,8 @@ pub fn distance_transform_edt<T: Precision>(
     typed(distances_of(view(x), sampling.map(view), T::DTYPE))
 }
 
-/// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are float64, and
-/// exact integers for a sampling of 1.
+/// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are computed in
+/// float64, and are exact integers if the sampling is 1.
 pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Result<RawArray> {
     const OP: &str = "distance_transform_edt";
     let steps = sampling.map(|steps| numbers(OP, steps)).transpose()?;

@@ -74,7 +74,7 @@ struct Lines {
 struct Link {
     /// Step to the neighbouring line along each axis but the last.
     steps: Vec<isize>,
-    /// Number of lines between the neighbouring line and the line; the neighbouring line comes first.
+    /// Number of lines by which the neighbouring line precedes the line.
     before: usize,
     /// Ranges of neighbours along the line: the smallest and the largest step of each range.
     spans: Vec<(isize, isize)>,
@@ -116,7 +116,8 @@ impl Lines {
         Lines { start, dtype, count: outer.iter().product(), len: len[0], outer: outer.to_vec(), joins, links }
     }
 
-    /// Calls `f` on several threads with each line, and bytes that are 1 for its nonzero elements.
+    /// Calls `f` for each line, on several threads, with the line's index and a byte per element: 1 for nonzero, or
+    /// else 0.
     fn for_each(&self, op: &'static str, f: impl Fn(usize, &[u8]) + Sync) -> Result<()> {
         let (failed, convert) = (OnceLock::new(), nonzero_bytes(self.dtype));
         parallel::parallel(self.count, self.grain(), |range| match buffer::zeros::<u8>(op, self.len) {

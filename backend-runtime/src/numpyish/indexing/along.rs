@@ -55,7 +55,7 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Elements at indices along one axis, or of the flattened array.
+/// Elements at indices along one axis, or at indices of the flattened array if `axis` is `None`.
 pub fn take<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,

@@ -119,7 +119,7 @@ struct Walk {
     arrays: Vec<isize>,
     /// Offsets along the axes after the axes that arrays index, without the last axis.
     behind: Vec<isize>,
-    /// Length and stride of the last of these axes, or a single element if no axis follows.
+    /// Length and stride of that last axis, or a single element if no axis follows the axes that arrays index.
     row: (usize, isize),
 }
 
@@ -564,7 +564,7 @@ mod tests {
             let one = |k: usize| x.index_axis(Axis(along), many[k % many.len()] as usize);
             let got = get(&B, &x, all).unwrap();
             assert!((0..2 * many.len()).all(|k| got.index_axis(Axis(along), k) == one(k)));
-            // the last value wins, and all values add up
+            // `set` keeps the last value for an element, and `add_at` adds all of them
             let values: NdArray<i64> = dice.layout_of(got.shape());
             let (mut replaced, mut added) = (x.clone(), x.clone());
             set(&B, &mut replaced, all, Operand::array(&values)).unwrap();

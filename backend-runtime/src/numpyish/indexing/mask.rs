@@ -64,7 +64,7 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     if out.len() > 0 {
         let bytes = out.len() / n * dtype.size();
         for (to, (i, _)) in flags.iter().enumerate().filter(|(_, flag)| **flag).enumerate() {
-            // SAFETY: the subarray is in both arrays, because the result has room for one subarray per true flag.
+            // SAFETY: the subarray is in both arrays, and the result has room for one subarray per true flag.
             unsafe { std::ptr::copy_nonoverlapping(from.add(i * bytes), out.start().add(to * bytes), bytes) };
         }
     }

@@ -304,7 +304,7 @@ impl Parts {
 }
 
 /// Checks that there is memory for products of `rows` x `inner` with `inner` x `columns` matrices on one thread, and
-/// that this thread has its block.
+/// makes `gemm` allocate the block of this thread.
 pub(super) fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize) -> Result<()> {
     pack::room(op, [rows, inner, columns], element_size, false)?;
     pack::block(op)

@@ -66,8 +66,8 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// Each register has one word of several blocks, in the lower half of each lane. The upper halves have remainders of
-/// multiplications; this is harmless, because multiplications read only the lower halves.
+/// Each register has one word of several blocks, in the lower half of each lane. The upper halves hold bits left over
+/// from multiplications, which read only the lower halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;

@@ -528,7 +528,7 @@ impl<'f> Pairwise<'f> {
         let level = self.count.trailing_ones() as usize;
         let mut value = value;
         for earlier in &mut self.tree[..level] {
-            // SAFETY: the bits of the count that are set show that the lower levels hold values.
+            // SAFETY: the lower levels hold values, because their bits of the count are set.
             unsafe {
                 let earlier = earlier.assume_init_mut();
                 (self.folding.merge)(earlier.start_mut(), value.start(), 1);
@@ -546,7 +546,7 @@ impl<'f> Pairwise<'f> {
         while left != 0 {
             let level = left.trailing_zeros() as usize;
             left &= left - 1;
-            // SAFETY: the bit of the count shows that the level holds a value.
+            // SAFETY: the level holds a value, because its bit of the count is set.
             let mut early = unsafe { *self.tree[level].assume_init_ref() };
             if let Some(late) = late {
                 // SAFETY: both are accumulators of the fold.

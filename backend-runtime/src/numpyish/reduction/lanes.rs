@@ -213,7 +213,7 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
 /// Number of accumulators of the shortest lanes that have several. For such lanes, the time for the remainder matters.
 const FEW: usize = 4;
 
-/// Counts among at most [`BLOCK`] elements, with one byte per partial count.
+/// The count for at most [`BLOCK`] elements, as the sum of several counts of one byte each.
 ///
 /// # Safety
 /// `x` must have as many elements as its length says, and at least one.
@@ -339,7 +339,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
         let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
-            // SAFETY: the bits of `number` that are set show that these levels hold values.
+            // SAFETY: these levels hold values, because their bits of `number` are set.
             value = F::merge(unsafe { earlier.assume_init() }, value);
         }
         tree[level].write(value);
@@ -349,7 +349,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
     let mut all = (left > 0).then(|| unsafe { block::<A, F, X>(x.part(whole * BLOCK, left), given) });
     let mut left = whole;
     while left != 0 {
-        // SAFETY: the bit of the number of blocks shows that the level holds a value.
+        // SAFETY: the level holds a value, because its bit of the number of blocks is set.
         let early = unsafe { tree[left.trailing_zeros() as usize].assume_init() };
         left &= left - 1;
         all = Some(all.map_or(early, |late| F::merge(early, late)));

@@ -9,9 +9,9 @@
 //! of which folds every `sides(n)`-th element; then half of the accumulators are merged into the other half, until one
 //! is left. The values of the blocks are merged pairwise.
 //!
-//! There are two algorithms with that order. Folding a lane, the accumulators of one output are next to each other in a
-//! register. Folding rows, the elements of a row belong to different outputs, and all rows of the same side are added
-//! to one row of accumulators.
+//! There are two algorithms with that order. To fold a lane, the accumulators of one output are kept next to each other
+//! in a register. To fold rows, whose elements belong to different outputs, all rows of the same side are added to one
+//! row of accumulators.
 
 use super::{
     super::layout::{Dim, Offsets},

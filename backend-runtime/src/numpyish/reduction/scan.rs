@@ -2,8 +2,8 @@
 //!
 //! The elements of a lane are joined in blocks, from the start of the lane. A block has four quarters. Each quarter is
 //! scanned separately, and then the total of all elements before the quarter is added to its results. A single lane
-//! scans its quarters in parallel in registers; rows, whose elements belong to different lanes, scan their quarters one
-//! after another. So a lane has the same bits whatever else is scanned.
+//! scans its quarters in parallel; rows, whose elements belong to different lanes, scan their quarters one after
+//! another. So a lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -420,7 +420,7 @@ impl Scanned {
     /// Returns whether several threads share each lane of `len` elements, because one thread per lane would leave at
     /// least half of the threads idle.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        // several threads read the elements twice
+        // if several threads share a lane, they read its elements twice
         self.scan.splits && len >= 4 * PIECE && 2 * lanes <= threads::count().min(len / PIECE)
     }
 

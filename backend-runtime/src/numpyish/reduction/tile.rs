@@ -282,9 +282,9 @@ const COLLISION: usize = 1 << 12;
 #[derive(Clone, Copy)]
 enum How {
     Begin,
-    /// Adds the rows to these values.
+    /// Adds the rows to the values at the destination.
     Add,
-    /// Folds the rows in this memory, and merges the result into these values.
+    /// Folds the rows in this memory, and merges the result into the values at the destination.
     Join(*mut u8),
 }
 
@@ -295,7 +295,7 @@ impl Tile<'_> {
     /// The rows must belong to the array, and `to` must have room for a value of each output.
     unsafe fn block(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let Outputs { stride, width, .. } = self.row;
-        // rows are contiguous and follow each other without gaps
+        // true if the rows are contiguous and follow each other without gaps
         let dense = stride == 1 && rows.step() == width as isize;
         let most = (ROW / self.of.size()).min(BLOCK);
         // SAFETY: the caller guarantees the rows and enough room.

@@ -143,8 +143,8 @@ mod tests {
         assert!(order == expected, "{} {index_bits}", keys.len());
     }
 
-    /// Keys that differ in their highest bits, in their lowest bits, in both, or not at all. Some indices have so many
-    /// bits that few bits of a key are compared each time.
+    /// Keys that differ in their highest bits, in their lowest bits, in both, or not at all. In some cases the index
+    /// takes so many bits that only few bits of a key are compared at a time.
     #[test]
     fn equal_keys_keep_their_order() {
         simd::with_each(|_| {

@@ -43,7 +43,7 @@ pub trait Register: Copy {
     /// The processor must have the register's instructions.
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
 
-    /// Divides the keys in two groups. Keys up to the key of `most` are written from `left` on, and larger keys are
+    /// Divides the keys into two groups. Keys up to the key of `most` are written from `left` on, and larger keys are
     /// written so that they end just before `right`. Returns the number of keys in the first group. Memory between the
     /// two groups may be overwritten.
     ///

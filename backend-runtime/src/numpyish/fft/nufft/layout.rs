@@ -115,8 +115,8 @@ impl Layout {
     }
 }
 
-/// The length of a tile and the number of tiles along an axis. The windows of two tiles with one tile between them do
-/// not overlap, because a window reaches at most `width - 1` cells beyond its tile.
+/// Returns the length of a tile and the number of tiles along an axis. The windows of two tiles with one tile between
+/// them do not overlap, because a window reaches at most `width - 1` cells beyond its tile.
 fn cut(length: usize, aimed: usize, width: usize) -> (usize, usize) {
     let mut count = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
     while count >= 2 {

@@ -17,7 +17,7 @@ pub struct Job<R> {
     /// Distance from one row to the next in cells; `plane` is the distance from one plane to the next.
     pub row: usize,
     pub plane: usize,
-    /// Smallest cell of a point along each axis; `high` is the largest cell.
+    /// Smallest cell that a point of this job may have along each axis; `high` is the largest such cell.
     pub low: [i32; 3],
     pub high: [i32; 3],
     /// The points' records.
@@ -43,7 +43,7 @@ pub struct Job<R> {
 /// # Safety
 /// The processor must have the instruction set. The window must have room for whole vectors in the neighbourhoods of
 /// all points between `low` and `high`, and nobody else may use it. The records, values and polynomials must be as long
-/// as the job says. If the values are written, then only by such loops.
+/// as the job says. Nobody but loops of this type may write the values.
 pub type Loop<R> = unsafe fn(&Job<R>);
 
 /// Distance from the value that is used to the value that is prefetched, in points.

@@ -31,7 +31,7 @@ use sort::Sorted;
 use std::{f64::consts::PI, ops::Range, sync::OnceLock};
 use window::Window;
 
-/// The parameters of the kernel, as the ops take them.
+/// The parameters of the spreading kernel, as the `nufft` ops take them.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelOptions {
     /// Number of grid points that the kernel covers along each axis.

@@ -11,8 +11,8 @@ const SPARE: usize = 12;
 /// A box of cells of a periodic grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The cell of a point, along each axis, whose neighbourhood begins at the box's first cell (`low`) or ends at the
-    /// box's last cell (`high`).
+    /// Along each axis, the cell of a point whose neighbourhood begins at the box's first cell; `high` is the cell of a
+    /// point whose neighbourhood ends at the box's last cell.
     pub low: [i32; 3],
     pub high: [i32; 3],
     /// Number of cells along each axis.
