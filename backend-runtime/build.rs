@@ -1,4 +1,4 @@
-//! Lets the crate know if it is built without optimisation, which code cannot detect otherwise.
+//! Sets the cfg `unoptimized` if the crate is built at optimisation level 0, because Rust code cannot query the level.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,8 +1,8 @@
 //! A global allocator that keeps the pages of large blocks.
 //!
-//! For arrays of some megabytes, each op uses new memory. Most allocators return such blocks to the system when an
+//! Each op on arrays of some megabytes allocates new blocks. Most allocators return large blocks to the system when an
 //! array is dropped, and the system clears every page before it hands the page out again. Clearing takes longer than
-//! many ops. With
+//! many ops. A program can select this allocator instead:
 //!
 //! ```
 //! #[global_allocator]
@@ -12,13 +12,13 @@
 //! # assert!(backend_runtime::alloc::usage().kept >= 8 << 20);
 //! ```
 //!
-//! in a program (as `backends::alloc::Pages`), freed blocks of 64 KiB or more are kept, up to a number of bytes, and
-//! reused for the next allocation of the same size. Large blocks begin at a page; blocks of 2 MiB or more begin at a
-//! huge page, which is requested from the system. Smaller blocks are allocated by [`System`].
+//! Outside this crate, the type is `backends::alloc::Pages`. It keeps freed blocks of 64 KiB or more, up to a total
+//! number of bytes, and reuses them for the next allocation of the same size. These blocks are aligned to a page.
+//! Blocks of 2 MiB or more are aligned to a huge page, which is requested from the system. Blocks below 64 KiB are
+//! allocated by [`System`].
 //!
-//! Other programs use their own allocator. On Linux this is usually the allocator of glibc.
-//! [`Numpyish`](crate::numpyish::Numpyish) configures it once to keep the freed memory of blocks up to 32 MiB; see
-//! [`keep_heap`].
+//! Programs without this allocator use another one, on Linux usually glibc's. [`Numpyish`](crate::numpyish::Numpyish)
+//! configures glibc's allocator once to keep the freed memory of blocks up to 32 MiB; see [`keep_heap`].
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -32,7 +32,7 @@ use std::{
 /// Minimum size of the blocks that [`Pages`] manages.
 const LARGE: usize = 64 << 10;
 
-/// Minimum size of a smaller block whose allocation calls [`keep_heap`].
+/// Minimum size of a block below `LARGE` whose allocation calls [`keep_heap`].
 const NOTABLE: usize = 16 << 10;
 
 /// Alignment of blocks, in bytes.
@@ -84,12 +84,13 @@ pub(crate) fn keeps_pages() -> bool {
 /// Configures glibc's allocator, once, to keep up to 256 MiB of free memory at the end of its heap, and to allocate
 /// blocks up to 32 MiB from the heap.
 ///
-/// By default both limits begin at 128 KiB, and glibc raises them to the size of the largest block freed so far and to
-/// twice that size. Every op on arrays of 2 MiB therefore returns its pages to the system and gets cleared pages back.
-/// The CPU backend calls this function before its first large result. Nothing happens if the environment sets these
-/// limits (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in
-/// `GLIBC_TUNABLES`), or with another C library. Another allocator of the program is not touched. A program that sets
-/// its own limits by `mallopt` should call this function first, so that its own limits win.
+/// By default both limits begin at 128 KiB. When glibc frees a larger block, it raises the block limit to the size of
+/// this block, and the heap limit to twice this size. Every op on arrays of 2 MiB therefore returns its pages to the
+/// system and gets cleared pages back. The CPU backend calls this function before its first large result. The function
+/// does nothing with another C library, or if the environment sets these limits (`MALLOC_TRIM_THRESHOLD_`,
+/// `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in `GLIBC_TUNABLES`). It does not change a program's
+/// other allocators. A program that sets its own limits by `mallopt` should call this function first, so that its own
+/// limits win.
 pub fn keep_heap() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Relaxed) && !TOLD.swap(true, Relaxed) {
@@ -158,7 +159,7 @@ impl Pages {
             }
         }
         if let Some(block) = left {
-            // another thread holds the list of blocks, and waiting for it is not worth the time
+            // another thread is using the list of blocks; instead of waiting, return the block to the system
             // SAFETY: the caller guarantees that the block came from `take`, which maps memory, and is no longer in
             // use.
             unsafe { system::unmap(block.start, block.bytes) };
@@ -192,7 +193,8 @@ unsafe impl GlobalAlloc for Pages {
                 if layout.size() >= NOTABLE {
                     keep_heap();
                 }
-                // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`, which `System` has too.
+                // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`, and `System` requires the same
+                // conditions.
                 unsafe { System.alloc(layout) }
             }
         }
@@ -200,7 +202,8 @@ unsafe impl GlobalAlloc for Pages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some(bytes) = class(&layout) else {
-            // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc_zeroed`, which `System` has too.
+            // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc_zeroed`, and `System` requires them
+            // too.
             return unsafe { System.alloc_zeroed(layout) };
         };
         let (start, is_zero) = self.take(bytes);
@@ -228,7 +231,8 @@ unsafe impl GlobalAlloc for Pages {
             // SAFETY: the caller guarantees the conditions of `GlobalAlloc::realloc`, and `System` allocated the block.
             (None, None) => unsafe { System.realloc(start, layout, size) },
             (old, new) if old == new => start,
-            // SAFETY: the blocks are distinct, the copy stays within both, and the first is freed once.
+            // SAFETY: the old and the new block are distinct, the copy stays within both, and the old block is freed
+            // once.
             _ => unsafe {
                 let to = self.alloc(new);
                 if !to.is_null() {

@@ -1,4 +1,5 @@
-//! The base trait of every op group: the arrays of a backend, and their transfer to and from other memory.
+//! The trait `Arrays`, which every op-group trait extends: the array type of a backend, its device, and the transfer of
+//! arrays to and from other memory.
 
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
@@ -83,7 +84,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         bytes::of_array(OP, &host)
     }
 
-    /// A 1-dimensional array of an iterator's items, like `np.fromiter`; `b.reshape` gives it other axes.
+    /// A 1-dimensional array of an iterator's items, like `np.fromiter`; use `b.reshape` for other shapes.
     #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_iter<T: Element>(&self, elements: impl IntoIterator<Item = T>) -> Result<Self::Array<T>> {
         const OP: &str = "from_iter";
@@ -93,9 +94,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Moves `x` to the backend and device of `other`. The new array shares the memory of `x` if both backends are on
     /// one device; otherwise the elements are copied through host memory.
     ///
-    /// Memory that two backends share has two handles, so neither writes to it; it is freed with the last handle. Some
-    /// arrays are copied even on one device: small arrays, arrays with negative strides that become libtorch tensors,
-    /// and tensors whose elements share memory (after a broadcast) that become ndarrays.
+    /// Memory that two backends share has two handles, so neither backend writes to it; it is freed with the last
+    /// handle. Some arrays are copied even on one device: small arrays, arrays with negative strides that become
+    /// libtorch tensors, and tensors whose elements share memory (after a broadcast) that become ndarrays.
     ///
     /// Ops never convert implicitly: arrays of two backends in one call are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
@@ -123,7 +124,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// copy.
     ///
     /// # Errors
-    /// Errors of earlier ops, if a GPU is waited for; [`Error::Memory`].
+    /// [`Error::Memory`]. A GPU finishes its earlier ops first, and their errors are returned too.
     fn to_dlpack_with<'a, T: Element>(
         &self,
         x: impl IntoArray<'a, Self::Array<T>>,
@@ -152,7 +153,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Imports a tensor like `from_dlpack`; `copy` determines if the memory may, must or must not be shared.
     ///
     /// # Errors
-    /// Also [`Error::Argument`] if the memory has to be shared and cannot be.
+    /// The errors of `from_dlpack`, and [`Error::Argument`] if the memory must be shared but cannot be.
     #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_dlpack_with<T: Element>(&self, tensor: ManagedTensor, copy: CopyMode) -> Result<Self::Array<T>> {
         self.from_ndarray(dlpack::import(tensor, copy)?).map_err(|why| why.within("from_dlpack"))
@@ -196,11 +197,11 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(info.name, Self::NAME))
     }
 
-    /// The library that the backend is, if its functions take arrays with the dtype as a value.
+    /// The backend's library, if the functions of this library take arrays whose dtype is a run-time value.
     #[doc(hidden)]
     const RAW: Option<RawLibrary> = None;
 
-    /// Calls an op by the library's function. `call` is a [`RawCall`](crate::by_name::RawCall) of this backend.
+    /// Calls the library's function for an op. `call` is a [`RawCall`](crate::by_name::RawCall) of this backend.
     #[doc(hidden)]
     fn call_raw(&self, op: &'static str, _call: &dyn Any, _args: &Args<'_, Self>) -> Result<Value<Self>> {
         Err(Error::unsupported(op, Self::NAME))
@@ -217,9 +218,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs a formula over all its arrays in one kernel of the backend; `None` if it must run op by op. If the array
-    /// `over` is given, the result is written over it and is another handle of it. `over` may be one of the inputs.
-    /// `None` also if writing over it is impossible, or if it is not [alone].
+    /// Runs a formula in one kernel of the backend. If the array `over` is given, the result overwrites it, and the
+    /// returned array is another handle of it; `over` may be one of the inputs. Returns `None` if the formula must run
+    /// op by op, or if `over` cannot be overwritten or is not [alone].
     ///
     /// [alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -234,8 +235,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Writes the result of a row's expression over an array that [is alone] and has the result's shape. The array is
-    /// given in the form of [`Arrays::fused_input`]. `None` if that is impossible. `of` is the row's dtype.
+    /// Evaluates the expression of an op-table row, and writes the result over an array that [is alone] and has the
+    /// result's shape. The array is passed in the form that [`Arrays::fused_input`] returns. Returns `None` if
+    /// overwriting is impossible. `of` is the dtype in which the row is evaluated.
     ///
     /// [is alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -268,7 +270,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const WATCHES: bool = false;
 
-    /// Reports the beginning of several fused ops to a backend that watches calls; `None` from all other backends.
+    /// Reports the beginning of several fused ops to a backend that watches calls. Other backends return `None`.
     #[doc(hidden)]
     #[inline]
     fn begin_fused(&self, _op: &'static str, _dtype: DType, _told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
@@ -282,7 +284,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`], but not as a call of the user.
+    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`], but backends that watch calls do not
+    /// count the conversion as a call of the user.
     #[doc(hidden)]
     #[inline]
     fn of_loop<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>> {
@@ -312,8 +315,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Runs a formula like [`Arrays::formula`], but may write the result over `target` and then returns `None`.
     ///
     /// # Safety
-    /// [`Arrays::is_alone`] was true of `target`, and no other handle of its memory has been made since, except for
-    /// leaves that are references to `target` itself.
+    /// [`Arrays::is_alone`] returned true for `target`, and no other handle of its memory has been made since then.
+    /// Leaves that are references to `target` itself are allowed.
     #[doc(hidden)]
     #[inline]
     unsafe fn formula_over<'a, L: Leaves<'a, Self>, E, T: Element>(
@@ -329,14 +332,15 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         unsafe { formula::run_over(self, e, leaves, target) }
     }
 
-    /// Describes the capability that this rank offers for a link between ranks, which moves parts of arrays from device
-    /// to device. The error explains why the parts go through the host.
+    /// Describes this rank's capability for a link between ranks, which transfers chunks of arrays directly from device
+    /// to device. The error explains why the chunks must be transferred through the host instead.
     #[doc(hidden)]
     fn offer(&self) -> std::result::Result<Offer, String> {
         Err(format!("arrays of {} go through the host", Self::NAME))
     }
 
-    /// Opens a link with the backends of the other ranks, whose [offers](Arrays::offer) are all compatible. Collective.
+    /// Opens a link with the backends of the other ranks. The [offers](Arrays::offer) of all ranks must be compatible.
+    /// Collective.
     #[doc(hidden)]
     fn link(&self, _peers: &dyn Peers) -> Result<Option<Link>> {
         Ok(None)
@@ -355,8 +359,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(op, Self::NAME))
     }
 
-    /// Gathers the elements of every rank's `part` in C order, `counts[r]` from rank r, in rank order. Collective over
-    /// the link.
+    /// Concatenates the elements of every rank's `part` in rank order, each part in C order. Rank r contributes
+    /// `counts[r]` elements. Collective over the link.
     #[doc(hidden)]
     fn gather_linked<T: Element>(
         &self,
@@ -368,10 +372,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(op, Self::NAME))
     }
 
-    /// Sends the arrays `send`, one after the other, through `through`, and returns an array of the `total` elements
-    /// that `through` receives from other ranks in exchange. `through` gets both as bytes in host memory, which the
-    /// device copies from and to at full speed. `None` if the backend has no such memory; in this case `through` was
-    /// not called.
+    /// Sends the concatenated elements of the arrays `send` by calling `through`, and returns an array of the `total`
+    /// elements that `through` receives from other ranks. `through` gets the memory to send and the memory to fill as
+    /// bytes in host memory, which the device copies from and to at full speed. Returns `None` if the backend has no
+    /// such memory; then `through` was not called.
     #[doc(hidden)]
     fn staged<T: Element>(
         &self,
@@ -408,8 +412,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::host::memory(Self::NAME)
     }
 
-    /// Resets `MemoryInfo::peak` to the memory in use now, for everyone who reads this figure. On the CPU it is the
-    /// figure of the whole process, including memory outside of the backends; on a GPU it is the figure of this
+    /// Resets `MemoryInfo::peak` to the memory in use now, also for all other readers of this figure. On the CPU it is
+    /// the figure of the whole process, including memory outside of the backends; on a GPU it is the figure of this
     /// backend.
     ///
     /// # Errors
@@ -429,7 +433,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::expect_host("free_cache", Self::NAME, &self.device())
     }
 
-    /// Waits until all ops called so far have run. Only timing needs this, because results are ordered without it.
+    /// Waits until all ops called so far have run. Results are correct without this call; only timing needs it.
     fn synchronize(&self) -> Result<()>;
 
     /// Restarts the backend's random numbers from `seed`: the same seed gives the same numbers on every backend.
@@ -468,8 +472,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// `solve`.
     ///
     /// - `solve` and `residual` must use the backend passed to them, not one that they hold: `solve` gets a backend
-    ///   that
-    ///   records nothing.
+    ///   that records nothing.
     /// - `adjoint(b, transposed, g)` returns the `z` with `transposed(z) = g`. Nothing is conjugated. Forward mode
     ///   passes `J` instead of `J^T`; there, an `adjoint` that ignores `transposed` and solves with its own matrix is
     ///   an error.
@@ -491,8 +494,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// ops, or if the ops have no gradient.
     ///
     /// On array backends this only runs `forward`. A tape records nothing inside `forward`. Instead, `pull(b, x, y, g)`
-    /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. The pairing has no
-    /// conjugate. Forward mode is an error, because it would need the derivative in the other direction.
+    /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. Gradients are
+    /// paired with values without conjugation. Forward mode is an error, because `pull` gives only the derivative for
+    /// the backward direction.
     ///
     /// Both functions must use the backend passed to them, not a backend that they hold.
     ///

@@ -126,8 +126,7 @@ mod tests {
                 let x: Vec<T> = (0..5).map(|i| T::from_i64(i % 2)).collect();
                 let bytes = as_bytes(&x);
                 assert_eq!(bytes.len(), 5 * dtype.size());
-                // reads the bytes from an odd address, followed by an incomplete element, and appends them to another
-                // element
+                // reads bytes that begin at an odd address and end with an incomplete element, and appends the elements
                 let odd = [&[1], bytes, &[1]].concat();
                 let mut back = vec![T::from_i64(1)];
                 extend("test", &mut back, &odd[1..1 + bytes.len()]).unwrap();

@@ -1,5 +1,5 @@
-//! Closed choices: parameters that accept one of a few names. The base table's rows of the form `[choice.norm]` are
-//! defined here, as enums that kernels take. A user's table defines its own choices with the same macro.
+//! Enums for parameters that accept one of a few names. Each enum belongs to a row of the base table such as
+//! `[choice.norm]`. A user's table defines its own choices with the same macro.
 
 /// Defines an enum of a closed choice, with the names of its variants.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The arguments of one call, matched with its row's parameters.
+//! The arguments of one call by name, matched with the parameters of the op.
 
 use super::{DynArray, FromValue, Value};
 use crate::{
@@ -9,20 +9,20 @@ use crate::{
 use ndarray::{ArrayD, IxDyn};
 use std::ops::Deref;
 
-/// The arguments of one call, stored by parameter.
+/// The arguments of one call by name, in the order of the op's parameters.
 pub struct Args<'a, B: Arrays> {
     /// The backend.
     pub b: &'a B,
     pub(super) op: &'static OpInfo,
-    /// The value of each parameter of the row; `None` if the call does not give it.
+    /// The value of each parameter of the op; `None` if the call does not give it.
     pub(super) values: Vec<Option<&'a Value<B>>>,
-    /// The option `dtype`, which every call has.
+    /// The option `dtype`, which every op accepts.
     pub(super) dtype: Option<DType>,
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Matches the arguments with the row's parameters: unnamed values in order, named values by name. `dtype` is the
-    /// dtype of the result if no array determines it.
+    /// Matches the arguments with the op's parameters: unnamed values in order, named values by name. The option
+    /// `dtype` gives the dtype of the result if no array determines it.
     pub fn new(
         b: &'a B,
         op: &'static OpInfo,
@@ -127,7 +127,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         dtype != dtype.to_sum() && self.dtype == Some(dtype)
     }
 
-    /// The dtype of the result of an op that converts, which is the option `dtype`.
+    /// The dtype of the result of a conversion op, given by the option `dtype`.
     pub fn to_dtype(&self) -> Result<DType> {
         let Some(dtype) = self.dtype else {
             return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
@@ -140,8 +140,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(Error::DType { op: self.op.name, dtype })
     }
 
-    /// The option `dtype` if it determines `T`. `None` for an op that converts, because there the option is the dtype
-    /// of the result.
+    /// The option `dtype` if it determines `T`. `None` for a conversion op, whose option `dtype` is the dtype of the
+    /// result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -417,7 +417,7 @@ fn lists<B: Arrays, T: Element>(
     match shape.get(depth) {
         Some(&length) if length != items.len() => return None,
         Some(_) => {}
-        // the first innermost list sets the deeper lengths
+        // the first list at each depth sets the length of its axis
         None if elements.is_empty() => shape.push(items.len()),
         None => return None,
     }

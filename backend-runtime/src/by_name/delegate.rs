@@ -1,6 +1,6 @@
 //! Calls by name on a backend that holds the arrays of several libraries: the values of a call are converted to one
-//! library, which runs the call, and the result is converted back. The calls of each library are compiled once, and
-//! nothing is compiled for the backend that holds them.
+//! library, which runs the call, and the result is converted back. The calls are compiled once for each library, and
+//! not again for the backend that holds its arrays.
 
 use super::{DynArray, Value};
 use crate::{Arrays, Element, Error, Result, dispatch};
@@ -39,7 +39,7 @@ pub fn call_on_library<B: Holds<L>, L: Arrays>(
     hold(op, call(l, &of_library, &named)?)
 }
 
-/// The value with arrays of the library.
+/// Converts the value's arrays to arrays of the library `L`.
 fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Value<L>> {
     value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {
@@ -49,7 +49,7 @@ fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Va
     })
 }
 
-/// The value with arrays of the backend that holds the library's.
+/// Converts the value's arrays to arrays of the backend `B`, which holds them.
 fn hold<B: Holds<L>, L: Arrays>(op: &'static str, value: Value<L>) -> Result<Value<B>> {
     value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {

@@ -13,11 +13,12 @@ struct Given<'a, B: Arrays> {
     value: Option<&'a Value<B>>,
 }
 
-/// Makes the array of a parameter, of this dtype, from the numbers that a call gives.
+/// Makes an array from the numbers that a call gives. The arguments are the call, the parameter's index and the dtype.
 type MakeArray<'m, B> = dyn Fn(&Args<'_, B>, usize, DType) -> Result<Value<B>> + 'm;
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Passes the call, in the dtype `dtype`, with all its arguments and the defaults of its options.
+    /// Passes a description of the call, in the dtype `dtype`, to `pass`: all arguments, and the defaults of omitted
+    /// options.
     pub fn described<R>(&self, dtype: DType, pass: impl FnOnce(&Call<'_>) -> Result<R>) -> Result<R> {
         let given: Vec<Given<'_, B>> = self.op.params.iter().zip(&self.values).map(Given::new).collect();
         let args: Vec<(&'static str, Arg<'_>)> =
@@ -26,8 +27,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         pass(&Call { info: Some(self.op), op: self.op.name, formula: None, dtype, to, is_composed: false, args: &args })
     }
 
-    /// The values of all parameters that are given, by name. `make` makes the array of a value that is a number, or a
-    /// list of numbers, of this dtype where the op takes an array.
+    /// The values of all given parameters, with the parameters' names. If the op takes an array and the call gives a
+    /// number or a list of numbers, `make` makes an array of this dtype from the numbers.
     pub fn with_arrays_made(&self, dtype: DType, make: &MakeArray<B>) -> Result<Vec<(&'static str, Value<B>)>> {
         let mut all = Vec::with_capacity(self.values.len() + 1);
         for (place, (param, value)) in self.op.params.iter().zip(&self.values).enumerate() {
@@ -66,7 +67,7 @@ impl<'a, B: Arrays> Args<'a, B> {
 
 impl<'a, B: Arrays> Given<'a, B> {
     fn new((param, value): (&'static ParamInfo, &Option<&'a Value<B>>)) -> Given<'a, B> {
-        // like an option that is not given
+        // `none` counts as not given if the parameter has a default
         let value = value.filter(|value| param.default.is_none() || !matches!(value, Value::None));
         Given { param, value }
     }
@@ -94,7 +95,7 @@ impl<'a, B: Arrays> Given<'a, B> {
 }
 
 impl<B: Arrays> ToLiteral for Given<'_, B> {
-    /// The text of the argument or of its default, written as for the method of the op.
+    /// The text of the argument or of its default, written like an argument of the op's method.
     fn text(&self) -> String {
         use ParamKind::*;
         let is_real = matches!(self.param.kind, Plain(PlainInfo::F64) | Maybe(PlainInfo::F64));

@@ -40,7 +40,8 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
 /// Edit distance of two names: the number of letters to insert, remove, replace, or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // rows of distances for prefixes of `a`: two letters shorter, one letter shorter, and the current one
+    // rows of the distance table: for the prefix of `a` without its last two letters, without its last letter, and
+    // whole
     let (mut before, mut last, mut row) =
         (vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
     for i in 0..a.len() {

@@ -1,5 +1,5 @@
-//! The arguments of a call by name, read as arrays whose dtype is a value, for the functions of libraries that take
-//! them.
+//! Reads the arguments of a call by name as arrays whose dtype is a run-time value, for the library functions that take
+//! such arrays.
 
 use super::{Args, DynArray, Value};
 use crate::{
@@ -8,15 +8,15 @@ use crate::{
     rules,
 };
 
-/// A backend whose arrays are arrays with the dtype as a value, with the dtype in their type.
+/// A backend whose arrays wrap arrays of a library, and add the dtype as a type.
 pub trait RawArrays: Arrays {
-    /// An array whose dtype is a value.
+    /// An array of the library, whose dtype is a run-time value.
     type Raw: Clone;
 
-    /// The array without its dtype in the type.
+    /// The wrapped array of the library.
     fn raw<T: Element>(x: &Self::Array<T>) -> &Self::Raw;
 
-    /// Puts the dtype into the type; returns an error that names the op if the array has another dtype.
+    /// Wraps an array of the library; returns an error that names the op if the array's dtype is not `T`.
     fn typed<T: Element>(op: &'static str, raw: Self::Raw) -> Result<Self::Array<T>>;
 
     /// The dtype of the array.
@@ -26,7 +26,7 @@ pub trait RawArrays: Arrays {
 /// A function that reads the arguments of a call and calls the library's function.
 pub type RawCall<L> = fn(&L, &Args<'_, L>) -> Result<Value<L>>;
 
-/// A library whose functions take arrays with the dtype as a value.
+/// A library whose functions take arrays with the dtype as a run-time value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RawLibrary {
@@ -56,7 +56,7 @@ impl<A> RawArg<'_, A> {
 }
 
 impl<A: Clone> RawArg<'_, A> {
-    /// A handle of the array, besides the caller's.
+    /// An owned handle of the array.
     pub fn into_raw(self) -> A {
         match self {
             RawArg::Given(x) => x.clone(),
@@ -154,13 +154,13 @@ impl<'a, L: RawArrays> Args<'a, L> {
         dispatch!(dtype, T => self.scalar::<T>(param).map(RawElement::of))
     }
 
-    /// An array of the result as a value.
+    /// Converts one array of a result to a value.
     pub fn raw_value(&self, x: L::Raw) -> Result<Value<L>> {
         let op = self.op.name;
         dispatch!(L::dtype(op, &x)?, T => Ok(Value::Array(DynArray::of::<T>(L::typed::<T>(op, x)?))))
     }
 
-    /// A list of arrays of the result as a value.
+    /// Converts the arrays of a result to a value that is a list.
     pub fn raw_values(&self, arrays: impl IntoIterator<Item = L::Raw>) -> Result<Value<L>> {
         let arrays = arrays.into_iter();
         let mut values = rules::list(self.op.name, arrays.size_hint().0)?;

@@ -39,7 +39,7 @@ pub enum Value<B: Arrays> {
 }
 
 impl<B: Arrays> Value<B> {
-    /// The array as a value.
+    /// Wraps a typed array as a value.
     pub fn array<T: Element>(x: B::Array<T>) -> Value<B> {
         Value::Array(DynArray::of::<T>(x))
     }
@@ -51,7 +51,7 @@ impl<B: Arrays> Value<B> {
         Ok(Value::List(list))
     }
 
-    /// The value with its arrays converted to another backend.
+    /// Converts the arrays in the value to arrays of another backend.
     pub(super) fn with_arrays<C: Arrays>(
         &self,
         op: &'static str,

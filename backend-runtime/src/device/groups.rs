@@ -1,7 +1,8 @@
 //! Memory limits of this process's control groups, which apply to containers, batch jobs and services.
 //!
-//! A group is a folder in a file system of the kernel, and the groups above it limit it, too. There are two versions of
-//! these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's documentation); a
+//! A group is a folder in a file system of the kernel. The limits of its parent folders also apply. There are two
+//! versions of these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's
+//! documentation); a system may have both.
 //! system may have both.
 
 use std::{
@@ -61,7 +62,7 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             ours.then(|| path.to_owned())
         };
         let path = groups.lines().find_map(of).unwrap_or_default();
-        // in a container, the mount may show only a part of the groups
+        // in a container, the mount may show only a subtree of the groups
         let below = Path::new(&path).strip_prefix(root).unwrap_or(Path::new(""));
         let plain = below.components().all(|part| matches!(part, Component::Normal(_)));
         let below = if plain { below } else { Path::new("") };
@@ -103,7 +104,8 @@ mod tests {
         assert!(folders(FIRST_MOUNT, groups).iter().all(|(files, _)| *files == FIRST));
         let second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(paths(second, groups), ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/"]);
-        // tests a container that sees only its own group, and a container that was moved out of the part that it sees
+        // tests a container that sees only its own group, and a container that was moved out of the subtree that it
+        // sees
         let shown = "30 23 0:26 /pods/a /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(paths(shown, "0::/pods/a/b"), ["/sys/fs/cgroup/b", "/sys/fs/cgroup/"]);
         assert_eq!(paths(second, "0::/../x"), ["/sys/fs/cgroup/"]);

@@ -121,7 +121,7 @@ pub struct MemoryInfo {
     pub peak: u64,
     /// Bytes that no array uses and that are kept for the next arrays.
     pub cached: u64,
-    /// Bytes that this process can get in addition to those in use.
+    /// Bytes that this process can allocate in addition to the bytes in use.
     pub available: u64,
     /// Bytes in total.
     pub total: u64,
@@ -155,7 +155,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// The error for a backend that does not implement this method, and whose device is not the host.
+/// Returns `Error::Unsupported` unless the device is the host, because the default methods describe only the host.
 pub(crate) fn expect_host(op: &'static str, backend: &'static str, device: &str) -> Result<()> {
     if device == host::DEVICE { Ok(()) } else { Err(Error::unsupported(op, backend)) }
 }
