@@ -1,4 +1,4 @@
-//! Dtypes known only at run time: names, kinds, sizes and the maps between them.
+//! The enum `DType`, a dtype known at run time: names, kinds, sizes, and maps from dtype to dtype.
 
 use crate::Error;
 use std::{fmt, str::FromStr};
@@ -55,7 +55,7 @@ pub enum DTypeKind {
 }
 
 impl DType {
-    /// Every dtype, in the order of the table.
+    /// Every dtype, in the order of the variants.
     pub const ALL: [DType; 15] = [
         DType::Bool,
         DType::Int8,

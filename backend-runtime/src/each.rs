@@ -1,4 +1,5 @@
-//! The scalar expression of an `each` row, as a type. Backends supply the loops and kernels that evaluate it.
+//! Traits for the scalar expressions of `each` rows and the reductions of `fold` rows of the op table. Macros generate
+//! a type for each row. Backends supply the loops and kernels that evaluate it.
 
 use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
@@ -58,7 +59,7 @@ pub trait Elements: Copy {
     /// Reads element `i` of each array.
     ///
     /// # Safety
-    /// For each element of the tuple there is a pointer to more than `i` elements of its dtype.
+    /// `x` has a pointer for each element of the tuple, to more than `i` elements of that element's dtype.
     unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
 }
 
@@ -84,7 +85,7 @@ elements!(1: 0 A; Bool Bool);
 elements!(2: 0 A, 1 B; Bool);
 elements!(3: 0 A, 1 B, 2 C;);
 
-/// The expression in CUDA C++, for the kernel generated from it.
+/// The scalar expression of a row in CUDA C++, and the properties of the row that loops and kernels depend on.
 pub trait EachSource: 'static {
     /// Name of the row.
     const NAME: &'static str;
@@ -96,8 +97,8 @@ pub trait EachSource: 'static {
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
     /// The gradients of the operands as expressions in CUDA C++, over the parameters, the operands, the result and its
-    /// gradient, in this order. A text is empty if that operand has no gradient; the list is empty if [`Each::PULLS`]
-    /// is false.
+    /// gradient, in this order. An expression is empty if its operand has no gradient; the list is empty if
+    /// [`Each::PULLS`] is false.
     const CUDA_PULLS: &'static [&'static str] = &[];
 
     /// Names of the array parameters, in order: `x0`, `x1`.
@@ -106,7 +107,7 @@ pub trait EachSource: 'static {
     /// Index of an array parameter that has the dtype `T`.
     const INPUT_OF_T: usize = 0;
 
-    /// Indices of the operands whose elements go to the result unchanged, if the op does nothing else with elements of
+    /// Indices of the operands whose elements are copied to the result, if the op does nothing else with elements of
     /// its dtype. In this case one loop serves every dtype of the same size.
     const MOVED: &'static [usize] = &[];
 
@@ -198,7 +199,7 @@ pub trait FloatToRealOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// A reduction of a `fold` row, with the sources of its GPU kernels. The generated types hold the row's parameters.
+/// The reduction of a `fold` row, and the sources of its GPU kernels. The generated types hold the row's parameters.
 pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// Name of the row.
     const NAME: &'static str;
@@ -213,7 +214,7 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     fn params(&self) -> Vec<f64>;
 }
 
-/// A reduction over elements of the dtype `A`, in which the reduction is computed.
+/// A reduction that is computed over elements of the dtype `A`.
 pub trait EachFold<A: Element>: FoldSource {
     /// The accumulator's type.
     type Acc: Element;
@@ -229,15 +230,15 @@ pub trait EachFold<A: Element>: FoldSource {
     /// The value that one element contributes.
     fn map(&self, x: A) -> Self::Acc;
 
-    /// Combines two values. The order of the joins differs from the order of the elements.
+    /// Combines two values. Values may be combined in an order that differs from the order of the elements.
     fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
     /// Computes the result from the combined value of `n` elements.
     fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
 }
 
-/// A reduction in CUDA C++, given as expressions over `T`. `T` is `E`, or the accumulator's type in expressions that
-/// only join values.
+/// A reduction in CUDA C++, given as expressions over `T`. `T` is the elements' type `E`, or the accumulator's type in
+/// expressions that only join values.
 #[derive(Clone, Copy, Debug)]
 pub struct FoldKernel {
     /// The accumulator's type, in terms of `E`, which is the dtype of the elements, or float for 16-bit elements.
@@ -252,8 +253,8 @@ pub struct FoldKernel {
     pub join: &'static str,
     /// The result computed from the value `x0`; `None` if the result is `x0` itself.
     pub finish: Option<&'static str>,
-    /// Names of the scalar parameters in `map`.
+    /// Names that `map` uses for the scalar parameters.
     pub params: &'static [&'static str],
-    /// Names of the number of elements and of the scalar parameters in `finish`.
+    /// Names that `finish` uses for the number of elements and for the scalar parameters.
     pub finish_params: &'static [&'static str],
 }

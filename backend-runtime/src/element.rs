@@ -1,5 +1,5 @@
-//! Dtypes as types: a closed set of elements, the bounds that the table names, and the scalar vocabulary of `each`
-//! rows.
+//! The dtypes as Rust types: the traits that classify them, which are the bounds in the op table, and the scalar
+//! functions of `each` expressions.
 //!
 //! The methods of these traits are the words that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
 //! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The same words exist in the
@@ -31,7 +31,7 @@ pub trait Element:
     /// otherwise.
     type Sum: Numeric;
 
-    /// Converts the element like `astype`; see [`Element::from_f64`] and its siblings.
+    /// Converts the element like `astype`, by the rules of [`Element::from_f64`] and the other `from_` functions.
     fn cast<U: Element>(self) -> U;
 
     /// Converts an integer, keeping the low bits; for `bool` the result is `x != 0`.
@@ -60,7 +60,7 @@ pub trait Element:
         None
     }
 
-    /// `x == y` as a word of the vocabulary.
+    /// `x == y` as a method, for `each` expressions.
     #[inline(always)]
     fn equal(self, other: Self) -> bool {
         self == other
@@ -341,10 +341,10 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     /// once at the end, and otherwise the dtype itself.
     type Wide: Real;
 
-    /// Converts to the dtype of the computation, without rounding.
+    /// Converts to `Wide`, without rounding.
     fn widened(self) -> Self::Wide;
 
-    /// Rounds the value of an expression.
+    /// Rounds a value of type `Wide` to this dtype.
     fn narrowed(wide: Self::Wide) -> Self;
 
     /// The value nearest to an `f64`.

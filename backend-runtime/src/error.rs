@@ -1,4 +1,4 @@
-//! The only error type. Every variant for a failed op names the op and the offending values.
+//! The crate's only error type. Every variant for a failed op names the op and the offending values.
 
 use crate::DType;
 use std::{fmt, io, sync::Arc};
@@ -143,8 +143,8 @@ impl PartialEq for Cause {
     }
 }
 
-/// Whether an [`Error::Index`] belongs to an earlier call whose result was not waited for. In that case [`Error::op`]
-/// is the op of the earlier call. Comparisons of errors ignore this value.
+/// True if an [`Error::Index`] belongs to an earlier call, for whose result the program did not wait. In that case
+/// [`Error::op`] is the op of the earlier call. Comparisons of errors ignore this value.
 #[derive(Clone, Copy, Default)]
 pub struct Earlier(pub bool);
 

@@ -2,12 +2,12 @@
 //!
 //! An ndarray frees its memory like a vector and notifies nobody. An ndarray over foreign memory therefore has a second
 //! handle, which is kept here, so that the user's handle is never the only handle and nothing writes to the memory or
-//! frees it. Once the kept handle is the last handle, the memory is taken out of it and returned to its owner. Such
-//! unused memory must be searched for. Every function here that takes foreign memory or allocates much searches, and so
-//! does [`release_unused`].
+//! frees it. Once the kept handle is the last handle, the memory is taken out of it and returned to its owner. Nothing
+//! signals this moment, so the kept handles must be searched: from time to time by functions that import foreign memory
+//! or allocate large results, and at once by [`release_unused`].
 //!
-//! The standard library does not guarantee that a vector may be made from such memory. The vector is never resized and
-//! never dropped, so the allocator never sees it.
+//! The standard library does not guarantee that a vector may be made from foreign memory. The vector is never resized
+//! and never dropped, so the allocator never sees it.
 
 use crate::Element;
 use ndarray::{ArcArray, Array, Axis, IxDyn, ShapeBuilder};
@@ -68,8 +68,8 @@ struct Registry {
     kept: Mutex<Vec<Box<dyn Kept>>>,
     /// Number of kept arrays.
     count: AtomicUsize,
-    /// Number of calls until the next search. It starts at the number of kept arrays, so that the average cost per call
-    /// stays constant.
+    /// Number of calls until the next search. Each search resets it to the number of kept arrays, so that the average
+    /// cost per call stays constant.
     due: AtomicUsize,
 }
 
@@ -96,7 +96,7 @@ impl Registry {
         }
     }
 
-    /// Returns unused memory to its owners. The result is true if there was any.
+    /// Returns unused memory to its owners. The result is true if unused memory was found.
     fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
@@ -128,16 +128,16 @@ impl Owner {
 /// An ndarray over foreign memory. Its last handle must go to [`Kept::end`] and must not be dropped.
 ///
 /// # Safety
-/// Elements of this dtype lie at these strides, beginning at `first`. They are aligned, do not share addresses, and are
-/// not written to while a handle exists.
+/// The memory has elements of type `T` with this shape and these strides, beginning at `first`. The elements are
+/// aligned, do not share addresses, and are not written to while a handle exists.
 unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) -> ArcArray<T, IxDyn> {
     let axes = || shape.iter().zip(strides).map(|(&len, &stride)| if len > 1 { (len, stride) } else { (len, 1) });
     let reach = |(len, stride): (usize, isize)| (len - 1) * stride.unsigned_abs();
     let back: usize = axes().filter(|(_, stride)| *stride < 0).map(reach).sum();
     let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
-    // SAFETY: the caller guarantees every element, and the gaps between elements are not read. The vector is taken out
-    // again before it could be freed. Until then it is not changed, because there is a second handle.
+    // SAFETY: the caller guarantees that every element is valid, and the gaps between elements are not read. The vector
+    // is taken out of the array before it could be freed. Until then it is not changed, because a second handle exists.
     let mut all = unsafe {
         let lowest = first.sub(back).cast_mut();
         let elements = Vec::from_raw_parts(lowest, span, span);
@@ -160,7 +160,8 @@ pub(crate) unsafe fn array<T: Element>(
 ) -> ArcArray<T, IxDyn> {
     // every import also releases memory that is no longer used
     release_some(of);
-    // SAFETY: the caller guarantees the conditions of `over`, and the kept handle is the last one.
+    // SAFETY: the caller guarantees the conditions of `over`. The kept handle is the last handle, and goes to
+    // `Kept::end`.
     let array = unsafe { over(first, shape, strides) };
     of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
     array
@@ -175,11 +176,11 @@ pub(crate) fn release_some(of: Owner) {
     }
 }
 
-/// Returns foreign memory that no array uses any more to its libraries. This also happens from time to time when arrays
-/// are exchanged.
+/// Returns foreign memory that no array uses any more to the libraries that own it. This also happens from time to time
+/// when arrays are exchanged.
 ///
-/// If CPU arrays share the memory of a DLPack tensor, the memory is not returned at the moment when the last array is
-/// dropped.
+/// The memory of a DLPack tensor is not returned at the moment when the last CPU array that shares it is dropped, but
+/// only by this call or by a later exchange.
 pub fn release_unused() {
     // releasing one array may make other memory unused
     while LIBRARY.release_all() | FOREIGN.release_all() {}

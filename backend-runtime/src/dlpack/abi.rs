@@ -1,7 +1,7 @@
 //! The C structs of DLPack 1.3, under the names of its header `dlpack.h`.
 //!
-//! The structs are defined here, because the crates that provide them wrap them in types whose interfaces still change
-//! between versions, and nothing else in these crates is needed.
+//! The crates that provide these structs are not used, because they wrap the structs in types whose interfaces still
+//! change between versions, and nothing else in these crates is needed.
 
 use crate::DType;
 use std::{ffi::c_void, fmt};
@@ -25,7 +25,7 @@ pub const USED_CAPSULE: &std::ffi::CStr = c"used_dltensor_versioned";
 /// The name of a Python capsule with a [`DLManagedTensor`].
 pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
 
-/// The name that a consumer gives the capsule when it takes the tensor.
+/// The name that a consumer gives a legacy capsule when it takes the tensor.
 pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
 
 /// A version of DLPack. The structs differ between major versions.

@@ -32,8 +32,8 @@ pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<Mana
     let (shape, strides) = (x.shape().to_vec(), x.strides().to_vec());
     let first = x.as_ptr().cast_mut().cast();
     let parts = Parts { first, dtype: T::DTYPE, device: DLDevice::CPU, shape: &shape, strides: &strides, flags };
-    // SAFETY: the elements of `x` lie at these strides, and `x` lives as long as the tensor. `x` counts as a handle, so
-    // other handles copy before they write.
+    // SAFETY: the shape and strides are those of `x`, and the tensor keeps `x` alive. `x` counts as a handle, so other
+    // handles copy before they write.
     unsafe { ManagedTensor::new(&parts, x) }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
     }
     let Layout { first, shape, strides, .. } = layout.clone();
     // SAFETY: the elements are aligned, have this dtype and do not overlap. They live as long as the tensor, and nobody
-    // writes to them, as `from_raw` requires.
+    // writes to them: the caller of `ManagedTensor::from_raw` guarantees this.
     Ok(unsafe { foreign::array(first.cast_const().cast(), &shape, &strides, Box::new(tensor), Owner::Foreign) })
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Layout {
     pub strides: Vec<isize>,
     /// Address of the first element; null if there are no elements.
     pub first: *mut u8,
-    /// Distance from the lowest element in memory to the first one, in elements.
+    /// Distance from the lowest element in memory to the element of index 0, in elements.
     pub before: usize,
     /// Number of elements from the lowest to the highest in memory, including both.
     pub span: usize,

@@ -1,4 +1,4 @@
-//! The owner of a DLPack tensor.
+//! `ManagedTensor`, which owns a DLPack tensor and calls its deleter.
 
 use super::{
     abi::{self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor},
@@ -28,7 +28,8 @@ enum Raw {
 }
 
 // SAFETY: nothing is written through the pointer. `from_raw` requires that the deleter may run on any thread, and that
-// other owners only read the memory. If this crate made the tensor, its owner is `Send` and `Sync`.
+// other owners only read the memory. If this crate made the tensor, the value that owns the memory is `Send` and
+// `Sync`.
 unsafe impl Send for ManagedTensor {}
 // SAFETY: the reasons for `Send` also hold for `Sync`.
 unsafe impl Sync for ManagedTensor {}
@@ -126,7 +127,7 @@ fn versioned(parts: &Parts<'_>, owner: Box<dyn Any + Send + Sync>) -> *mut DLMan
         flags: parts.flags,
         dl_tensor,
     });
-    // SAFETY: `all` comes from a box that was just made, and nobody else has it.
+    // SAFETY: `all` comes from a box that was just made, and no other pointer to the box exists.
     unsafe {
         (*all).managed.manager_ctx = all.cast::<c_void>();
         [(*all).managed.dl_tensor.shape, (*all).managed.dl_tensor.strides] = lists(&mut *all);
@@ -140,7 +141,7 @@ fn legacy(parts: &Parts<'_>, owner: Box<dyn Any + Send + Sync>) -> *mut DLManage
         manager_ctx: ptr::null_mut(),
         deleter: Some(delete_legacy),
     });
-    // SAFETY: `all` comes from a box that was just made, and nobody else has it.
+    // SAFETY: `all` comes from a box that was just made, and no other pointer to the box exists.
     unsafe {
         (*all).managed.manager_ctx = all.cast::<c_void>();
         [(*all).managed.dl_tensor.shape, (*all).managed.dl_tensor.strides] = lists(&mut *all);
@@ -152,8 +153,8 @@ impl ManagedTensor {
     /// Creates a tensor over memory that lives as long as `owner`.
     ///
     /// # Safety
-    /// Elements of the dtype are on the device, at the strides, beginning at `first`. Nobody writes to them, except the
-    /// consumer if the flags allow it.
+    /// The device has elements of the given dtype, beginning at `first`, with the given shape and strides. Nobody
+    /// writes to them, except the consumer if the flags allow it.
     pub(crate) unsafe fn new(parts: &Parts<'_>, owner: impl Any + Send + Sync) -> Result<ManagedTensor> {
         let tensor = versioned(parts, Box::new(owner));
         // SAFETY: this crate just made the tensor, and the caller guarantees its elements. Consumers obey the flags.
@@ -179,8 +180,8 @@ impl ManagedTensor {
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
         let raw = Raw::Versioned(tensor);
-        // SAFETY: the caller guarantees a live tensor. Version and deleter have the same offsets in every version, and
-        // the other fields in every version with this major number.
+        // SAFETY: the caller guarantees a live tensor. Version and deleter have the same offsets in every DLPack
+        // version. The other fields have the same offsets in every version with this major number.
         unsafe {
             let DLPackVersion { major, minor } = (*tensor.as_ptr()).version;
             if major != abi::VERSION.major {
@@ -206,7 +207,7 @@ impl ManagedTensor {
         unsafe { ManagedTensor::from_legacy(tensor, abi::READ_ONLY) }
     }
 
-    /// Takes a tensor without a version, like `from_raw_legacy`, but with known flags.
+    /// Takes a tensor without a version, like `from_raw_legacy`, but with the given flags.
     ///
     /// # Safety
     /// The conditions of [`ManagedTensor::from_raw`] hold.
@@ -219,7 +220,7 @@ impl ManagedTensor {
     /// # Safety
     /// The conditions of [`ManagedTensor::from_raw`] hold, and `tensor` is the tensor in `raw`.
     unsafe fn checked(raw: Raw, tensor: &DLTensor, flags: u64) -> Result<ManagedTensor> {
-        // SAFETY: the caller guarantees that the lists of the tensor are null or have a number for each axis.
+        // SAFETY: the caller guarantees that `shape` and `strides` are null or have a number for each axis.
         match unsafe { Layout::read(tensor) } {
             Ok(layout) => Ok(ManagedTensor { raw, layout, flags, own: false }),
             Err(why) => {
@@ -230,8 +231,8 @@ impl ManagedTensor {
         }
     }
 
-    /// Returns the pointer for a consumer, such as a Python capsule `"dltensor_versioned"`. The consumer must call the
-    /// deleter once.
+    /// Returns the pointer to the tensor, for a consumer or for a Python capsule `"dltensor_versioned"`. The consumer
+    /// must call the deleter once.
     pub fn into_raw(self) -> *mut DLManagedTensorVersioned {
         match self.raw {
             Raw::Versioned(tensor) => {
@@ -242,8 +243,8 @@ impl ManagedTensor {
         }
     }
 
-    /// Returns the pointer to a tensor without a version, such as for a Python capsule `"dltensor"`, for consumers
-    /// older than DLPack 1.0. The consumer must call the deleter once.
+    /// Returns the pointer to a tensor without a version, for consumers older than DLPack 1.0 or for a Python capsule
+    /// `"dltensor"`. The consumer must call the deleter once.
     ///
     /// # Errors
     /// [`Error::Argument`] if the tensor is [read-only](ManagedTensor::is_read_only), which this form cannot express. A
@@ -258,8 +259,8 @@ impl ManagedTensor {
     }
 
     /// Returns the pointer to a tensor without a version, for libtorch, which does not support negative strides and
-    /// ignores byte offsets. The tensor begins at the lowest element; the list names the axes to be reversed. Nothing
-    /// is written to the tensor, whatever its flags are.
+    /// ignores byte offsets. The tensor begins at the element with the lowest address. The returned list names the axes
+    /// that the caller must reverse. No code writes to the tensor, whatever its flags are.
     #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
@@ -273,7 +274,7 @@ impl ManagedTensor {
         (self.relayed(legacy), reversed)
     }
 
-    /// Makes another struct over the same memory. The new struct owns this tensor.
+    /// Makes another DLPack struct over the same memory. The new struct owns this tensor.
     fn relayed<M>(self, make: impl FnOnce(&Parts<'_>, Box<dyn Any + Send + Sync>) -> *mut M) -> *mut M {
         let Layout { dtype, device, shape, strides, first, .. } = self.layout.clone();
         let parts = Parts { first, dtype, device, shape: &shape, strides: &strides, flags: self.flags };
@@ -287,9 +288,9 @@ impl ManagedTensor {
         if !self.own {
             return Err(self);
         }
-        // SAFETY: this crate made the tensor and its context, and nobody else has had the pointer.
+        // SAFETY: this crate made the tensor and its context, and never gave out the pointer.
         let context = unsafe { (*tensor.as_ptr()).manager_ctx }.cast::<Exported<DLManagedTensorVersioned>>();
-        // SAFETY: this crate made the context, and nobody else has had the pointer.
+        // SAFETY: this crate made the context, and never gave out the pointer.
         if !unsafe { (*context).owner.is::<O>() } {
             return Err(self);
         }
@@ -315,13 +316,13 @@ impl ManagedTensor {
         &self.layout.shape
     }
 
-    /// Distances of neighbours along each axis, in elements. The stride of an axis of length 1 has no meaning; a tensor
-    /// without elements has the strides of C order.
+    /// Distances between neighbours along each axis, in elements. The stride of an axis of length 1 has no meaning; a
+    /// tensor without elements has the strides of C order.
     pub fn strides(&self) -> &[isize] {
         &self.layout.strides
     }
 
-    /// The device that the memory is on, for `__dlpack_device__`.
+    /// The device of the memory, which Python's `__dlpack_device__` returns.
     pub fn device(&self) -> DLDevice {
         self.layout.device
     }

@@ -32,7 +32,7 @@ pub enum CopyMode {
 }
 
 impl CopyMode {
-    /// Mode in which an array with this shape and these strides is exported. An array with negative strides is copied
+    /// The mode for exporting an array with this shape and these strides. An array with negative strides is copied
     /// unless it must be shared, because libtorch does not support negative strides and (as of 2.11) ends the process
     /// if it receives any.
     pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
