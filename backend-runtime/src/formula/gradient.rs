@@ -1,6 +1,6 @@
-//! The gradients of a formula. Each array has one more formula as its gradient. At every place it computes the value of
-//! the formula again and immediately runs the backward pass. A tape therefore keeps the arrays of a formula, and no
-//! intermediate values.
+//! Gradients of formulas. The gradient with respect to one array is another formula: for every element it computes the
+//! value of the original formula again, and then runs the backward pass. A tape therefore keeps the arrays of a
+//! formula, and no intermediate values.
 
 use super::{
     leaf::{Layout, MOST, OfArray, OfPair},
@@ -18,9 +18,9 @@ use crate::{
 };
 use std::{any::Any, marker::PhantomData};
 
-/// Receives the gradients of the arrays of a formula, at one place.
+/// Receives the gradients of a formula's arrays, for one element.
 pub trait Sink {
-    /// Adds a part to the gradient of array number `array`.
+    /// Adds `g` to the gradient of the array with index `array`.
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
@@ -40,14 +40,14 @@ pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
 }
 
-/// True if operand number `k` of a row contributes to the gradient of an array, and if this contribution can be written
-/// as text.
+/// True if operand `k` of a row contributes to the gradient of the array with index `array`, and if this contribution
+/// can be written as text.
 pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// The text of the contribution of operand number `k` of a row to the gradient of an array. `parts` are the texts of
-/// the operands, the result and the result's gradient.
+/// Writes the contribution of operand `k` of a row to an array's gradient as text. `parts` are the texts of the
+/// operands, the result and the result's gradient.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
@@ -62,7 +62,7 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     X::write_pull(writer, g, array)
 }
 
-/// Passes on the numbers in the text of [`pulled`].
+/// Collects the numbers that the text of [`pulled`] refers to.
 pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     op: &F,
     k: usize,
@@ -85,8 +85,8 @@ pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Pa
     }
 }
 
-/// The gradient of array number `K` of a formula `E`, where both have the dtype `T`. It is a formula over the gradient
-/// of the value of `E`, followed by all leaves of `E`.
+/// The gradient of a formula `E` with respect to the array with index `K`; both have the dtype `T`. The gradient is
+/// itself a formula, whose leaves are the gradient of the value of `E` and all leaves of `E`, in this order.
 #[derive(Debug)]
 pub struct Gradient<E, T, const K: usize>(E, PhantomData<fn() -> T>);
 
@@ -190,7 +190,7 @@ impl<B: Arrays> Kept<B> {
     }
 }
 
-/// Runs a formula over kept arrays, which are in order. It runs in one pass over host memory, or in a kernel of the
+/// Runs a formula over kept arrays, given in the formula's order, in one pass over host memory or in a kernel of the
 /// backend. `None` if the arrays are not the formula's arrays, or if the formula must run op by op.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
@@ -224,7 +224,8 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
     Some(unsafe { over::<L, E, T>(e, scalars, &views) }.and_then(|result| b.of_loop(result)))
 }
 
-/// The gradient of array number `k` of a formula. `g` is the gradient of the formula's value and has its shape.
+/// The gradient of a formula with respect to the array with index `k`. `g` is the gradient of the formula's value and
+/// has its shape.
 pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real>(
     b: &B,
     e: &E,
@@ -237,7 +238,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // array numbers that the formula does not have are not compiled
+                // indices beyond the formula's arrays are not compiled
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

@@ -5,7 +5,8 @@ use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
 
-/// A scalar among the elements of a formula. Combined with arrays it acts as in a call: an `f64` takes any float dtype.
+/// The value of a scalar leaf. Combined with arrays, it converts like a scalar operand of an op: an `f64` takes any
+/// float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 
@@ -17,24 +18,24 @@ pub struct Literal(pub f64);
 #[derive(Clone, Copy, Debug)]
 pub struct Whole(pub i64);
 
-/// A part of a formula that has a dtype: an element of an array, or a scalar.
+/// A subexpression of a formula that has a dtype: an element of an array, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "a number alone has no dtype here: give it one, such as `2_i64`",
     label = "a number without a dtype"
 )]
 pub trait Single: Copy + Send + Sync + Valued {
-    /// The dtype of the part.
+    /// The dtype of the subexpression.
     type DType: Element;
-    /// The type of a result of the same kind, which is an array or a scalar.
+    /// The type of an op's result: an array if this subexpression is an array, and a scalar otherwise.
     type With<U: Element>: Single<DType = U>;
 
     /// The element or scalar.
     fn value(self) -> Self::DType;
 
-    /// Wraps a result as the same kind, array or scalar.
+    /// Wraps a result as an array or a scalar, whichever this subexpression is.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// The part as an operand of the backend.
+    /// The subexpression as an operand of the backend.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
     /// Calls the op of the backend on an array, or applies the op itself to a scalar.

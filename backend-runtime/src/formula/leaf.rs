@@ -4,16 +4,16 @@ use super::join::Scalar;
 use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 
-/// Largest number of arrays in a formula. `expr!` computes parts of a formula with more arrays in earlier steps.
+/// Largest number of arrays in a formula. If a formula has more arrays, `expr!` computes some subexpressions in earlier
+/// steps.
 pub const MOST: usize = 8;
 
-/// The leaves of a formula: `()`, or a leaf and the leaves after it.
+/// The leaves of a formula as a nested list: `()`, or a pair of a leaf and the remaining leaves.
 pub trait Leaves<'a, B: Arrays>: Sync {
-    /// The leaves without the arrays themselves and their lifetime, which leaves the dtypes and the positions of
-    /// scalars.
+    /// The dtypes of the leaves and the positions of scalars, without the arrays and their lifetime.
     type Layout: Layout;
 
-    /// Shows every array to a visitor, in order.
+    /// Passes every array to a visitor, in order.
     fn visit(&self, visitor: &mut impl Visitor<'a, B>);
 
     /// The values of the scalars.
@@ -26,7 +26,7 @@ pub trait Visitor<'a, B: Arrays> {
     fn array<T: Element>(&mut self, x: &'a B::Array<T>);
 }
 
-/// The dtypes of leaves, and functions that load one element of each in a loop on the host.
+/// The dtypes of a formula's leaves, and functions by which a loop on the host loads one element of each leaf.
 pub trait Layout: 'static {
     /// One element of each leaf.
     type Elements: Copy + Loaded;
@@ -40,18 +40,18 @@ pub trait Layout: 'static {
     /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
     const DTYPES: [DType; MOST];
 
-    /// The scalars among the elements, with zeros for arrays. Parts of a formula without an array are computed from
-    /// these.
+    /// The scalars as elements, with zeros in the positions of arrays. Subexpressions without an array are computed
+    /// from these elements.
     fn numbers(scalars: &Self::Scalars) -> Self::Elements;
 
-    /// Combines the addresses of the arrays, which begin at index `at` of `x`, and the scalars, so that elements can be
-    /// loaded.
+    /// Combines the scalars with the addresses of the arrays, so that elements can be loaded. The addresses begin at
+    /// index `at` of `x`.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
-    /// Loads element number `i` of every leaf.
+    /// Loads element `i` of every leaf.
     ///
     /// # Safety
-    /// Every array that was bound has an element number `i`.
+    /// Every array that was bound has more than `i` elements.
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
 }
 
@@ -178,7 +178,7 @@ impl<T: Element> Layout for OfArray<T> {
 
     #[inline(always)]
     unsafe fn load(bound: &*const T, i: usize) -> T {
-        // SAFETY: the caller guarantees that the array has an element number `i`.
+        // SAFETY: the caller guarantees that the array has more than `i` elements.
         unsafe { *bound.add(i) }
     }
 }
@@ -233,13 +233,13 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
 
     #[inline(always)]
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements {
-        // SAFETY: the caller guarantees that every array has an element number `i`.
+        // SAFETY: the caller guarantees that every array has more than `i` elements.
         unsafe { (X::load(&bound.0, i), R::load(&bound.1, i)) }
     }
 }
 
-/// The type of a name in a formula: an array, a reference to an array, or a scalar. The inferred marker `K`
-/// distinguishes these.
+/// A variable that a formula uses: an array, a reference to an array, or a scalar. The inferred marker `K`
+/// distinguishes these kinds.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
@@ -306,13 +306,13 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
     }
 }
 
-/// The leaf that a name stands for in a formula on a backend.
+/// Converts a variable to a leaf of a formula on this backend.
 #[inline(always)]
 pub fn leaf<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>>(_: &B, x: &'a X) -> X::Leaf {
     x.leaf()
 }
 
-/// The array that a name stands for, for an op that is not a scalar expression.
+/// Borrows the array in a variable, for an op that is not a scalar expression.
 #[inline(always)]
 pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a, B, T>>>(
     _: &B,

@@ -15,16 +15,16 @@ use std::{borrow::Cow, marker::PhantomData};
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands that have the same dtype. At least one of the two determines it.
+/// Marks one of two operands that have the same dtype. At least one of the two determines this dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
-/// Parts of a formula as the operands of one op. `P` is a tuple of [`Own`] and [`Shared`].
+/// Subexpressions that are the operands of one op. `P` is a tuple of [`Own`] and [`Shared`].
 pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Dtypes of the operands.
     type DTypes: Elements;
 
-    /// The meaning is that of the constant in [`Typed`].
+    /// Like the constant of this name in [`Typed`].
     const GAINS_FROM_AVX512: bool;
 
     /// Like [`Typed::check`], for the op `F`.
@@ -33,13 +33,13 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
 
 /// Operands that are computed from one element `L` of each leaf.
 pub trait OperandsAt<L, P>: Operands<P> {
-    /// The meaning is that of the item in [`Node`].
+    /// Like the constant of this name in [`Node`].
     const NEEDS_RANGE_REDUCTION: bool;
 
     /// Values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
-    /// The meaning is that of the item in [`Node`].
+    /// Like the method of this name in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
     /// Like [`Node::PULLS`].
@@ -48,24 +48,24 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Like [`Node::pull`], with a gradient for each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
-    /// Texts of the operands, like those of [`Node::write`].
+    /// Writes the operands as text, like [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
-    /// The meaning is that of the item in [`Node`].
+    /// Like the method of this name in [`Node`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
-    /// True if array number `array` has a gradient through the op `F`.
+    /// True if the array with index `array` has a gradient through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
-    /// The text of the gradient with respect to an array. `parts` are the texts of the operands, the result, and the
+    /// Writes the gradient with respect to an array as text. `parts` are the texts of the operands, the result, and the
     /// result's gradient.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
-    /// The numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
+    /// Collects the numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 
-/// A row over operands of dtypes `D` that is called as the backend's method.
+/// A row over operands of dtypes `D`, and the method of the backend that runs it.
 pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
     /// Calls the method.
     fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;
@@ -77,8 +77,8 @@ pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout
     fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
 }
 
-/// An op over operands `X` of dtypes `D`, with a result `V`. The result counts as an array, even if all operands are
-/// scalars.
+/// An op over operands `X` of dtypes `D`, with a result of type `V`. The result counts as an array, even if all
+/// operands are scalars.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::type_complexity)] // the type carries all information
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);

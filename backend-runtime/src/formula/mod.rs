@@ -1,14 +1,14 @@
 //! Formulas: several ops over arrays as one value, which a backend may run in one pass.
 //!
 //! The macro `expr!` of a table turns `expr!(b, (x + y) * 2.0)?` into a tree of the rows' scalar expressions ([`op1`],
-//! [`op2`], [`op3`], [`op_of`]) over a list of [leaves](Leaves), which are the arrays and scalars that the formula
+//! [`op2`], [`op3`], [`op_of`]) over a list of [leaves](Leaves). The leaves are the arrays and scalars that the formula
 //! names, each listed once. Tree and list are encoded in types, without work at run time;
-//! [`formula`](crate::Arrays::formula) runs them. A backend that fuses evaluates the tree at every place of the result
-//! ([`Node::at`]); for all other backends, the default body of `formula` calls the backend's own op for each node
-//! ([`Run`]).
+//! [`formula`](crate::Arrays::formula) runs them. A backend that fuses evaluates the tree for every element of the
+//! result ([`Node::at`]); for all other backends, the default body of `formula` calls the backend's own op for each
+//! node ([`Run`]).
 //!
-//! Every dtype is a parameter of the node's type, and none is derived from the operands' types. The compiler would
-//! derive it again at every mention, which takes time exponential in the depth of a formula.
+//! Every dtype is a parameter of the node's type. If dtypes were derived from the operands' types instead, the compiler
+//! would derive them again at every mention, in time exponential in the depth of a formula.
 
 mod gradient;
 mod join;
@@ -43,5 +43,5 @@ pub use text::{
 };
 pub use writer::{Numbers, RowSource, Step, Steps, Writer};
 
-/// Name that errors give to a formula.
+/// The op name in errors of formulas.
 pub const NAME: &str = "expr";

@@ -1,4 +1,4 @@
-//! The tree of a formula: ops over the elements at one place.
+//! The nodes of a formula's tree. A node computes one element of its result from one element of each leaf.
 
 use super::{
     gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
@@ -10,15 +10,15 @@ use super::{
 use crate::{Arrays, DTypeKind, Each, EachSource, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
 
-/// A part of a formula, without the leaves that it is computed from.
+/// A subexpression of a formula, without the leaves that it is computed from.
 pub trait Typed: Copy + Send + Sync + 'static {
     /// Type of the value: an element, a scalar, or a number written in the formula.
     type Out: Copy + Valued;
 
-    /// Whether the part is a leaf, not an op.
+    /// Whether the subexpression is a leaf, not an op.
     const IS_LEAF: bool = false;
 
-    /// Whether an op in the part gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
+    /// Whether an op in the subexpression gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
     const GAINS_FROM_AVX512: bool = false;
 
     /// The text of the formula, as the user wrote it, if known.
@@ -31,7 +31,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
         None
     }
 
-    /// The number, if the part is a whole number written in the formula.
+    /// The number, if the subexpression is a whole number written in the formula.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {
         None
@@ -58,7 +58,7 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     }
 }
 
-/// A part of a formula, computed from one element `L` of each leaf.
+/// A subexpression of a formula, computed from one element `L` of each leaf.
 pub trait Node<L>: Typed {
     /// Whether one of the ops, such as a sine, has an argument that must be inspected before the loop.
     const NEEDS_RANGE_REDUCTION: bool = false;
@@ -76,7 +76,7 @@ pub trait Node<L>: Typed {
     /// Whether `pull` computes the gradients of all leaves.
     const PULLS: bool = false;
 
-    /// Computes the gradients of the leaves at one place, from the gradient of the value. Only leaves of real dtypes
+    /// Computes the gradients of one element of each leaf from the gradient of the value. Only leaves of real dtypes
     /// have gradients; other leaves count as constants.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
@@ -86,10 +86,10 @@ pub trait Node<L>: Typed {
         None
     }
 
-    /// Passes on the numbers that the text refers to by name. `leaves` holds the scalars among the leaves.
+    /// Collects the numbers that the text refers to by name. `leaves` holds the values of the scalar leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
 
-    /// True if array number `array` has a gradient.
+    /// True if the array with index `array` has a gradient.
     fn has(_array: usize) -> bool {
         false
     }
@@ -100,7 +100,7 @@ pub trait Node<L>: Typed {
         None
     }
 
-    /// Passes on the numbers in the text of `write_pull`.
+    /// Collects the numbers in the text of `write_pull`.
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
@@ -109,7 +109,7 @@ pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// Passes on the numbers of [`operand`]: the numbers in the operand's text, or the operand itself, converted by `of`.
+/// Collects the numbers of [`operand`]: the numbers in the operand's text, or the operand itself, converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
@@ -123,12 +123,12 @@ pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// The position of a leaf after the first: one after position `N`.
+/// The position of a leaf after the first: the position that follows `N`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
 impl<N> Tail<N> {
-    /// The position after `N`.
+    /// The position that follows `N`.
     #[inline(always)]
     pub fn new(_: N) -> Tail<N> {
         Tail(PhantomData)
@@ -252,12 +252,12 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// The scalar expression of a row in a formula.
+/// The scalar expression of a row, as an op of a formula.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
-/// True if the row inspects its first operand for large values in this dtype.
+/// True if loops must inspect the row's first operand for large values in this dtype.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -271,7 +271,7 @@ const fn gains_from_avx512<F: Row, T: Element>() -> bool {
     F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// An op with one operand of dtype `T`, with a result `V`.
+/// An op with one operand of dtype `T` and a result of type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
 
@@ -355,7 +355,7 @@ where
     }
 }
 
-/// An op with two operands of one dtype `T`, with a result `V`.
+/// An op with two operands of one dtype `T` and a result of type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op2<F, X, Y, T, V>(pub(super) F, pub(super) X, pub(super) Y, PhantomData<fn() -> (T, V)>);
 

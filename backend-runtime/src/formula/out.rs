@@ -1,4 +1,4 @@
-//! Results written to existing memory: `b.out(&mut y).exp(&x)?`.
+//! The type `Out`, which writes the result of an op to an existing array: `b.out(&mut y).exp(&x)?`.
 
 use super::{mixed::CallOf, run::Call, text::OfOp, writer::bytes_of};
 use crate::{
@@ -67,13 +67,13 @@ fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[Given<'_>]) -> 
 }
 
 impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
-    /// Directs results of ops of `b` to `y`.
+    /// Makes an `Out` that writes the result of an op of `b` to `y`.
     #[inline(always)]
     pub fn new(b: &'y B, y: &'y mut B::Array<U>) -> Self {
         Out { b, y }
     }
 
-    /// Computes a row over operands of one dtype.
+    /// Computes a row over operands of one dtype, and writes the result to the array.
     ///
     /// # Errors
     /// If the shape of the result differs from that of the array, or the op refuses its operands. On errors the array
@@ -96,7 +96,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         self.b
     }
 
-    /// Replaces the array with the result of another row.
+    /// Replaces the array with `value`, the result of the op `op`.
     ///
     /// # Errors
     /// If the shape of the result differs from that of the array, which is then unchanged.
@@ -106,7 +106,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Ok(())
     }
 
-    /// Returns an error if a result of this shape does not fit the array.
+    /// Returns an error if the array does not have this shape, which is the shape of a result.
     fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = ArrayAttributes::shape(&*self.y);
         if shape == expected {

@@ -1,19 +1,19 @@
-//! Detects formulas that are a product of two arrays. The loops of sums read the two factors directly.
+//! Detects formulas that are the product of two arrays. Sums of such a formula read the two factors directly.
 
 use super::{node::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
 
-/// The kind of a part of a formula.
+/// The kind of a subexpression.
 #[derive(Clone, Copy)]
 enum Part {
-    /// An element of the array with this number.
+    /// An element of the array with this index.
     Array(usize),
-    /// The product of elements of the arrays with these numbers, which may be equal.
+    /// The product of elements of the arrays with these indices, which may be equal.
     Product([usize; 2]),
     Other,
 }
 
-/// A writer that determines the kind of a part without writing text.
+/// A writer that determines the kind of a subexpression without writing text.
 struct Parts;
 
 impl Writer for Parts {
@@ -50,8 +50,7 @@ impl Writer for Parts {
     }
 }
 
-/// If a formula is a product of two arrays, the numbers of the two arrays, which are equal for a square; `None` for
-/// other formulas.
+/// The indices of the two arrays if a formula is their product; they are equal for a square. `None` for other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
     match E::write(&mut Parts) {

@@ -1,5 +1,5 @@
-//! Reductions of formulas. Loops on the host and kernels of backends that fuse need no array of the formula's values.
-//! Other backends compute this array, and then reduce it.
+//! Reductions of formulas. Loops on the host and backends that fuse do not store the formula's values. Other backends
+//! compute an array of the values, and then reduce it.
 
 use super::{
     leaf::{Layout, Leaves, MOST},
@@ -35,7 +35,7 @@ pub trait Reduce<B: Arrays, T: Element> {
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
 }
 
-/// The axis of an op along one axis, taken from the axes that a formula is given.
+/// The axis of an op that works along exactly one axis.
 ///
 /// # Errors
 /// If the list does not have exactly one axis.
@@ -46,7 +46,7 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// The axis of an op along one axis. `None` for all axes, which makes the op treat the array as one row.
+/// The axis of an op that works along one axis. `None` for all axes: the op then treats the array as one row.
 ///
 /// # Errors
 /// If a list does not have exactly one axis.
@@ -81,7 +81,7 @@ where
 }
 
 /// Reduces a formula without an array of its values, in kernels of the backend or by loops over host memory. `None` if
-/// neither is possible.
+/// both are impossible.
 fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
     op: &R,

@@ -18,7 +18,8 @@ pub struct Reduction {
 /// The function that a reduction computes.
 #[derive(Clone, Debug)]
 pub enum ReductionKind {
-    /// The name of a function of the host's loops, such as `"reduction::var_of"`, and the row's numbers.
+    /// The name of a function of the host's loops, such as `"reduction::var_of"`, and the values of the row's
+    /// parameters.
     Function(&'static str, Vec<f64>),
     /// The kernel of a `fold` row, and its parameters.
     Fold(FoldKernel, Vec<f64>),

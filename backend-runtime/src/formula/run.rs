@@ -1,4 +1,4 @@
-//! Runs formulas op by op, as on backends that do not fuse.
+//! Runs formulas in one pass over host memory, in one kernel of the backend, or op by op.
 
 use super::{
     join::{Fits, Join, Literal, Scalar, Single, Whole},
@@ -12,23 +12,23 @@ use crate::{
 };
 use std::{any::Any, borrow::Cow};
 
-/// A row that is called as the backend's method.
+/// A row with operands of one dtype, and the method of the backend that runs it.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
     /// Calls the method.
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
 }
 
-/// The type of a part's value in a formula that runs op by op: an array or a number, instead of the elements at one
-/// place.
+/// The type of a subexpression's value in a formula that runs op by op: a whole array or a number, instead of one
+/// element.
 pub trait Valued {
     /// Type of the value.
     type Val<'a, B: Arrays>;
 
-    /// Whether the value is an array, whose elements differ from place to place, and not a number.
+    /// Whether the value is an array, and not a number.
     const IS_ARRAY: bool;
 
-    /// Computes a part of a formula that runs op by op, with the part's own leaves. If the part is an op whose result
-    /// is an array, it runs in one pass.
+    /// Computes a subexpression of a formula that runs op by op. `leaves` are the subexpression's own leaves. An op
+    /// whose result is an array runs in one pass.
     fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
         e: &E,
         b: &B,
@@ -79,7 +79,7 @@ impl Valued for Whole {
     const IS_ARRAY: bool = false;
 }
 
-/// A part of a formula that can be computed op by op.
+/// A subexpression of a formula that can be computed op by op.
 #[diagnostic::on_unimplemented(
     message = "this formula does not run on the backend",
     note = "its ops are rows of a table: the backend needs the trait of the table"
@@ -218,12 +218,12 @@ where
     b.of_loop(result)
 }
 
-/// A part of a formula that is computed to an array or a number in an earlier step.
+/// A subexpression of a formula whose value, an array or a number, is computed in an earlier step.
 pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
-    /// Type of the result, by which the rest of the formula refers to it.
+    /// Type of the computed value, which the rest of the formula uses as a leaf.
     type Made;
 
-    /// Computes the part.
+    /// Computes the value.
     fn compute(b: &B, e: &E, leaves: &L) -> Result<Self::Made>;
 }
 
@@ -251,7 +251,7 @@ where
     }
 }
 
-/// Computes a part of a formula that is too long for one pass.
+/// Computes a subexpression of a formula that is too long for one pass.
 #[inline]
 pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(b: &B, e: &E, leaves: &L) -> Result<<E::Out as Part<'a, B, L, E>>::Made>
 where

@@ -1,6 +1,6 @@
-//! Formulas that are combined by operators. Each part keeps its leaves, and the leaves of an op are those of its left
-//! operand followed by those of its right operand. Leaves have no global numbers, so parts need no knowledge of each
-//! other.
+//! Formulas that are combined by Rust operators, without a macro. Each operand keeps its leaves, and the leaves of an
+//! op are the leaves of its left operand followed by those of its right operand. Leaves have no global indices, so
+//! operands need no knowledge of each other.
 
 use super::{
     gradient::Sink,
@@ -37,7 +37,7 @@ impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B
     fn scalars(&self) {}
 }
 
-/// The only leaf, an array or a scalar, whose elements are of type `V`.
+/// The only leaf of a formula, an array or a scalar. `V` is the type of its elements.
 #[derive(Debug)]
 pub struct It<V>(PhantomData<fn() -> V>);
 
@@ -127,16 +127,16 @@ impl<'a, B: Arrays, L: Alone<'a, B, Element = V>, V: Copy + Valued + 'static> Ru
     }
 }
 
-/// A part of a formula over the first of two groups of leaves.
+/// The left operand of an op. Its leaves are the first of the op's two groups of leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<X>(pub X);
 
-/// A part of a formula over the second of two groups of leaves.
+/// The right operand of an op. Its leaves are the second of the op's two groups of leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Right<X>(pub X);
 
-/// Implements a part over one of two groups of leaves. The arguments include the group's index and the number of arrays
-/// before it.
+/// Implements an operand over one of two groups of leaves. The arguments include the group's index and the number of
+/// arrays before it.
 macro_rules! side {
     ($side:ident, $leaves:ident, $at:tt, $before:expr) => {
         impl<X: Typed> Typed for $side<X> {
@@ -210,7 +210,7 @@ macro_rules! side {
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
 
-/// Receives the gradients of a part whose arrays follow `before` other arrays.
+/// Receives the gradients of an operand whose arrays follow `before` other arrays.
 struct SinkAfter<'s, S> {
     to: &'s mut S,
     before: usize,
@@ -223,7 +223,7 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
     }
 }
 
-/// Writes a part whose arrays follow `before` other arrays.
+/// A writer for an operand whose arrays follow `before` other arrays.
 pub(super) struct After<'w, W> {
     pub(super) writer: &'w mut W,
     pub(super) before: usize,

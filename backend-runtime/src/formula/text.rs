@@ -1,5 +1,4 @@
-//! Reports of formulas to backends that watch calls, with the text and the arrays of a formula. For other backends no
-//! reports are made.
+//! Reports formulas, with their text and their arrays, to backends that watch calls. Other backends get no reports.
 
 use super::{
     gradient::{Kept, Sink},
@@ -12,7 +11,7 @@ use crate::{Arrays, Axes, DType, Element, Result, wrap::AnyTyped};
 use ndarray::{Dimension, IxDyn};
 use std::{any::Any, borrow::Cow, marker::PhantomData};
 
-/// Name of the op that reports give to a formula.
+/// The op name of a formula in reports.
 pub const FORMULA: &str = "expr!";
 
 /// The report of several ops that run as one.
@@ -122,21 +121,21 @@ pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow
     e.text().map_or_else(|| words(&steps::<_, E>(), &numbers::<L, E>(e, scalars)), Cow::Borrowed)
 }
 
-/// A formula as steps.
+/// Converts a formula to a list of steps.
 pub fn steps<L, E: Node<L>>() -> Steps {
     let mut steps = Steps::default();
     steps.value = E::write(&mut steps);
     steps
 }
 
-/// The numbers of a formula.
+/// The numbers that the steps of a formula refer to.
 pub fn numbers<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Numbers {
     let mut numbers = Numbers::default();
     e.numbers(&L::numbers(scalars), &mut numbers);
     numbers
 }
 
-/// A part of a formula as text, and the precedence of its last operator.
+/// The text of a subexpression, and the precedence of its outermost operator.
 struct Part {
     text: String,
     power: u8,
@@ -222,7 +221,7 @@ fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
     }
 }
 
-/// A formula over its leaves.
+/// The report of a formula over its leaves.
 struct OfLeaves<'p, 'a, B, L, E>(&'p E, &'p L, PhantomData<fn() -> &'a B>);
 
 impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> Told for OfLeaves<'_, 'a, B, L, E> {
@@ -266,7 +265,7 @@ where
     Ok(None)
 }
 
-/// A reduction of a formula over its leaves.
+/// The report of a reduction of a formula over its leaves.
 struct OfReduction<'p, 'a, B, L, E> {
     op: &'static str,
     formula: OfLeaves<'p, 'a, B, L, E>,
@@ -332,7 +331,7 @@ where
     Ok(None)
 }
 
-/// The gradient of a formula, over kept arrays.
+/// The report of a formula's gradient over kept arrays.
 struct OfGradient<'p, B> {
     text: Cow<'static, str>,
     g: &'p Kept<B>,
