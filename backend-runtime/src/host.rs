@@ -37,7 +37,7 @@ pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<
         Ok(other) => copied(op, other.view())?.into_owned(),
         Err(shared) => copied(op, shared.view())?.into_owned(),
     };
-    // a view may show only a part of its memory
+    // the array may cover only a part of its allocation
     let (mut elements, start) = owned.into_raw_vec_and_offset();
     let start = start.unwrap_or(0);
     elements.truncate(start + n);

@@ -1,4 +1,4 @@
-//! The items of an array index: slices, numbers, new axes, index arrays and masks, in one list.
+//! Lists of indices into an array. Their items are slices, numbers, new axes, index arrays and masks.
 
 use crate::{Arrays, Result, Slice, kind};
 
@@ -6,18 +6,18 @@ use crate::{Arrays, Result, Slice, kind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewAxis;
 
-/// One item of a list of indices; the macro `ix!` makes them.
+/// One item of a list of indices, as made by the macro `ix!`.
 #[derive(Debug)]
 pub enum Index<'a, B: Arrays> {
     /// A range of an axis. A single index takes one element and drops the axis.
     Slice(Slice),
     /// A new axis of length 1: `NewAxis`.
     New,
-    /// All axes that no other item indexes: `...`. A list without this item behaves as if it ended with it.
+    /// All axes that no other item indexes: `...`. A list without `...` behaves as if it ended with `...`.
     Rest,
     /// The elements of an axis at these indices. Negative indices count from the end.
     Array(&'a B::Array<i64>),
-    /// The elements at which the mask is true. A mask indexes as many axes as it has.
+    /// The elements at which the mask is true. A mask with n axes indexes n axes of the array.
     Mask(&'a B::Array<bool>),
 }
 
@@ -97,9 +97,9 @@ impl<B: Arrays> IntoIndex<B, kind::Ready> for Index<'_, B> {
 /// A list of indices, after conversion.
 #[derive(Debug)]
 pub enum Indices<'a, B: Arrays> {
-    /// Items of any kind, as from `ix!`.
+    /// Items of any kind, such as the result of `ix!`.
     Any(&'a [Index<'a, B>]),
-    /// Slices and numbers only, as from `slices!`.
+    /// Slices and numbers only, such as the result of `slices!`.
     Slices(&'a [Slice]),
 }
 

@@ -1,9 +1,9 @@
-//! The rows of an op table as data.
+//! The rows of an op table as run-time data: `OpInfo` and the types of its fields.
 
 use crate::{DType, FoldKernel};
 use std::fmt;
 
-/// A row as data: name, parameters, dtypes, result and documentation of an op.
+/// The row of an op: name, parameters, dtypes, result and documentation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpInfo {
@@ -15,9 +15,9 @@ pub struct OpInfo {
     pub summary: &'static str,
     /// The signature, such as `sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>`.
     pub signature: &'static str,
-    /// The dtypes of `T`.
+    /// The dtypes that `T`, the dtype of a call, can be.
     pub dtypes: &'static [DType],
-    /// The dtypes of `U`, which is the result's dtype of an op that converts; empty for all other ops.
+    /// The dtypes that `U`, the result's dtype of a conversion op, can be; empty for all other ops.
     pub to_dtypes: &'static [DType],
     /// Name of each backend that has the op, and the function or expression that it runs.
     pub backends: &'static [(&'static str, &'static str)],
@@ -111,7 +111,7 @@ pub enum ParamKind {
 pub enum ElementInfo {
     /// The row's dtype.
     T,
-    /// A second dtype.
+    /// `U`, the second dtype of an op that has two.
     U,
     /// The real dtype that belongs to a complex dtype.
     Real,

@@ -1,8 +1,8 @@
-//! The calls of an op on all libraries of this crate, for a backend that holds the arrays of any of them.
+//! Functions that call an op by name on each library of this crate, for a backend that holds the arrays of any library.
 
 use crate::by_name::CallOf;
 
-/// The calls of one op on the libraries of a table.
+/// The functions that call one op on each library of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct LibraryCalls {
     /// The call on the CPU backend.
@@ -16,7 +16,7 @@ pub struct LibraryCalls {
 }
 
 impl LibraryCalls {
-    /// No call.
+    /// No functions: the op runs on no library.
     pub const NONE: LibraryCalls = LibraryCalls {
         numpyish: None,
         #[cfg(feature = "cuda")]

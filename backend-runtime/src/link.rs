@@ -1,14 +1,14 @@
 //! Links between ranks: transfers from device to device that bypass host memory.
 //!
-//! A backend with a link makes an offer, compares the offers of all ranks, and opens the link together with them. This
-//! module does not depend on the way in which ranks communicate, because the caller passes [`Peers`].
+//! A backend that supports links makes an offer, compares the offers of all ranks, and opens the link together with the
+//! other ranks. This module is independent of the communication library, because the caller passes [`Peers`].
 
 use crate::Result;
 use std::{any::Any, fmt, sync::Arc};
 
 /// The ranks that open a link together. They communicate through the host until the link is open.
 pub trait Peers {
-    /// The number of this rank.
+    /// The index of this rank.
     fn rank(&self) -> usize;
 
     /// Number of ranks.
@@ -83,7 +83,7 @@ impl Offer {
     }
 }
 
-/// An open link of a rank. Clones share the link, which is closed with the last clone.
+/// A rank's handle of an open link. Clones share the link, which is closed with the last clone.
 #[derive(Clone)]
 pub struct Link {
     name: Arc<str>,

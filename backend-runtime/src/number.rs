@@ -1,4 +1,4 @@
-//! Number arguments that take the dtype of an array. They stay exact until the dtype is known.
+//! Number arguments that are converted to the dtype of an array. They stay exact until the dtype is known.
 
 use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;

@@ -95,7 +95,7 @@ list!([const N: usize] [X; N], [const N: usize] &[X; N], [] &[X], [] Vec<X>, [] 
 pub enum Operand<'a, B: Arrays, T: Element> {
     /// An array of the backend.
     Array(Cow<'a, B::Array<T>>),
-    /// A scalar, which broadcasts with everything.
+    /// A scalar, which broadcasts to every shape.
     Scalar(T),
 }
 
@@ -186,8 +186,8 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     }
 }
 
-/// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes `E`, which is [`Lowest`] or
-/// [`Highest`], the end of the range of all values.
+/// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes the value `E`, which is [`Lowest`] for
+/// a lower bound and [`Highest`] for an upper bound.
 #[diagnostic::on_unimplemented(
     message = "a bound here is `..`, an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"

@@ -34,7 +34,7 @@ pub enum Axes {
 pub struct AxisList {
     len: u8,
     axes: [i8; MOST],
-    /// The reason why the list does not fit, if so. The op that takes the list then returns an error.
+    /// The reason why the list cannot be stored, if it cannot. The op that takes the list then returns an error.
     unfit: Option<Unfit>,
 }
 
@@ -455,8 +455,8 @@ impl From<Vec<usize>> for Lengths {
 ///
 /// Slices are made from the ranges `..`, `1..`, `..-1`, `1..-1`, and from [`Slice::step`] for every n-th element or the
 /// reverse order. A single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are
-/// clamped to it, and a single index must lie within it. Both are stored as given, so that `usize::MAX` is out of range
-/// for every axis and does not become -1.
+/// clamped to the axis, and a single index must lie within the axis. Bounds and indices are stored as given, so that
+/// `usize::MAX` is out of range for every axis and does not become -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First index; `None` for the beginning of the axis (or its end if the step is negative).

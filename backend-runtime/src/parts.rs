@@ -96,12 +96,12 @@ pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usi
     Ok(ranges)
 }
 
-/// The runs of a part, each as its start in the array and its length, in elements. All runs have the same length, and
-/// joined in this order they give the part in C order. The ranges must be a valid part ([`shape_of`]) of an array whose
-/// size does not overflow.
+/// The runs of a part, each as its start in the array and its length, in elements. All runs have the same length.
+/// Concatenated in this order, they are the elements of the part in C order. The ranges must be a valid part
+/// ([`shape_of`]) of an array whose size does not overflow.
 pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
     let part: Vec<usize> = ranges.iter().map(|range| range.end - range.start).collect();
-    // axes that the part covers fully merge with the axis before them
+    // fully covered axes are merged with the axis before them
     let whole = (0..shape.len()).rev().take_while(|&axis| part[axis] == shape[axis]).count();
     let inner = (shape.len() - whole).saturating_sub(1);
     let product = |lengths: &[usize]| lengths.iter().fold(1_usize, |n, &length| n.wrapping_mul(length));

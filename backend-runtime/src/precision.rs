@@ -1,4 +1,4 @@
-//! The default dtype of real numbers, which is set for a thread within scopes, and for the process.
+//! The default dtype of real numbers. It is set for the process, and for a thread within a scope.
 
 use crate::{DType, Error, Result, scope::Stack};
 use std::{

@@ -10,8 +10,8 @@ use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
     /// The dtype that holds the values of both dtypes, which is the dtype of `x + y` in the standard. `None` if the
-    /// standard defines none, which is the case for different kinds (except reals with complex numbers), and for uint64
-    /// with a signed integer.
+    /// standard defines no such dtype: for different kinds (except reals with complex numbers), and for uint64 with a
+    /// signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
         use DTypeKind::*;
         let (a, b) = (self, other);

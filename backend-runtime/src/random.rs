@@ -70,12 +70,12 @@ impl Stream {
         self.0.next.store(block, Ordering::Relaxed);
     }
 
-    /// The key, and the number of the next block.
+    /// The key, and the index of the next block.
     pub fn state(&self) -> (u64, u64) {
         (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
     }
 
-    /// Takes `blocks` blocks of four 32-bit words. Returns the key and the number of the first block.
+    /// Takes `blocks` blocks of four 32-bit words. Returns the key and the index of the first block.
     pub fn take(&self, blocks: u64) -> (u64, u64) {
         let first = self.0.next.fetch_add(blocks, Ordering::Relaxed);
         (self.0.key.load(Ordering::Relaxed), first)
@@ -99,8 +99,8 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of the sequence of blocks that belongs to block `counter`. Block 0 of this sequence is block
-/// `counter` itself.
+/// Block `further` of the sequence of blocks for an element that begins at block `counter` and needs several blocks.
+/// Block 0 of this sequence is block `counter` of the stream.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
@@ -118,7 +118,7 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
 /// A double in [0, 1) with 53 random bits, which are the upper 53 of the 64 bits in two words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
-    // each step is exact and uses 32-bit integers, because vector instructions convert these but no 64-bit integers
+    // each step is exact and uses 32-bit integers, because vector instructions cannot convert 64-bit integers
     (high as f64 + (low >> 11) as f64 * (1.0 / (1_u32 << 21) as f64)) * (1.0 / (1_u64 << 32) as f64)
 }
 
@@ -134,7 +134,7 @@ pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
     f64::box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
-/// Four normally distributed floats, by Box and Muller's formula. The first two come from words 0 and 1, the others
+/// Four normally distributed floats, by Box and Muller's formula. The first two come from words 0 and 1, the last two
 /// from words 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
@@ -195,7 +195,7 @@ pub fn below(n: u64, bits: u64) -> u64 {
     ((n as u128 * bits as u128) >> 64) as u64
 }
 
-/// The 64 bits of member `i` (0 or 1) of a block.
+/// The 64-bit number with index `i` (0 or 1) in a block, made of two words, the high word first.
 #[inline(always)]
 pub fn bits(block: [u32; 4], i: usize) -> u64 {
     (block[2 * i] as u64) << 32 | block[2 * i + 1] as u64

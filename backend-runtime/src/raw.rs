@@ -1,22 +1,22 @@
-//! Arrays, operands and numbers whose dtype is a value. The functions of [`cuda`](crate::cuda) and
+//! Arrays, operands and numbers whose dtype is a run-time value. The functions of [`cuda`](crate::cuda) and
 //! [`torch`](crate::torch) that rows call take and return them, so that these functions are compiled once for all
-//! dtypes. The generated methods convert between them and arrays with the dtype in the type.
+//! dtypes. The generated methods convert from and to arrays whose dtype is part of the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
 use std::ops::Deref;
 
-/// An array with its dtype in the type, made of an array whose dtype is a value.
+/// An array whose dtype is part of its type. It wraps a raw array, whose dtype is a run-time value.
 pub trait TypedArray: Sized {
-    /// The array whose dtype is a value.
+    /// The type of the raw array.
     type Raw: Clone;
 
-    /// The array without its dtype in the type.
+    /// The raw array.
     fn raw(&self) -> &Self::Raw;
 
-    /// The array for an op that changes it.
+    /// The raw array, for an op that changes it.
     fn target(&mut self) -> RawTarget<'_, Self::Raw>;
 
-    /// Puts the dtype into the type; returns an error that names the op if the array has another dtype.
+    /// Wraps a raw array; returns an error that names the op if the array has another dtype.
     fn from_raw(op: &'static str, raw: Self::Raw) -> Result<Self>;
 }
 
@@ -85,7 +85,7 @@ impl<A> Deref for RawTarget<'_, A> {
 /// The raw array of a backend's array.
 pub type RawOf<B, T> = <<B as Arrays>::Array<T> as TypedArray>::Raw;
 
-/// An operand of an op: a raw array, or one element for all places.
+/// An operand of an op: a raw array, or one element that is broadcast.
 #[derive(Clone, Copy, Debug)]
 pub enum RawOperand<'a, A> {
     /// An array.
@@ -94,7 +94,7 @@ pub enum RawOperand<'a, A> {
     Scalar(RawElement),
 }
 
-/// The operand without its dtype in the type.
+/// Converts an operand to an operand whose dtype is a run-time value.
 #[inline]
 pub fn operand<'a, B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> RawOperand<'a, RawOf<B, T>>
 where
@@ -106,7 +106,7 @@ where
     }
 }
 
-/// The arrays without their dtype in the type.
+/// The raw arrays of a list of arrays.
 pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
     let mut all = Vec::with_capacity(arrays.len());
     for x in arrays {
@@ -115,7 +115,7 @@ pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
     all
 }
 
-/// Puts the dtype of a list of arrays into the type.
+/// Wraps a list of raw arrays.
 pub fn from_list<A: TypedArray>(op: &'static str, arrays: Vec<A::Raw>) -> Result<Vec<A>> {
     let mut all = Vec::with_capacity(arrays.len());
     for x in arrays {
@@ -133,7 +133,7 @@ pub struct RawElement {
 }
 
 impl RawElement {
-    /// An element with its dtype in the type.
+    /// Stores an element together with its dtype.
     #[inline]
     pub fn of<T: Element>(x: T) -> RawElement {
         const { assert!(size_of::<T>() <= 16) };

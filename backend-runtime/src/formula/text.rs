@@ -429,7 +429,7 @@ impl KeptTold {
 }
 
 /// A report whose text is preceded by other text.
-#[allow(missing_debug_implementations)] // a report needs no `Debug`
+#[allow(missing_debug_implementations)] // A report with a prefix before the text of another report.
 pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
 
 impl Told for Prefixed<'_> {

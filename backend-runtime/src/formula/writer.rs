@@ -1,11 +1,11 @@
-//! A formula as steps, which depend only on its type, and the numbers that the steps take. Code that is compiled once
-//! turns them into the language of a device, or into text for users.
+//! Converts a formula to a list of steps, which depends only on the formula's type, and the numbers that the steps use.
+//! Code that is compiled once turns steps and numbers into the source of a kernel, or into text for users.
 
 use crate::{DType, EachSource, Element};
 
-/// Visits the nodes of a formula, the operands of an op before the op.
+/// Visits the nodes of a formula. The operands of an op are visited before the op.
 pub trait Writer {
-    /// A part of the formula that was visited.
+    /// The representation of a visited subexpression.
     type Part: Clone;
 
     /// Visits an element of an array; `before` is the number of arrays before this array.
@@ -14,15 +14,15 @@ pub trait Writer {
     /// Visits the next number, which has this dtype.
     fn number(&mut self, dtype: DType) -> Self::Part;
 
-    /// Visits the row's expression of these operands. `of` is the dtype of the first operand, `out` the dtype of the
-    /// result.
+    /// Visits the row's expression, applied to these operands. `of` is the dtype of the first operand, `out` the dtype
+    /// of the result.
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
 
-    /// Visits the gradient of operand number `k` of the row. `of` is the row's dtype. `parts` are the operands, the
-    /// result and the result's gradient. `None` if the row has no expression for this gradient.
+    /// Visits the gradient with respect to operand `k` of the row. `of` is the row's dtype. `parts` are the operands,
+    /// the result and the result's gradient. `None` if the row has no expression for this gradient.
     fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
 
-    /// The sum of two parts.
+    /// Visits the sum of two subexpressions.
     fn sum(&mut self, a: Self::Part, b: Self::Part) -> Self::Part;
 }
 
@@ -54,14 +54,14 @@ impl RowSource {
     }
 }
 
-/// A node of a formula. Parts are indices of earlier steps.
+/// A node of a formula. It refers to its operands by the indices of earlier steps.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// An element of an array, given by the number of arrays before it.
     Element(usize),
     /// The next number, which has this dtype.
     Number(DType),
-    /// An expression of operands. Its parameters are the next numbers.
+    /// A row's expression, applied to operands. Its parameters are the next numbers.
     Call {
         /// The row.
         row: &'static RowSource,
@@ -74,11 +74,11 @@ pub enum Step {
         /// The operands. For a gradient, the result and the result's gradient follow.
         operands: Vec<usize>,
     },
-    /// The sum of two parts.
+    /// The sum of two earlier steps.
     Sum(usize, usize),
 }
 
-/// A formula as steps.
+/// A formula as a list of steps.
 #[derive(Debug, Default)]
 pub struct Steps {
     /// The steps, with the operands of an op before the op.
@@ -130,7 +130,7 @@ impl Writer for Steps {
     }
 }
 
-/// The numbers of a formula, in the order in which its steps take them.
+/// The numbers of a formula, in the order in which its steps use them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// The bytes of each number, padded with zeros.
@@ -160,7 +160,7 @@ impl Numbers {
     /// The numbers as text.
     pub(super) fn texts(&self) -> Vec<String> {
         let text = |(dtype, bytes): (&DType, &[u8; 16])| {
-            // SAFETY: the first bytes are those of an element of this dtype, and the read needs no alignment.
+            // SAFETY: `bytes` begins with an element of this dtype, and the read needs no alignment.
             let text = crate::dispatch!(*dtype, T => Ok::<_, crate::Error>(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }.to_string()));
             text.unwrap_or_default()
         };

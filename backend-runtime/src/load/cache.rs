@@ -1,8 +1,8 @@
-//! The cache folder for compiled code that is kept between runs, which is the shim of libtorch and the kernels for
-//! GPUs.
+//! The cache folder for code that is compiled at run time and kept between runs: the C++ shim of libtorch, and the
+//! kernels for GPUs.
 //!
-//! The content is executed, so only this user may be able to write to the folder. Without such a folder nothing is
-//! kept.
+//! The cached code is executed, so only this user may be able to write to the folder. If no such folder exists, nothing
+//! is kept.
 
 use super::{check, trust::Trust};
 use std::{
@@ -123,7 +123,7 @@ fn create_new(path: &Path) -> io::Result<File> {
 }
 
 /// The 128-bit hash FNV-1a, which is stable between runs and compilers, unlike std's hasher. It detects damage and
-/// mistakes, but no attacks: a person who can write a file with a chosen hash can write the program as well.
+/// mistakes, but not attacks: a person who can write a file with a chosen hash can also replace the program.
 pub fn hash(parts: &[&[u8]]) -> u128 {
     let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for part in parts {

@@ -29,14 +29,14 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// Returns the path without links, and checks nothing, because on other systems the system's rules protect a user's
-/// folders from other users.
+/// Returns the path without links. Checks nothing, because systems other than Unix already protect a user's folders
+/// from other users.
 #[cfg(not(unix))]
 pub fn path(path: &Path, _: Trust) -> Result<PathBuf, String> {
     path.canonicalize().map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// See [`path`].
+/// Returns the path without links, like [`path`].
 #[cfg(not(unix))]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     self::path(folder, trust)
@@ -54,7 +54,7 @@ pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     users.writers(&metadata, Trust::Found)
 }
 
-/// Checks that an open file is a regular file. Other checks are not needed here, as for [`path`].
+/// Checks that an open file is a regular file. As in [`path`], this system needs no other checks.
 #[cfg(not(unix))]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;

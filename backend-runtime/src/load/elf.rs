@@ -1,6 +1,6 @@
-//! Checks that a shared library is complete. The loader maps the lengths in the headers, and if the file is shorter,
-//! the process ends with SIGBUS at the first access beyond its end. Therefore the headers are compared with the file
-//! before it is loaded.
+//! Checks that a shared library is complete. The loader maps as many bytes as the headers state. If the file is
+//! shorter, the process ends with SIGBUS at the first access beyond the file's end. The headers are therefore compared
+//! with the length of the file before the library is loaded.
 
 use std::{
     fs::File,
@@ -15,8 +15,8 @@ const PROGRAM: usize = 56;
 const SECTION: usize = 64;
 const DYNAMIC: usize = 16;
 
-/// Maximum number of bytes read from a dynamic section or a table of names. In the largest libraries, each of them has
-/// a few megabytes.
+/// Maximum number of bytes read from a dynamic section or a table of names. In the largest libraries, each of these
+/// sections has a few megabytes.
 const MOST: u64 = 256 << 20;
 
 /// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
@@ -137,8 +137,8 @@ impl<F: Read + Seek> Content<'_, F> {
     }
 }
 
-/// The bytes that begin at `at`, in the byte order of this machine, which the header check guarantees; zeros beyond the
-/// end.
+/// The `N` bytes that begin at `at`, or zeros if they extend beyond the end. They are in the byte order of this
+/// machine, which the check of the header guarantees.
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
 }

@@ -1,7 +1,7 @@
 //! Checks of code that is loaded from disk: the folders to search, the users who can write a file, and the completeness
 //! of files.
 //!
-//! The Torch and Cuda backends load libraries and compiled code at run time. All rules for that are in this module;
+//! The Torch and Cuda backends load libraries and compiled code at run time. All rules for loading are in this module;
 //! `docs/security.md` explains them to users. [`places`] finds the folders to search, [`check`] refuses files that
 //! other users may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `private` makes
 //! folders for this process only, and [`examine`] checks a library before it is loaded.

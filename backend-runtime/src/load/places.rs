@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
     }
 
-    /// Python runs in a folder that contains a package of this name, and `PYTHONPATH` names this folder too.
+    /// Python runs in a folder that contains a package `torch`, and `PYTHONPATH` names this folder too.
     #[test]
     fn a_package_of_the_working_folder_is_not_found() {
         let folder = Private::new().unwrap();

@@ -68,7 +68,7 @@ impl Users {
     }
 }
 
-/// Returns whether members of the group can write everything in any case.
+/// Returns whether the group is one of administrators, who can write every file in any case.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }
@@ -110,7 +110,7 @@ impl Walk {
 
     pub(super) fn follow(&mut self, path: &Path) -> Result<(), String> {
         let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
-        // the parts of the path that remain, the last one first
+        // the remaining components of the path, the last component first
         let mut rest = parts(&path);
         while let Some(part) = rest.pop() {
             if part == ".." {
@@ -159,7 +159,7 @@ impl Walk {
     }
 }
 
-/// The parts of a path, last one first.
+/// The components of a path, the last component first.
 fn parts(path: &Path) -> Vec<OsString> {
     let part = |component: Component<'_>| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),

@@ -22,13 +22,13 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Draws for the element with number `block`. The caller passes the first block of words.
+    /// Draws for the element with index `block`. The caller passes the first block of words.
     #[inline(always)]
     pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
         Draws { key, block, made: 1, words: first, used: 0 }
     }
 
-    /// Draws for the element with number `block`. Computes the first block of words.
+    /// Draws for the element with index `block`. Computes the first block of words.
     #[inline(always)]
     pub fn of_block(key: u64, block: u64) -> Draws {
         Draws::new(key, block, philox(key, block))
@@ -134,7 +134,7 @@ impl Exponential {
     /// Converts a uniform number in `[0, 1)` to an exponentially distributed number.
     #[inline(always)]
     pub fn of_unit(&self, unit: f64) -> f64 {
-        // gives 0, and not -0, if the logarithm is that of 1
+        // gives 0, and not -0, if `unit` is 0
         (0.0 - log(1.0 - unit)) * self.scale
     }
 }
@@ -145,8 +145,8 @@ pub fn is_shape(alpha: f64) -> bool {
 }
 
 /// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000). If the shape is less
-/// than 1, the method draws a number for the shape plus 1, called the larger shape. This number times `u^(1 / shape)`
-/// has the given shape.
+/// than 1, the method draws a number for the shape plus 1, called the larger shape. This number times `u^(1 / shape)`,
+/// with a uniform number `u`, is distributed with the given shape.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     alpha: f64,
@@ -266,9 +266,8 @@ pub fn is_beta(parameter: f64) -> bool {
     (LEAST_BETA..f64::INFINITY).contains(&parameter)
 }
 
-/// Beta distribution with the parameters `own`. A result is the share of the first of two gamma distributed numbers in
-/// their sum. Both numbers are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes do not give
-/// 0 / 0.
+/// Beta distribution with the parameters `own`. A result is `x / (x + y)` for two gamma distributed numbers `x` and
+/// `y`. Both numbers are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes do not give 0 / 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Beta {
     shapes: [Shape; 2],
@@ -304,7 +303,7 @@ impl Beta {
         self.shapes[which].first_try(x, u)
     }
 
-    /// Share of `x` in `x + y`.
+    /// `x / (x + y)`.
     #[inline(always)]
     pub fn share(x: f64, y: f64) -> f64 {
         1.0 / (1.0 + y / x)
@@ -381,7 +380,7 @@ pub fn is_rate(rate: f64) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
     rate: f64,
-    /// Probability of 0, for the search.
+    /// Probability of the count 0, at which the search begins.
     none: f64,
     a: f64,
     b: f64,
@@ -459,7 +458,7 @@ pub struct Binomial {
     p: f64,
     odds: f64,
     mean: f64,
-    /// Probability of 0, for the search.
+    /// Probability of the count 0, at which the search begins.
     none: f64,
     a: f64,
     b: f64,
@@ -555,8 +554,8 @@ impl Binomial {
     }
 }
 
-/// Replaces the weight of each category by its share of the sum of this weight and all later ones. All shares are NaN
-/// if a weight is negative or not finite, or if the sum is 0 or infinite.
+/// Replaces the weight of each category by its share of the sum of this weight and all later weights. All shares are
+/// NaN if a weight is negative or not finite, or if the sum of all weights is 0 or infinite.
 pub fn to_shares(weights: &mut [f64]) {
     let (mut rest, mut valid) = (0.0, true);
     for weight in weights.iter_mut().rev() {
