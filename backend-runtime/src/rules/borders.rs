@@ -1,4 +1,4 @@
-//! Borders around arrays.
+//! Rules for padding: widths of borders, the padded shape, and the source of each element of the padded array.
 
 use super::{count, list};
 use crate::{Error, PadMode, Result};

@@ -1,4 +1,4 @@
-//! Windows that slide over arrays: convolutions with channels and groups, and pools.
+//! Rules for windows that slide over arrays: convolutions with channels and groups, and pools.
 
 use super::count;
 use crate::{ConvolutionMode, Error, Lengths, Result};
@@ -31,14 +31,14 @@ pub struct Sliding {
     pub taps: usize,
     /// Distance from one window to the next, in elements.
     pub stride: usize,
-    /// Number of zeros before the elements.
+    /// Number of zeros before the first element.
     pub padding: usize,
     /// Distance from one tap to the next, in elements.
     pub dilation: usize,
 }
 
 impl Sliding {
-    /// An axis that the arrays do not have.
+    /// The value for an axis that the arrays do not have.
     const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
 
     /// Index of the first tap of a window on the axis, which is negative in the padding. Tap `k` is at `start + k *
@@ -60,7 +60,7 @@ impl Sliding {
 /// A convolution of a batch of arrays with channels, which have the shape `(batch, channels, lengths..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
-    /// Number of arrays.
+    /// Number of arrays in the batch.
     pub batch: usize,
     /// Number of groups of channels, which are convolved separately.
     pub groups: usize,
@@ -158,7 +158,7 @@ fn sliding(
         let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
         let windows = room / stride[k] + 1;
         // strides and dilations without effect are replaced by small numbers. With a single window, the stride is the
-        // smallest that leaves no room for a second window, because libraries count the windows again
+        // smallest that leaves no room for a second window, because libraries compute the number of windows again
         let stride = if windows == 1 { room + 1 } else { stride[k] };
         let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
         *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
@@ -239,7 +239,7 @@ pub fn convolution(
 
 /// Plans a transposed convolution, which maps the shape of a convolution's result to the shape of its input. `x` has
 /// the shape `(batch, channels, lengths..)`, and the kernel has the shape `(channels, results / groups, lengths..)`.
-/// Each element of `x` is a window, and the windows slide over the result.
+/// Each element of `x` corresponds to one position of the window, which slides over the result.
 #[allow(clippy::too_many_arguments)] // the parameters of the op
 pub fn transposed_convolution(
     op: &'static str,
@@ -280,8 +280,8 @@ pub fn transposed_convolution(
     Ok(plan)
 }
 
-/// Plans a pool over windows of `x`, whose shape is `(batch, channels, lengths..)`, for each channel separately.
-/// Without a given stride, the windows are adjacent.
+/// Plans pooling over windows of `x`, whose shape is `(batch, channels, lengths..)`, for each channel separately. If no
+/// stride is given, the windows are adjacent.
 pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: usize) -> Result<Convolution> {
     let rank = spatial(op, x)?;
     let taps = numbers(op, "kernel", Some(Lengths::from(taps)), rank, 1, 1)?;
@@ -323,7 +323,7 @@ pub enum Same {
     First,
     /// For 1-D arrays the shape of the longer array, as in NumPy's convolutions.
     Longer,
-    /// Like `Longer`, as in NumPy's correlations, which swap the arrays if the second array is longer.
+    /// The shape of the longer array, as in NumPy's correlations, which swap the arrays if the second array is longer.
     LongerSwapped,
 }
 

@@ -66,8 +66,8 @@ pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) 
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
 }
 
-/// Number of elements of a dtype to read from `bytes` bytes after an offset: `wanted` if given, and otherwise all that
-/// remain.
+/// Number of elements of a dtype to read from `bytes` bytes after an offset: `wanted` if given, and otherwise all
+/// remaining elements.
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();
     let Some(rest) = bytes.checked_sub(offset) else {

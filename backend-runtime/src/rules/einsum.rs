@@ -11,7 +11,7 @@ pub struct Einsum {
     pub operands: Vec<Vec<usize>>,
     /// The label of each axis of the result.
     pub output: Vec<usize>,
-    /// The length of the axes with each label. An axis of length 1 may have the same label as a longer axis.
+    /// The length of each label's axes. An axis of length 1 may have the same label as a longer axis.
     pub lengths: Vec<usize>,
 }
 
@@ -103,8 +103,7 @@ impl Einsum {
     }
 
     /// Order of the products of operands with these labels, as pairs of positions in the list of remaining operands.
-    /// Each product is appended to this list. The next pair is always the pair that needs the fewest products of
-    /// elements.
+    /// Each product is appended to this list. The next pair is always the pair that needs the fewest multiplications.
     pub fn order(&self, operands: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut left, mut order) = (operands.to_vec(), Vec::new());
         while left.len() > 1 {
@@ -125,7 +124,7 @@ impl Einsum {
         order
     }
 
-    /// Labels of the product of two operands: those of their labels that the result or another operand has.
+    /// Labels of the product of two operands: all their labels that the result or another operand has.
     pub fn kept(&self, first: &[usize], second: &[usize], others: &[Vec<usize>]) -> Vec<usize> {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.copied().filter(|label| self.is_wanted(*label, others)).collect()
@@ -136,7 +135,7 @@ impl Einsum {
         self.output.contains(&label) || others.iter().any(|labels| labels.contains(&label))
     }
 
-    /// Number of products of elements that the product of operands with these labels needs.
+    /// Number of multiplications in the product of two operands with these labels.
     fn products(&self, first: &[usize], second: &[usize]) -> f64 {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.map(|&label| self.lengths[label] as f64).product()
@@ -168,7 +167,7 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
     Ok(lengths.into_iter().map(|(label, (length, _))| (label, length)).collect())
 }
 
-/// Labels of a result that the subscripts specify.
+/// Labels of the result, if the subscripts specify them after `->`.
 fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
     if rest > 0 && !parts.contains(&Part::Rest) {

@@ -17,8 +17,8 @@ const NOT_DEFINITE: &str = "a matrix is not positive definite";
 const NOT_FINITE: &str = "an element is infinite or NaN, but all must be finite";
 const NO_END: &str = "the iteration did not converge";
 
-/// Returns whether an error means that the numbers of the matrix permit no factorization. A matrix with other numbers
-/// may have one, so a search can go on elsewhere.
+/// Returns whether an error means that a matrix with these elements has no factorization. After such an error, a search
+/// can continue with other elements.
 pub fn has_no_factors(error: &Error) -> bool {
     matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
 }
@@ -59,8 +59,8 @@ pub struct System {
 }
 
 impl System {
-    /// Checks shapes: `a` has the shape of matrices, and `b` that of a vector if it has one axis, and of matrices
-    /// otherwise.
+    /// Checks the shapes. `a` is a matrix or a stack of matrices. `b` is a vector if it has one axis, and otherwise a
+    /// matrix or a stack of matrices.
     pub fn of(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
         let (rows, unknowns) = matrix(op, a)?;
         let refuse = || Error::shapes(op, a, b);
@@ -74,7 +74,7 @@ impl System {
         }
         let batches = broadcast(op, &a[..a.len() - 2], leading).map_err(|_| refuse())?;
         let system = System { batches, rows, unknowns, columns, is_vector: b.len() == 1 };
-        // the sizes of both operands after broadcasting and of the solution are checked
+        // check the sizes of both operands after broadcasting, and of the solution
         for shape in [[rows, unknowns], [rows, columns], [unknowns, columns]] {
             count(op, &[&system.batches[..], &shape].concat(), size)?;
         }
@@ -96,8 +96,9 @@ impl System {
     }
 }
 
-/// Shapes of the factors of matrices of this shape. The first factor has orthonormal columns. Their number is the
-/// number of rows if `complete`, and otherwise the smaller of the numbers of rows and columns.
+/// Shapes of the two QR factors of matrices of this shape. The first factor has orthonormal columns. The number of
+/// these columns is the number of rows if `complete` is true, and otherwise the smaller of the numbers of rows and
+/// columns.
 pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
     let (rows, columns) = matrix(op, shape)?;
     let leading = &shape[..shape.len() - 2];

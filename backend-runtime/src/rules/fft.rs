@@ -1,4 +1,4 @@
-//! Lengths of Fourier transforms.
+//! Rules for Fourier transforms: axes, numbers of points, shapes and scale factors.
 
 use super::{axis, count};
 use crate::{Axes, Error, Lengths, Norm, Result};
@@ -27,7 +27,7 @@ impl Direction {
     }
 }
 
-/// The side of a transform that has only non-negative frequencies.
+/// The side of a transform, input or result, that has only non-negative frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
     /// Neither side, because complex numbers are transformed to complex numbers.
@@ -50,7 +50,7 @@ impl Half {
     }
 }
 
-/// Transforms along axes.
+/// A plan of transforms along axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transform {
     /// The axes, each with its number of points. An axis may occur twice.

@@ -10,8 +10,8 @@ pub const MOST_SAMPLED: usize = 8;
 /// away have no significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
-/// An interpolation of a stack of arrays with channels, of shape `stack` x `lengths` x `channels`, at `points` places
-/// in each array.
+/// An interpolation of a stack of arrays with channels, of shape `stack` x `lengths` x `channels`, at `points`
+/// positions in each array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
     /// Number of arrays in the result that are interpolated in the same way.
@@ -20,9 +20,9 @@ pub struct Sampling {
     pub first: usize,
     /// Lengths of the axes along which there are coordinates.
     pub lengths: Vec<usize>,
-    /// Number of channels, which are the elements at each place of the array.
+    /// Number of channels, which are the elements at each position of the array.
     pub channels: usize,
-    /// Number of places in each array of the stack.
+    /// Number of positions in each array of the stack.
     pub points: usize,
     /// Shape of the result.
     pub shape: Vec<usize>,
@@ -91,8 +91,8 @@ pub struct AffineMap {
     pub homogeneous: bool,
 }
 
-/// Plans the affine map that a square matrix describes. The matrix may also have the offset as an additional column,
-/// and then perhaps an additional row.
+/// Plans the affine map that a square matrix describes. The matrix may have one more column, which is the offset, and
+/// then also one more row.
 pub fn affine(
     op: &'static str,
     x: &[usize],
@@ -135,7 +135,7 @@ fn resized(op: &'static str, lengths: &[usize], given: Option<Lengths>) -> Resul
     }
 }
 
-/// Plans an interpolation at the places of a grid of another shape that covers the whole array.
+/// Plans an interpolation at the points of a grid of shape `shape` that covers the whole array.
 pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Result<Sampling> {
     if shape.len() != x.len() {
         return Err(Error::shapes(op, x, shape));
@@ -144,8 +144,8 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
 }
 
 /// Coordinate of an index on a resized axis: index `i` of an axis of length `to` is mapped to an axis of length `from`
-/// with the same extent. The extent ranges from the first to the last element, or from edge to edge if elements are
-/// cells. Both ends are exact.
+/// with the same extent. The extent ranges from the first to the last element, or, if `cells` is true, from edge to
+/// edge. Both ends are exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -202,8 +202,8 @@ pub fn spline_ends(mode: Boundary) -> SplineEnds {
     }
 }
 
-/// Index of the element that a filter reads for `index` on an axis; `None` for the value beyond the edge. The mode
-/// `wrap` has the period `len`, so no two elements share a place, as in SciPy's filters.
+/// Index of the element that a filter reads for `index` on an axis; `None` for the constant value beyond the edge. As
+/// in SciPy's filters, the mode `wrap` has the period `len`, so that no two elements coincide.
 pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     let len = isize::try_from(len).unwrap_or(isize::MAX);
     if (0..len).contains(&index) {
@@ -256,8 +256,9 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     Ok(Window { before, border: size - 1 })
 }
 
-/// The window of this size for a minimum or maximum. The window is shortened so that, from every place, it only just
-/// covers every element and the border beyond both edges. Elements farther away would only repeat.
+/// The window of this size for a minimum or maximum filter. A longer window than necessary is shortened. At every
+/// position, the shortened window still covers all elements and the border beyond both edges; elements farther away
+/// would only be repetitions.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);

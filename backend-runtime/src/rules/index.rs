@@ -1,5 +1,5 @@
-//! Selection by a list of indices, by NumPy's rules. A selection determines the axes that are viewed, the axes that are
-//! gathered, and the position of the index arrays' axes in the result.
+//! Rules for selection by a list of indices, as in NumPy. A selection determines the axes that are viewed, the axes
+//! that are gathered, and the position of the index arrays' axes in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
@@ -33,9 +33,9 @@ pub enum Kept {
 pub struct Pick {
     /// Position of the item in the list.
     pub item: usize,
-    /// The first of these axes.
+    /// First axis from which the item selects.
     pub axis: usize,
-    /// Number of these axes, which is 1 for an array of indices, and the number of axes of a mask.
+    /// Number of axes from which the item selects: 1 for an array of indices, and the number of axes of a mask.
     pub axes: usize,
     /// Whether the item is a mask.
     pub is_mask: bool,
@@ -64,8 +64,8 @@ pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
 impl Selection {
     /// Resolves the items for an array of this shape.
     ///
-    /// If the index arrays are adjacent in the list, their axes take the arrays' position; otherwise they come first.
-    /// If the list has an array or a mask, a single index counts as an array in this rule.
+    /// If the index arrays are adjacent in the list, their axes keep this position in the result; otherwise their axes
+    /// come first. If the list has an array or a mask, a single index counts as an array in this rule.
     pub fn new<'a>(
         op: &'static str,
         shape: &[usize],

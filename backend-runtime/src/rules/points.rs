@@ -1,4 +1,4 @@
-//! Rules for the shapes of points to search in, or to interpolate between.
+//! Rules for searches in sorted arrays, and for interpolation between points.
 
 use crate::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Rules for matrix products: the shapes of operands and results.
 
 use super::{broadcast, count};
 use crate::{Error, Result};

@@ -11,7 +11,7 @@ pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>
     }
 }
 
-/// Like [`reduction`], for one axis; `None` for an array of 0 dimensions.
+/// The axis of a reduction along one axis; `None` for an array of 0 dimensions, which accepts axis 0 and -1.
 pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Option<usize>> {
     if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
 }
@@ -50,8 +50,8 @@ pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// Shape to which elements are broadcast that are joined to one end of an array along an axis. A number gets length 1
-/// along the axis.
+/// Broadcast shape of elements that are joined to one end of an array along an axis. A number gets length 1 along this
+/// axis.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
     to[axis] = edge.get(axis).copied().unwrap_or(1);

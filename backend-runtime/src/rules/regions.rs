@@ -5,8 +5,8 @@ use crate::{Error, Result};
 /// Maximum number of axes along which elements can be neighbours. Axes of length 1 do not count.
 pub const MOST_NEIGHBOURING: usize = 8;
 
-/// Neighbours of an element that come before it in C order. The relation is symmetric, so later neighbours follow from
-/// these.
+/// The neighbours of an element that precede it in C order. The relation is symmetric, so these neighbours determine
+/// the later ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     /// Lengths of the axes that do not have length 1; a single 1 if all axes have length 1.

@@ -6,8 +6,8 @@ use crate::{Error, Result};
 const WIDEST: usize = 16;
 
 /// Number of elements; an error if their size in bytes would exceed `isize::MAX`. If a length is 0, the product of the
-/// other lengths must still fit, because strides are computed from it. It is checked for the widest dtype, so that an
-/// array of this shape is possible in every dtype.
+/// other lengths must still fit, because strides are computed from it. This product is checked for the widest dtype, so
+/// that an array of this shape is possible in every dtype.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
     let empty = shape.contains(&0);
     let unit = if empty { WIDEST } else { element_size.max(1) };
@@ -19,7 +19,7 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
 }
 
 /// An empty list with room for `n` entries that are not elements, such as indices or arrays. If memory is refused, the
-/// error gives the size of the list. Even a list that is longer than any memory does not mean that the result is too
+/// error gives the size of the list, but at most `isize::MAX`, because only the size of a result may be reported as too
 /// large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();

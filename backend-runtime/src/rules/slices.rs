@@ -1,4 +1,4 @@
-//! Slices of axes, by Python's rules.
+//! Rules for slices of axes, as in Python.
 
 use super::check_broadcast_to;
 use crate::{Error, Result, Slice};

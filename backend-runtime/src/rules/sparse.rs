@@ -37,7 +37,7 @@ fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(u
     }
 }
 
-/// Number of rows of a matrix, or length of a vector, followed by the number of columns.
+/// Number of rows and of columns of a matrix; for a vector, its length and 1.
 fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
@@ -65,7 +65,8 @@ pub fn csr_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// Plans the product of the transpose, which has `columns` rows, with `x`, which must have as many rows as the matrix.
+/// Plans the product of the matrix's transpose, which has `columns` rows, with `x`, which must have as many rows as the
+/// matrix.
 pub fn csc_product(
     op: &'static str,
     values: &[usize],

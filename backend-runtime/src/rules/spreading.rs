@@ -3,7 +3,7 @@
 use super::count;
 use crate::{Error, Result};
 
-/// A spreading or an interpolation.
+/// The plan of a spreading or of an interpolation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spreading {
     /// Number of points.
@@ -46,7 +46,7 @@ pub fn interpolated_grid(op: &'static str, points: &[usize], grid: &[usize], siz
     Ok(Spreading { points: n, batch, grid: lengths.to_vec(), shape })
 }
 
-/// The number of points. Points are (points, axes), with one axis for each axis of the grid.
+/// The number of points. `points` is their shape (points, axes); the grid must have `axes` axes.
 pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usize> {
     let &[n, axes @ 1..=3] = points else {
         return Err(not_points(op, points));
@@ -60,7 +60,7 @@ pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usi
     if grid.iter().any(|&length| i32::try_from(length).is_err()) {
         return Err(Error::shape(op, grid, format!("of the grid may have at most {} points along an axis", i32::MAX)));
     }
-    // sorted points are numbered with 32 bits
+    // the indices of sorted points have 32 bits
     if u32::try_from(n).is_err() {
         return Err(Error::Memory { op, bytes: count(op, points, 8).map_or(usize::MAX, |n| n * 8) });
     }

@@ -3,8 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape in which weights broadcast to the elements. Weights have the shape of the elements, or there is only one axis,
-/// and one weight for each of its indices.
+/// Shape in which weights broadcast to the elements. Weights have the shape of the elements; or `axes` is a single
+/// axis, and there is one weight for each of its indices.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -28,9 +28,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of equal width, and the first and last edge. These are the given edges, or otherwise
-/// the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of the
-/// elements.
+/// Number of edges of `bins` bins of equal width, and the first and last edge. The two edges are the given ones, or
+/// otherwise the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of
+/// the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
@@ -74,8 +74,8 @@ pub fn not_ascending(op: &'static str) -> Error {
     Error::argument(op, "the bin edges must ascend")
 }
 
-/// Length of the result if numbers are counted, which is at least `minlength` and large enough for the largest number.
-/// `ends` are the smallest and the largest number.
+/// Length of the result of counting integers, which is at least `minlength` and large enough for the largest integer.
+/// `ends` are the smallest and the largest integer.
 pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usize, size: usize) -> Result<usize> {
     let mut len = minlength;
     if let Some((least, most)) = ends {
