@@ -20,7 +20,7 @@ impl<T: Clone> Stack<T> {
         self.scopes.borrow().last().map(|(_, value)| value.clone())
     }
 
-    /// Begins a scope. Returns the number with which `end` ends it.
+    /// Begins a scope. Returns the scope's number, which `end` takes.
     pub fn begin(&self, value: T) -> u64 {
         let number = self.next.replace(self.next.get() + 1);
         self.scopes.borrow_mut().push((number, value));

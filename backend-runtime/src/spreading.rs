@@ -1,9 +1,10 @@
 //! The kernel that spreads values of non-uniform points over a grid, for non-uniform Fourier transforms.
 //!
-//! It is the Kaiser-Bessel function `I0(beta sqrt(1 - z^2)) / I0(beta)` for `|z| <= 1`, where `z` is the distance of a
-//! grid point in units of half the width. The value at each of the grid points near a point is a polynomial in the
-//! point's place between two grid points (A. Barnett, J. Magland and L. af Klinteberg, 2019, A parallel nonuniform fast
-//! Fourier transform library based on an "exponential of semicircle" kernel, section 5).
+//! The kernel is the Kaiser-Bessel function `I0(beta sqrt(1 - z^2)) / I0(beta)` for `|z| <= 1`, where `z` is the
+//! distance of a grid point in units of half the width. At each grid point near a non-uniform point, the value is a
+//! polynomial in the position of the non-uniform point between two grid points (A. Barnett, J. Magland and L. af
+//! Klinteberg, 2019, A parallel nonuniform fast Fourier transform library based on an "exponential of semicircle"
+//! kernel, section 5).
 
 use crate::{Error, Real, Result};
 use std::f64::consts::PI;
@@ -11,7 +12,7 @@ use std::f64::consts::PI;
 /// The largest number of grid points that a point is spread over along an axis.
 pub const MAX_WIDTH: usize = 16;
 
-/// Number of Chebyshev polynomials in the series of the kernel, before terms that do not matter are left out.
+/// Number of Chebyshev polynomials in the series of the kernel, before negligible terms are left out.
 const TERMS: usize = 24;
 
 /// A kernel of `width` grid points with the shape parameter `beta`.
@@ -56,8 +57,9 @@ impl SpreadingKernel {
         Polynomials { rows: (0..=degree).rev().map(of_power).collect() }
     }
 
-    /// The Chebyshev series of the values at the grid point `point`, in `t = 2 f - 1`. The point itself lies `f` after
-    /// the last grid point before its neighbourhood, so that the distance is `point + 1 - f - width / 2` grid points.
+    /// The Chebyshev series of the values at the grid point with index `point` in the neighbourhood of a non-uniform
+    /// point, in `t = 2 f - 1`. The neighbourhood begins `f` after a grid point, so the distance between the two points
+    /// is `point + 1 - f - width / 2` grid points.
     fn series(&self, point: usize) -> [f64; TERMS] {
         let half = self.width as f64 / 2.0;
         let at = |t: f64| self.value((point as f64 + 1.0 - (t + 1.0) / 2.0 - half) / half);
@@ -164,7 +166,7 @@ mod tests {
         for (width, beta) in [(1, 5.0), (17, 5.0), (5, 0.0), (5, -1.0), (5, f64::NAN), (5, f64::INFINITY)] {
             assert!(matches!(SpreadingKernel::new("test", width, beta), Err(Error::Argument { op: "test", .. })));
         }
-        // a shape parameter beyond the range of I0
+        // tests a shape parameter beyond the range of I0
         let sharp = SpreadingKernel::new("test", 4, 1e6).unwrap();
         assert!(sharp.polynomials(0.0).rows().iter().flatten().all(|c| c.is_finite()));
     }

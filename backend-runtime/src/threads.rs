@@ -21,7 +21,7 @@ pub(crate) fn count() -> usize {
     if FORKED.load(Ordering::Relaxed) {
         return 1;
     }
-    // a thread of the caller's own pool uses this pool
+    // a thread of a pool of the caller uses this pool
     if rayon::current_thread_index().is_some() {
         return rayon::current_num_threads();
     }

@@ -35,7 +35,7 @@ pub trait Wrap: Arrays {
     /// Converts an array of this backend to an array of the wrapped backend.
     ///
     /// # Errors
-    /// If the array has no counterpart there.
+    /// If the array has no counterpart in the wrapped backend.
     fn open<'a, T: Element>(
         &'a self,
         op: &'static str,
@@ -162,7 +162,7 @@ pub enum IndexArg<'a> {
     Plain(String),
 }
 
-/// An array whose type is unknown, and whose attributes are known.
+/// An array as a trait object, whose type is erased and whose attributes are known.
 pub trait AnyTyped {
     /// Lengths of the axes.
     fn lengths(&self) -> &[usize];

@@ -1,4 +1,5 @@
-//! Compiles every CUDA program that belongs to no row, and every word of the row language, with the real NVRTC.
+//! Compiles every CUDA program that belongs to no row, and every function of the rows' expressions, with the real
+//! NVRTC.
 //!
 //! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
 //! the same time.
@@ -32,7 +33,7 @@ fn is_in(dtype: DType, set: &str) -> bool {
     }
 }
 
-/// The vocabulary. An entry has a set of dtypes, a number of operands, a result and words.
+/// The functions of expressions. An entry has a set of dtypes, a number of operands, a result and the functions' names.
 const WORDS: &[(&str, usize, &str, &str)] = &[
     ("any", 2, "bool", "equal"),
     ("any", 1, "bool", "is_nonzero"),

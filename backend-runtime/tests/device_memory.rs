@@ -138,7 +138,7 @@ fn caches_are_freed_while_other_threads_compute() {
     assert_eq!(program(&b, &x), expected, "everything is made again");
     b.free_cache().unwrap();
     let after = b.memory().unwrap();
-    // each thread's record of indices takes a block until the thread ends
+    // each thread's record of indices out of range occupies a block until the thread ends
     assert!(after.cached == 0 && after.in_use <= settled + 3 * 512, "{after}");
 }
 

@@ -292,7 +292,7 @@ fn backends_of_the_host_share_memory_both_ways() {
     let back = numpyish.from_dlpack::<f32>(take(torch.to_dlpack(t).unwrap().into_raw()).unwrap()).unwrap();
     assert_eq!((back.as_ptr(), &back), (host.as_ptr(), &host));
     drop(back);
-    // the arrays over memory that libtorch allocated own it, and so do their views
+    // an array over memory that libtorch allocated shares the ownership of this memory, and so do its views
     let mut t = torch.from_dlpack_with::<f32>(numpyish.to_dlpack(&host).unwrap(), CopyMode::Always).unwrap();
     let start = t.view().unwrap().as_ptr();
     assert!(start != host.as_ptr() && torch.is_alone(&mut t));

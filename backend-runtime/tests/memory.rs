@@ -1,4 +1,4 @@
-//! Tests of the memory that libraries and conversions allocate. It stays within the bound of `fft::plan_bytes`, and
+//! Tests of the memory that libraries and conversions allocate: it stays within the bound of `fft::plan_bytes`, and
 //! refused memory gives an error instead of ending the process.
 
 use backend_runtime::{
@@ -49,7 +49,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// The largest number of bytes that `f` has allocated at any time.
 fn most(f: impl FnOnce()) -> usize {
-    // the counter starts at a large number, so that freeing older memory does not make it negative
+    // the counter starts at a large number, so that freeing older memory does not make the counter negative
     let before = 1 << 40;
     NOW.set(before);
     MOST.set(before);

@@ -1,5 +1,5 @@
-//! Tests of the CPU's loops without threads, in a process for which the system refuses to start any, and in a forked
-//! process. Each test runs in a separate process, which must end by itself with correct results.
+//! Tests of the CPU's loops without threads: in a process for which the system refuses to start threads, and in a
+//! forked process. Each test runs in a separate process, which must end by itself with correct results.
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{

@@ -7,7 +7,7 @@
 use super::float32;
 use crate::{Element, bf16, f16};
 
-/// The sign bit of an `f32`, and below, the bits of infinity.
+/// The sign bit of an `f32`. The next constant has the bits of infinity.
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = f32::INFINITY.to_bits();
 
@@ -62,8 +62,8 @@ pub fn shorten(x: f64) -> f32 {
     f32::from_bits(if (back == x) | x.is_nan() { bits } else { cut | 1 })
 }
 
-/// Like [`shorten`], from `u64` to the 53 bits of an `f64`. If `x` has more than 53 bits, the low 11 bits are cleared,
-/// and bit 11 is set if any of them was set.
+/// Truncates `x` to the 53 bits of an `f64`, for a later rounding as in [`shorten`]. If `x` has more than 53 bits, the
+/// low 11 bits are cleared, and bit 11 is set if any of these bits was set.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;

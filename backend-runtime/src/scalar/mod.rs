@@ -1,7 +1,7 @@
 //! The scalar functions of each dtype, which the methods of the traits in [`element`](crate::element) call.
 //!
-//! Everything is `#[inline(always)]`, and free of branches if this makes loops faster, so that the calling loop
-//! vectorises.
+//! All functions are `#[inline(always)]`, so that the calling loop vectorises. They are free of branches if this makes
+//! loops faster.
 //!
 //! The functions of `f32` and `f64` have the same source, in the folder `real`: polynomials, selects and arithmetic on
 //! bits, with the constants of each precision. They vectorise in a function that is compiled for AVX2 and FMA, AVX-512

@@ -277,7 +277,7 @@ fn dice() -> impl FnMut() -> u64 {
 #[test]
 fn many_arguments_agree_with_the_standard_library() {
     let mut dice = dice();
-    // the arguments have all magnitudes, with additional ones where most functions change quickly
+    // the arguments have all magnitudes, with additional arguments where most functions change quickly
     let arguments: Vec<f64> = (0..6000)
         .map(|i| {
             let bits = dice();
@@ -322,7 +322,7 @@ const SPECIAL: [f64; 19] = [
     1e22,
 ];
 
-/// Returns whether both are NaN, or equal including the sign of zero, or at most 2 floats apart.
+/// Returns whether both numbers are NaN, or equal including the sign of zero, or at most 2 floats apart.
 fn agree(x: f64, y: f64) -> bool {
     let zeros = x.is_sign_negative() == y.is_sign_negative() || x != 0.0 || y != 0.0;
     x.is_nan() && y.is_nan() || zeros && x.rank().abs_diff(y.rank()) <= 2

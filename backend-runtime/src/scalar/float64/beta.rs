@@ -92,7 +92,7 @@ struct Parts {
     of: (f64, f64),
 }
 
-/// Parts of a value that has no exponential.
+/// The parts of a value that has no exponential and is equal to `factor`.
 fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }

@@ -14,7 +14,7 @@ use super::temme::TEMME;
 /// Temme's expansion is accurate to all digits if `a` is at least this value.
 const LARGE: f64 = 100.0;
 
-/// Maximum number of steps of a series or a fraction. Usually some hundred steps are enough.
+/// Maximum number of steps of a series or a continued fraction. Usually some hundred steps are enough.
 const STEPS: usize = 10_000;
 
 /// `x^a exp(-x) / gamma(a + 1)`.

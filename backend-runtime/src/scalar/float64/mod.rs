@@ -10,7 +10,7 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
 /// Defines functions that are too long to be inlined in every loop. Each function is also compiled for AVX2 and FMA,
-/// and this version is called if the processor has them. Without FMA each `mul_add` is a call, and these functions
+/// and this version is called if the processor supports both. Without FMA each `mul_add` is a call, and these functions
 /// contain hundreds of `mul_add`.
 macro_rules! outlined {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: f64),*) -> f64 $body:block)*) => {$(

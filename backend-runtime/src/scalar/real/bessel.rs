@@ -1,8 +1,8 @@
 //! Bessel functions of the first kind, and modified Bessel functions, of order 0 and 1.
 //!
-//! For arguments up to 8 they are polynomials; for `J0` and `J1`, these are multiplied by the distances from the roots
-//! in this range. For arguments of at least 8 they use the modulus and the phase of Hankel's expansion: 10.17.3 and
-//! 10.40.1 of the NIST Digital Library of Mathematical Functions.
+//! For arguments up to 8 the functions are polynomials. For `J0` and `J1`, the polynomials are multiplied by the
+//! distances from the roots in this range. For arguments of at least 8, the functions use the modulus and the phase of
+//! Hankel's expansion: 10.17.3 and 10.40.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::F;
 use super::exact::polynomial;
@@ -23,8 +23,8 @@ fn from_root(x: F, root: F, low: F) -> F {
     ((x - root) - low) * (x + root)
 }
 
-/// The other factors of a Bessel function: those of the next two roots, whose squares are `first` and `second`, and a
-/// polynomial.
+/// The remaining factors of a Bessel function: the factors of the next two roots, whose squares are `first` and
+/// `second`, and a polynomial.
 #[inline(always)]
 fn factors<const N: usize>(square: F, first: F, second: F, coefficients: &[F; N]) -> F {
     (first - square) * (second - square) * polynomial(square.mul_add(1.0 / 32.0, -1.0), coefficients)
@@ -41,7 +41,7 @@ pub fn j0(x: F) -> F {
     let square = inverse * inverse;
     let (p, q) = (polynomial(square, &J0_COSINE), polynomial(square, &J0_SINE) * (inverse / 8.0));
     let (sin, cos) = sin_cos(size);
-    // cos(x - pi/4) and sin(x - pi/4), times sqrt(2)
+    // `cos + sin` and `sin - cos` are cos(x - pi/4) and sin(x - pi/4), times sqrt(2)
     let far = (p * (cos + sin) - q * (sin - cos)) * (FRAC_1_SQRT_PI / size.sqrt());
     if size < FAR { near } else { far }
 }
@@ -57,7 +57,7 @@ pub fn j1(x: F) -> F {
     let square = inverse * inverse;
     let (p, q) = (polynomial(square, &J1_COSINE), polynomial(square, &J1_SINE) * (inverse / 8.0));
     let (sin, cos) = sin_cos(size);
-    // cos(x - 3 pi/4) and sin(x - 3 pi/4), times sqrt(2)
+    // `sin - cos` and `-(sin + cos)` are cos(x - 3 pi/4) and sin(x - 3 pi/4), times sqrt(2)
     let far = (p * (sin - cos) + q * (sin + cos)) * (FRAC_1_SQRT_PI / size.sqrt());
     // the function is odd: the sign changes with the sign of x, including -0
     let value = if size < FAR { near } else { far };
@@ -82,7 +82,7 @@ impl Modified {
         Modified { near: polynomial(eighth * eighth, near), far: polynomial(inverse, far), size, is_near: size < FAR }
     }
 
-    /// The value of the function. `power` is the factor `x^order` of `near`. At infinity it is NaN, as in SciPy.
+    /// The value of the function, which is NaN at infinity, as in SciPy. `power` is the factor `x^order` of `near`.
     #[inline(always)]
     fn value(&self, power: F) -> F {
         let Parts { n, high, low } = parts(between(0.0, I_MAX, self.size));

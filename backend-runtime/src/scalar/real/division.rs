@@ -1,8 +1,8 @@
-//! `floor_divide`, `remainder` and `fmod`.
+//! `floor_divide`, `remainder` and `fmod` of real numbers.
 
 use super::F;
 
-/// `x % y` without rounding. Makes no call if the quotient has no more bits than a mantissa.
+/// `x % y` without rounding. Calls a function only if the quotient has more bits than a mantissa.
 #[inline(always)]
 fn truncated_remainder(x: F, y: F) -> F {
     let quotient = (x / y).trunc();

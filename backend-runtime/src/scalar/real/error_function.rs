@@ -1,4 +1,4 @@
-//! `erf` and `erfc`.
+//! The error function `erf` and its complement `erfc`.
 
 use super::F;
 use super::constants::{ERF, ERF_MAX, ERF_MIDDLE, ERF_TAIL, ERFC, ERFC_FIRST, ERFC_FIRST_LOW, ERFC_MAX, ERFC_MIDDLE};
@@ -16,7 +16,7 @@ fn near_0(x: F) -> F {
 pub fn erf(x: F) -> F {
     let size = x.abs();
     let small = near_0(size);
-    // 1 - erfc(x)
+    // for large magnitudes, the result is 1 - erfc(x)
     let large = between(1.0, ERF_MAX, size);
     let inverse = 1.0 / (large + ERF_MIDDLE);
     let tail = inverse * polynomial((large - ERF_MIDDLE) * inverse, &ERF_TAIL);

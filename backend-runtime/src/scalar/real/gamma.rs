@@ -1,8 +1,8 @@
 //! The gamma function, its logarithm, and the derivative of the logarithm.
 //!
 //! Arguments below 8 are moved to [1.5, 2.5) by the recurrence `gamma(x + 1) = x gamma(x)`. Arguments of at least 8 use
-//! Stirling's formula. Negative arguments are reflected: 5.5.1, 5.5.3 and 5.11.1 of the NIST Digital Library of
-//! Mathematical Functions.
+//! Stirling's formula. Negative arguments use the reflection formula. The formulas are 5.5.1, 5.5.3 and 5.11.1 of the
+//! NIST Digital Library of Mathematical Functions.
 
 use super::F;
 use super::constants::PI;
@@ -99,7 +99,7 @@ pub fn gamma(x: F) -> F {
         parts_of(if reflect { -high } else { high }, if reflect { -low } else { low })
     };
     let far = 1.0 + (high + low);
-    // for arguments up to 8
+    // the value for arguments up to 8
     let moved = moved(between(-0.5, FAR, if reflect { size } else { x }));
     let (high, low) = sum_ordered(1.0, moved.rest * polynomial(moved.rest, &GAMMA));
     let above = wide_product(moved.above, (high, low));

@@ -50,7 +50,7 @@ pub fn atan2(y: F, x: F) -> F {
     let infinite = x.is_infinite() | y.is_infinite();
     let width = if infinite { x.is_infinite() as u8 as F } else { x.abs() };
     let height = if infinite { y.is_infinite() as u8 as F } else { y.abs() };
-    // scaled away from both ends of the range, where products overflow or lose bits
+    // both coordinates are scaled away from the ends of the range, where products overflow or lose bits
     let larger = if width > height { width } else { height };
     let scale = if larger > ANGLE_HUGE { ANGLE_DOWN } else { 1.0 };
     let scale = if larger < ANGLE_TINY { ANGLE_UP } else { scale };
@@ -61,7 +61,7 @@ pub fn atan2(y: F, x: F) -> F {
     let (high, lost) = sum_ordered(start, if left { -angle.term } else { angle.term });
     let low = if left { PI_LOW - angle.low } else { angle.low };
     let value = (high + (lost + (start_lost + low))).copysign(y);
-    // a NaN whose other coordinate is infinite was counted as 0
+    // if one coordinate is infinite and the other is NaN, the NaN was counted as 0
     if x.is_nan() | y.is_nan() { F::NAN } else { value }
 }
 

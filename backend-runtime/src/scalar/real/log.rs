@@ -1,4 +1,4 @@
-//! Logarithms.
+//! Logarithms of real numbers.
 
 use super::constants::{
     HALF_ROOT, LN_2, LN_2_HIGH, LN_2_LOW, LOG, LOG2_E, LOG2_E_LOW, LOG10_2_HIGH, LOG10_2_LOW, LOG10_E, LOG10_E_LOW,
@@ -155,6 +155,6 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
 #[inline(always)]
 pub fn logaddexp(x: F, y: F) -> F {
     let apart = super::maximum(x, y) + log1p(super::exp(-(x - y).abs()));
-    // also correct if both are the same infinity, for which the difference is NaN
+    // if the numbers are equal, this branch is also correct for infinities, whose difference is NaN
     if x == y { x + LN_2 } else { apart }
 }

@@ -1,4 +1,4 @@
-//! `pow` and `hypot`.
+//! Powers and roots of real numbers: `pow`, `cbrt` and `hypot`.
 
 use super::F;
 use super::constants::{
@@ -48,7 +48,7 @@ pub fn pow(x: F, y: F) -> F {
     let rest = log_low.mul_add(y, lost);
     // beyond this exponent the result is 0 or infinite, and `rest` may be NaN
     let value = exp_of(exponent, if exponent.abs() < -2.0 * EXP_MIN { rest } else { 0.0 });
-    // also for infinite or NaN exponents
+    // a base of magnitude 1 gives 1, also for infinite or NaN exponents
     let value = if size == 1.0 { 1.0 } else { value };
     if usual { value } else { power_of_other(x, y, value) }
 }
@@ -77,7 +77,7 @@ pub fn cbrt(x: F) -> F {
     let (factor, start) = if rest > 0.0 { (2.0, 1.0 / CBRT_2) } else { (1.0, 1.0) };
     let (factor, start) = if rest < 0.0 { (0.5, CBRT_2) } else { (factor, start) };
     let y = m * factor;
-    // approximately y^(-1/3), and from it the root with twice as many digits, without a division
+    // `inverse` is approximately y^(-1/3); the root that follows from it has twice as many digits, without a division
     let inverse = start * polynomial(m - 1.0, &INVERSE_CBRT);
     let square = inverse * inverse;
     let left = (y * square).mul_add(-inverse, 1.0);

@@ -1,4 +1,4 @@
-//! Arithmetic and the square root.
+//! Arithmetic and the square root of complex numbers.
 
 use super::super::constants::{SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP};
 use super::super::{F, hypot};
@@ -30,7 +30,7 @@ pub fn div(x: C, y: C) -> C {
 /// NumPy. The result for 0 is NaN, as in NumPy; for an infinite number it is 0.
 #[inline(always)]
 pub fn reciprocal(x: C) -> C {
-    // scaled to avoid overflow and lost bits
+    // the parts are scaled, so that their squares neither overflow nor lose bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let scale = if larger > SQUARE_HUGE { SQUARE_DOWN } else { 1.0 };
@@ -75,7 +75,7 @@ pub fn round(x: C) -> C {
 /// Square root with a real part >= 0.
 #[inline(always)]
 pub fn sqrt(x: C) -> C {
-    // scaled by an even power of two, to avoid overflow and lost bits
+    // the parts are scaled by an even power of two, so that their squares neither overflow nor lose bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) = if larger > SQUARE_HUGE { (SQUARE_DOWN, (1.0 / SQUARE_DOWN).sqrt()) } else { (1.0, 1.0) };

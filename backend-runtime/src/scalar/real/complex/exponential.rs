@@ -1,7 +1,7 @@
-//! The exponential, and the circular and hyperbolic functions.
+//! The exponential, and the circular and hyperbolic functions, of complex numbers.
 //!
-//! Powers of two are multiplied last, after sines and cosines, because a large exponential and a small cosine may have
-//! a product in range.
+//! The power of two in an exponential is multiplied last, after the sine or cosine, because the product of a large
+//! exponential and a small cosine may be in range.
 
 use super::super::constants::{EXP_MAX, EXP_MIN};
 use super::super::exp::{between, parts, powers, scale};
@@ -33,7 +33,7 @@ pub fn exp(x: C) -> C {
     let size = limited(1.0 + (parts.high + parts.low), x.re);
     let (re, im) = (scaled(size, cosine(x.im), parts.n), scaled(size, sine(x.im), parts.n));
     let im = if x.im == 0.0 { x.im } else { im };
-    // the angle is infinite or NaN
+    // the angle is lost if it is infinite or NaN
     let lost = !x.im.is_finite();
     let re = if lost & (x.re == F::INFINITY) { F::INFINITY } else { re };
     let zero = lost & (x.re == F::NEG_INFINITY);

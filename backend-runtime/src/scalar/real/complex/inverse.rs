@@ -1,16 +1,16 @@
-//! Inverse circular and hyperbolic functions, computed by the formulas of Hull, Fairgrieve and Tang, in which no terms
-//! cancel.
+//! Inverse circular and hyperbolic functions of complex numbers, computed by the formulas of Hull, Fairgrieve and Tang,
+//! in which no terms cancel.
 
 use super::super::constants::{FRAC_PI_2, LN_2, PI, PI_LOW};
 use super::super::{F, acos as arc_cosine, asin as arc_sine, atan2, hypot, log, log1p};
 use super::{C, div, turn, turn_back};
 
-/// Above this magnitude, `sqrt(x^2 - 1)` equals `x`; below it, products of two numbers do not overflow.
+/// Above this magnitude, `sqrt(x^2 - 1)` equals `x`. The product of two numbers below this magnitude does not overflow.
 const LARGE: F = 4.0 / F::EPSILON;
 
 /// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
-    /// The real parts of asin and acos of the point, reflected into the first quadrant.
+    /// The real parts of the inverse sine and cosine of the point, reflected into the first quadrant.
     sine: F,
     cosine: F,
     /// The imaginary part of both results, without its sign.
@@ -93,7 +93,7 @@ pub fn asinh(x: C) -> C {
 #[inline(always)]
 pub fn acosh(x: C) -> C {
     let arc = acos(x);
-    // of the two rotations, the one with a real part >= 0
+    // the result is `i acos(x)` or `-i acos(x)`, whichever has a real part >= 0
     C::new(arc.im.abs(), if arc.re.is_nan() { arc.re } else { arc.re.copysign(x.im) })
 }
 
@@ -108,7 +108,7 @@ pub fn atanh(x: C) -> C {
         return C::new(re, im);
     }
     if size.max(height) > LARGE {
-        // 1 / x, followed by a quarter turn
+        // for large |x|, the result is 1 / x plus a quarter turn
         let re = if size.is_infinite() | height.is_infinite() {
             0.0
         } else {

@@ -1,4 +1,4 @@
-//! Logarithms and powers.
+//! Logarithms of complex numbers.
 
 use super::super::constants::{ANGLE_DOWN, ANGLE_HUGE, ANGLE_TINY, ANGLE_UP, LOG2_E, LOG10_E};
 use super::super::exact::{product, sum};
@@ -9,7 +9,7 @@ use super::C;
 /// The logarithm of the magnitude.
 #[inline(always)]
 fn log_abs(x: C) -> F {
-    // scaled to avoid overflow and lost bits
+    // the parts are scaled to avoid overflow and lost bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) = if larger > ANGLE_HUGE { (ANGLE_DOWN, -ANGLE_DOWN.ln()) } else { (1.0, 0.0) };

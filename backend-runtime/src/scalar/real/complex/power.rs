@@ -1,4 +1,4 @@
-//! Powers.
+//! Powers of complex numbers.
 
 use super::super::F;
 use super::super::constants::{EXP_MIN, PI, PI_LOW, SQUARE_DOWN, SQUARE_HUGE, SQUARE_TINY, SQUARE_UP};
@@ -49,7 +49,7 @@ pub fn pow(x: C, y: C) -> C {
 /// Logarithm of the magnitude, and the angle, of a finite number other than 0.
 #[inline(always)]
 fn wide_polar(x: C) -> (Wide, Wide) {
-    // scaled to avoid overflow and lost bits
+    // the parts are scaled, so that their squares neither overflow nor lose bits
     let (width, height) = (x.re.abs(), x.im.abs());
     let larger = if width > height { width } else { height };
     let (scale, back) =
