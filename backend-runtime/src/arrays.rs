@@ -140,7 +140,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// impossible.
     ///
     /// Nobody may write to the shared memory: [`ManagedTensor::from_raw`] requires this of the producer, and arrays of
-    /// this crate never write to it. The tensor is freed after the last array over it.
+    /// this crate never write to it. The tensor is freed after the last array that shares its memory.
     ///
     /// # Errors
     /// [`Error::Argument`] if the tensor has another dtype, or has bools that are neither 0 nor 1; [`Error::Device`] if
@@ -235,9 +235,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Evaluates the expression of an op-table row, and writes the result over an array that [is alone] and has the
-    /// result's shape. The array is passed in the form that [`Arrays::fused_input`] returns. Returns `None` if
-    /// overwriting is impossible. `of` is the dtype in which the row is evaluated.
+    /// Evaluates the expression of an op, and writes the result over an array that [is alone] and has the result's
+    /// shape. The array is passed in the form that [`Arrays::fused_input`] returns. Returns `None` if overwriting is
+    /// impossible. `of` is the dtype in which the op is evaluated.
     ///
     /// [is alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -444,8 +444,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     ///
     /// Every random op takes a whole number of blocks. One block gives two `float64` numbers or four of the shorter
     /// floats, where a complex number counts as two; two integers; or one number of a distribution with a varying
-    /// number of draws, such as `random_gamma`. A part of an array that begins at a block therefore gets the same
-    /// numbers if it is made alone, starting at that block. After block `u64::MAX` comes block 0.
+    /// number of draws, such as `random_gamma`. A slice of an array that begins at a block therefore gets the same
+    /// numbers if the slice is generated alone, starting at that block. After block `u64::MAX` comes block 0.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the backend does not make random numbers by blocks; the default body returns this
@@ -471,8 +471,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// system of equations therefore takes one more system of the same size, independent of the number of steps in
     /// `solve`.
     ///
-    /// - `solve` and `residual` must use the backend passed to them, not one that they hold: `solve` gets a backend
-    ///   that records nothing.
+    /// - `solve` and `residual` must use the backend passed to them, not a backend that they hold: `solve` gets a
+    ///   backend that records nothing.
     /// - `adjoint(b, transposed, g)` returns the `z` with `transposed(z) = g`. Nothing is conjugated. Forward mode
     ///   passes `J` instead of `J^T`; there, an `adjoint` that ignores `transposed` and solves with its own matrix is
     ///   an error.
@@ -494,9 +494,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// ops, or if the ops have no gradient.
     ///
     /// On array backends this only runs `forward`. A tape records nothing inside `forward`. Instead, `pull(b, x, y, g)`
-    /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. Gradients are
-    /// paired with values without conjugation. Forward mode is an error, because `pull` gives only the derivative for
-    /// the backward direction.
+    /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. Nothing is
+    /// conjugated. Forward mode is an error, because `pull` gives only the derivative for the backward direction.
     ///
     /// Both functions must use the backend passed to them, not a backend that they hold.
     ///

@@ -35,7 +35,7 @@ pub trait EachOf<X: Elements> {
     /// Whether `pull` returns all gradients, like [`Each::PULLS`].
     const PULLS: bool = false;
 
-    /// The gradients of the operands, like [`Each::pull`].
+    /// The gradients of the operands, given the result `y` and its gradient `g`; `None` for unsupported dtypes.
     #[inline(always)]
     fn pull(&self, _x: X, _y: Self::Out, _g: Self::Out) -> Option<X> {
         None
@@ -85,12 +85,12 @@ elements!(1: 0 A; Bool Bool);
 elements!(2: 0 A, 1 B; Bool);
 elements!(3: 0 A, 1 B, 2 C;);
 
-/// The scalar expression of a row in CUDA C++, and the properties of the row that loops and kernels depend on.
+/// The scalar expression of an op in CUDA C++, and the properties of the op that loops and kernels depend on.
 pub trait EachSource: 'static {
-    /// Name of the row.
+    /// Name of the op.
     const NAME: &'static str;
 
-    /// The expression, in terms of the row's parameters and the prelude's functions. `T` is the dtype.
+    /// The expression, in terms of the op's parameters and the functions of the CUDA prelude. `T` is the dtype.
     const CUDA: &'static str;
 
     /// The expression for complex dtypes, if it is different.
@@ -171,7 +171,7 @@ pub trait EachSource: 'static {
     }
 }
 
-/// Returns whether a row with one operand returns its elements unchanged, for an operand of dtype `of` and a result of
+/// Returns whether an op with one operand returns its elements unchanged, for an operand of dtype `of` and a result of
 /// dtype `out`.
 pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
     of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
@@ -199,15 +199,16 @@ pub trait FloatToRealOp<const N: usize> {
         Complex<R>: Float<Real = R>;
 }
 
-/// The reduction of a `fold` row, and the sources of its GPU kernels. The generated types hold the row's parameters.
+/// A reduction that a `fold` row of the op table defines, with the sources of its GPU kernels. The generated types hold
+/// the parameters of the reduction.
 pub trait FoldSource: Copy + Default + Send + Sync + 'static {
-    /// Name of the row.
+    /// Name of the op.
     const NAME: &'static str;
 
     /// The reduction in CUDA C++.
     const CUDA: FoldKernel;
 
-    /// The loops of the CPU backend for every dtype of the row, compiled in the crate that defines the row.
+    /// The loops of the CPU backend for every dtype of the op, compiled in the crate that defines the op.
     fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
 
     /// Values of the scalar parameters, in order.
@@ -243,7 +244,7 @@ pub trait EachFold<A: Element>: FoldSource {
 pub struct FoldKernel {
     /// The accumulator's type, in terms of `E`, which is the dtype of the elements, or float for 16-bit elements.
     pub acc: &'static str,
-    /// The dtype of the accumulator, in terms of the row's dtype.
+    /// The dtype of the accumulator, in terms of the op's dtype.
     pub acc_element: crate::ElementInfo,
     /// The value of an empty reduction.
     pub identity: &'static str,

@@ -1,9 +1,9 @@
 //! The dtypes as Rust types: the traits that classify them, which are the bounds in the op table, and the scalar
 //! functions of `each` expressions.
 //!
-//! The methods of these traits are the words that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
-//! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The same words exist in the
-//! CUDA prelude as `op_exp`, `op_atan2` and so on, so one expression serves both.
+//! The methods of these traits are the functions that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
+//! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same
+//! functions as `op_exp`, `op_atan2` and so on, so one expression serves both.
 
 use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};

@@ -127,13 +127,13 @@ pub enum Error {
         backend: &'static str,
         /// The library's message.
         message: String,
-        /// The library's error, if it has a type.
+        /// The underlying error of the library, if any.
         cause: Cause,
     },
 }
 
 /// The error that caused an [`Error`], returned by [`source`](std::error::Error::source). Comparisons of errors ignore
-/// it.
+/// the cause.
 #[derive(Clone, Default)]
 pub struct Cause(Option<Arc<dyn std::error::Error + Send + Sync>>);
 

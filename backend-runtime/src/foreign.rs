@@ -101,7 +101,8 @@ impl Registry {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
-        // the code of an owner may register foreign memory itself, or wait for a lock of its own
+        // the lock is released first, because an owner's code may register foreign memory, or wait for a lock of its
+        // own
         drop(kept);
         let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));

@@ -125,7 +125,7 @@ enum OwnIndex<B: Arrays> {
 }
 
 impl<B: Arrays> IndexList<B> {
-    /// Clones the items. Arrays are cloned as handles.
+    /// Clones the items. The clones of arrays share their memory.
     pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
         let one = |item: Index<'_, B>| match item {
             Index::Slice(slice) => OwnIndex::Plain(slice),

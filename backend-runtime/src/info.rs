@@ -1,9 +1,9 @@
-//! The rows of an op table as run-time data: `OpInfo` and the types of its fields.
+//! The ops of a table as run-time data: `OpInfo` and the types of its fields.
 
 use crate::{DType, FoldKernel};
 use std::fmt;
 
-/// The row of an op: name, parameters, dtypes, result and documentation.
+/// An op, as its row in the op table defines it: name, parameters, dtypes, result and documentation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpInfo {
@@ -35,15 +35,15 @@ pub struct OpInfo {
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
-    /// The row's values in the extra columns that its table declares.
+    /// The op's values in the extra columns that its table declares.
     pub columns: &'static [(&'static str, &'static str)],
     /// Names of the op in other libraries.
     pub aliases: &'static [&'static str],
-    /// For rows that map to an op of libtorch: its name, its overload, and the number of arguments passed.
+    /// For ops that map to an op of libtorch: its name, its overload, and the number of arguments passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
 
-/// A parameter of a row.
+/// A parameter of an op.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParamInfo {
@@ -71,7 +71,7 @@ pub enum ParamKind {
     Axes,
     /// One axis.
     Axis,
-    /// One axis; if none is given, the array is treated as one row.
+    /// One axis; if none is given, the array is flattened.
     AxisOrAll,
     /// Lengths.
     Shape,
@@ -89,7 +89,7 @@ pub enum ParamKind {
     Target(ElementInfo),
     /// Lengths, or nothing.
     Lengths,
-    /// A scalar of the row's dtype.
+    /// A scalar of the op's dtype.
     Scalar,
     /// Anything that converts to an array: nested lists, an ndarray, a scalar.
     Host,
@@ -105,11 +105,11 @@ pub enum ParamKind {
     Choice(&'static [&'static str]),
 }
 
-/// The element type of an array, in terms of the row's dtype.
+/// The element type of an array, in terms of the op's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElementInfo {
-    /// The row's dtype.
+    /// `T`, the op's dtype.
     T,
     /// `U`, the second dtype of an op that has two.
     U,
@@ -354,7 +354,7 @@ impl KernelInfo {
         KernelInfo { moved, ..self }
     }
 
-    /// Index of the first input that has the row's dtype.
+    /// Index of the first input that has the op's dtype.
     pub fn input_of_t(&self) -> usize {
         self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }

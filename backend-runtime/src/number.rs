@@ -31,8 +31,8 @@ impl Number {
         }
     }
 
-    /// Converts the number to a dtype. Real numbers lose their fraction if the dtype is an integer, and digits if it is
-    /// a narrower float.
+    /// Converts the number to a dtype. Real numbers lose their fraction if the dtype is an integer, and digits if the
+    /// dtype is a narrower float.
     ///
     /// # Errors
     /// [`Error::Argument`] if the dtype cannot hold the number: 300 in uint8, NaN in an integer, an imaginary part in a

@@ -18,8 +18,8 @@ const MOST: usize = 14;
 /// | reductions, `flip`, `fftn` and the like, `fftshift`, `moveaxis`, `tensordot` | all axes, in order |
 /// | `permute_dims`, which is given the axes of the result | all axes, in reverse order |
 /// | `squeeze` | the axes of length 1 |
-/// | `roll` | none: the elements move as one row, in C order |
-/// | ops along one axis (`argmax`, `cumulative_sum`, `take`, `concat`, `repeat` ..) | none: the array is one row, in C order |
+/// | `roll` | none: the elements are rolled in flattened C order |
+/// | ops along one axis (`argmax`, `cumulative_sum`, `take`, `concat`, `repeat` ..) | none: the array is flattened, in C order |
 /// | `expand_dims`, which has to know where the new axes go | an error that says so |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
@@ -309,7 +309,7 @@ trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
-/// Clamps an axis number to `isize`. A number out of range stays out of range for every array.
+/// Clamps an axis to `isize`. An axis out of range stays out of range for every array.
 fn clamped(axis: i128) -> isize {
     axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }

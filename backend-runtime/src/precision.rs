@@ -13,13 +13,13 @@ static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 
-/// The dtype that real numbers currently have in this thread if nothing else determines it: float16, float32 or
-/// float64.
+/// The current dtype of real numbers in this thread, which applies if nothing else determines the dtype: float16,
+/// float32 or float64.
 ///
-/// Calls by name use it for numbers if no arrays are given, and for arrays created without `dtype`; complex numbers get
-/// the complex dtype with parts of this dtype. Generic code uses it as a type with [`dispatch!`](crate::dispatch). The
-/// innermost [scope](enter_precision) determines it; outside of scopes it is the process's
-/// [default](set_default_precision), which is initially float64.
+/// Calls by name use this dtype for numbers if no arrays are given, and for arrays created without `dtype`; complex
+/// numbers get the complex dtype with parts of this dtype. Generic code uses this dtype as a type with
+/// [`dispatch!`](crate::dispatch). The innermost [scope](enter_precision) determines this dtype; outside of scopes it
+/// is the process's [default](set_default_precision), which is initially float64.
 ///
 /// ```
 /// # use backend_runtime as backends;

@@ -1,6 +1,6 @@
-//! Type promotion, which finds the dtype that holds the values of two dtypes, and the limits of each dtype. The
+//! Type promotion, and the limits of each dtype. Promotion finds the dtype that holds the values of two dtypes. The
 //! functions and their rules follow the Python Array API standard 2025.12, "type promotion" and "data type functions".
-//! The standard has no float16 and bfloat16; here they promote together to float32, as in PyTorch.
+//! The standard has no float16 and bfloat16; here the common dtype of the two is float32, as in PyTorch.
 //!
 //! Ops never promote implicitly. These functions return the dtype to which arrays can be converted with [`astype`].
 //!

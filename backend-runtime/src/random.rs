@@ -3,7 +3,7 @@
 //! A stream consists of a key and a counter. Block `i` of the stream depends only on the key and `i`, so any backend,
 //! any number of threads and any order of blocks give the same numbers from the same seed.
 //!
-//! # Which words make which element
+//! # From words to elements
 //!
 //! A call takes as many whole blocks of four words as it needs. An array of complex numbers is filled like an array of
 //! twice as many reals, in memory order. Numbers of `float16` and `bfloat16` are computed in `float32` and rounded
@@ -21,9 +21,9 @@
 //! | permutation | | the stable order of 64-bit numbers made as for `integers`, one for each element |
 //!
 //! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
-//! has its own stream: block `i`, and as many further blocks as it needs, which have 1, 2, .. as the third word of the
-//! counter. A call therefore takes one block for each element, independent of its parameters, and any thread can
-//! compute any element.
+//! has its own stream: block `i`, and as many further blocks as the element needs, whose counters have 1, 2, .. as
+//! their third word. A call therefore takes one block for each element, independent of its parameters, and any thread
+//! can compute any element.
 
 pub mod samplers;
 
@@ -99,8 +99,8 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of the sequence of blocks for an element that begins at block `counter` and needs several blocks.
-/// Block 0 of this sequence is block `counter` of the stream.
+/// Block `further` of the element that begins at block `counter`, if the element needs several blocks. With `further`
+/// 0, this is block `counter` of the stream.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];

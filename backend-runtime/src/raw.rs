@@ -1,5 +1,5 @@
 //! Arrays, operands and numbers whose dtype is a run-time value. The functions of [`cuda`](crate::cuda) and
-//! [`torch`](crate::torch) that rows call take and return them, so that these functions are compiled once for all
+//! [`torch`](crate::torch) that ops call take and return them, so that these functions are compiled once for all
 //! dtypes. The generated methods convert from and to arrays whose dtype is part of the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
@@ -24,11 +24,11 @@ pub trait TypedArray: Sized {
 pub struct OpContext<'b, B> {
     /// The backend.
     pub backend: &'b B,
-    /// The row's name.
+    /// The op's name.
     pub op: &'static str,
     /// The dtype of the call, `T` of the method.
     pub dtype: DType,
-    /// The second dtype of a row that has one, `U` of the method; otherwise the dtype of the call.
+    /// The second dtype of an op that has two, `U` of the method; otherwise the dtype of the call.
     pub to: DType,
 }
 

@@ -23,7 +23,8 @@ pub struct SpreadingKernel {
 }
 
 impl SpreadingKernel {
-    /// A kernel. Returns an error if the width is not 2 to [`MAX_WIDTH`], or if `beta` is not finite and positive.
+    /// Creates a kernel. Returns an error if the width is not 2 to [`MAX_WIDTH`], or if `beta` is not finite and
+    /// positive.
     pub fn new(op: &'static str, width: usize, beta: f64) -> Result<SpreadingKernel> {
         if !(2..=MAX_WIDTH).contains(&width) {
             return Err(Error::argument(op, format!("`width` is {width}, but must be between 2 and {MAX_WIDTH}")));
@@ -86,7 +87,7 @@ impl Polynomials {
         &self.rows
     }
 
-    /// The derivatives of the polynomials times `scale`, with as many rows.
+    /// The derivatives of the polynomials times `scale`, with the same number of rows.
     pub fn derivative(&self, scale: f64) -> Polynomials {
         let highest = self.rows.len() - 1;
         let derived = self.rows[..highest].iter().enumerate();
@@ -99,7 +100,7 @@ impl Polynomials {
 fn monomials(series: &[f64]) -> Vec<f64> {
     let n = series.len();
     let mut sum = vec![0.0; n];
-    // the Chebyshev polynomials of the present and of the next degree
+    // the Chebyshev polynomials of the current and of the next degree
     let (mut present, mut next) = (vec![0.0; n], vec![0.0; n]);
     present[0] = 1.0;
     if n > 1 {

@@ -161,7 +161,7 @@ mod data {
     };
     use std::fmt;
 
-    /// Maximum number of bytes reserved because of a length that the data claim.
+    /// Maximum number of bytes that are reserved in advance for a length that the data claim.
     const MOST: usize = 1 << 16;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {

@@ -21,7 +21,7 @@ pub(crate) fn count() -> usize {
     if FORKED.load(Ordering::Relaxed) {
         return 1;
     }
-    // a thread of a pool of the caller uses this pool
+    // a thread of the caller's own rayon pool uses that pool
     if rayon::current_thread_index().is_some() {
         return rayon::current_num_threads();
     }
@@ -38,7 +38,7 @@ pub(crate) fn count() -> usize {
     })
 }
 
-/// Installs a handler that sets the flag in every process forked afterwards.
+/// Installs a handler that sets `FORKED` in every process forked afterwards.
 pub(crate) fn watch_forks() {
     #[cfg(unix)]
     {

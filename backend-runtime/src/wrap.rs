@@ -118,15 +118,15 @@ pub trait Wrap: Arrays {
 /// A call of an op, as it is passed to the backend when the call begins.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The row; `None` for calls that are not ops: a formula, or a copy from or to the host.
+    /// The op; `None` for calls that are not ops: a formula, or a copy from or to the host.
     pub info: Option<&'static OpInfo>,
     /// The op's name; `expr!` for a formula.
     pub op: &'static str,
     /// The text of the formula, if the call is a formula, a reduction of a formula, or the gradient of a formula.
     pub formula: Option<&'a str>,
-    /// The dtype `T` of the row.
+    /// The dtype `T` of the op.
     pub dtype: DType,
-    /// The dtype `U`, if the row has a second dtype.
+    /// The dtype `U`, if the op has a second dtype.
     pub to: Option<DType>,
     /// Whether the op is composed of other ops, each of which is a separate call inside this call.
     pub is_composed: bool,
@@ -145,7 +145,7 @@ pub enum Arg<'a> {
     Arrays(Vec<&'a dyn AnyTyped>),
     /// A list of indices.
     Index(Vec<IndexArg<'a>>),
-    /// A number of the row's dtype.
+    /// A number of the op's dtype.
     Number(Number),
     /// Any other argument, which can be written as a literal.
     Plain(&'a dyn ToLiteral),
@@ -167,7 +167,7 @@ pub trait AnyTyped {
     /// Lengths of the axes.
     fn lengths(&self) -> &[usize];
 
-    /// The dtype of its elements.
+    /// The dtype of the elements.
     fn element(&self) -> DType;
 
     /// The array, for downcasting.

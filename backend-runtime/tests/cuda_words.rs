@@ -1,5 +1,5 @@
-//! Compiles every CUDA program that belongs to no row, and every function of the rows' expressions, with the real
-//! NVRTC.
+//! Compiles with the real NVRTC: every CUDA program that belongs to no op, and every function that ops' expressions may
+//! use.
 //!
 //! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
 //! the same time.

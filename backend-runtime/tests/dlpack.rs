@@ -1,5 +1,5 @@
-//! Exchange of arrays with other libraries by DLPack, on every backend. The tests check sharing of memory, the number
-//! of times that it is freed, and refused tensors.
+//! Exchange of arrays with other libraries by DLPack, on every backend. The tests check that memory is shared, that it
+//! is freed once, and that bad tensors are refused.
 
 use backend_runtime::{
     Arrays, Complex, DType, DynArray, Element, Error, HostArray, IntoHost, Result, available, bf16,
@@ -481,7 +481,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     assert!(tensor.is_copied());
     let x = b.from_dlpack_with::<f64>(tensor, CopyMode::Always).unwrap();
     assert_eq!((deleted.load(Ordering::SeqCst), b.to_ndarray(&x).unwrap()), (1, host.clone()));
-    // a tensor without strides (which means C order), in pinned host memory of a GPU, and with an offset
+    // tests a tensor without strides (which means C order), in pinned host memory of a GPU, and with an offset
     let change = |t: &mut DLManagedTensorVersioned| {
         t.dl_tensor.strides = ptr::null_mut();
         t.dl_tensor.device = DLDevice::CUDA_HOST;
@@ -568,7 +568,7 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
         let x = torch.from_dlpack::<f32>(tensor).unwrap();
         assert_eq!((x.view().unwrap(), count(deleted)), (expected, 1));
     }
-    // one row that is repeated by a stride of 0
+    // a stride of 0 repeats one row
     let (tensor, deleted) = Peer::new(&host).give::<f32>(|t| {
         // SAFETY: the strides have two numbers.
         unsafe { *t.dl_tensor.strides = 0 }

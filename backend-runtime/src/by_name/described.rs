@@ -1,4 +1,4 @@
-//! The arguments of a call by name, as watchers of calls see them.
+//! Describes the arguments of a call by name to backends that watch calls.
 
 use super::{Args, Value, literal::ToLiteral};
 use crate::{

@@ -1,9 +1,9 @@
 //! Calls of ops by name, with values whose dtypes are known at run time. Bindings of other languages, command lines and
 //! tests use them.
 //!
-//! The generated function `call` of a table finds the row, makes [`Args`] from the arguments, and calls the row's
-//! method in the dtype of its arrays, or a library's function that takes the dtype as a value. A program that never uses
-//! `call` does not instantiate it.
+//! The generated function `call` of a table finds the op, makes [`Args`] from the arguments, and calls the op's method
+//! in the dtype of its arrays, or a library's function that takes the dtype as a run-time value. A program that never
+//! uses `call` does not instantiate it.
 
 mod args;
 mod array;
@@ -40,8 +40,8 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
 /// Edit distance of two names: the number of letters to insert, remove, replace, or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // rows of the distance table: for the prefix of `a` without its last two letters, without its last letter, and
-    // whole
+    // three rows of the distance table: for the prefixes of `a` that are two letters and one letter shorter than the
+    // current prefix, and for the current prefix
     let (mut before, mut last, mut row) =
         (vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>());
     for i in 0..a.len() {

@@ -84,7 +84,7 @@ impl<B: Arrays> Value<B> {
         })
     }
 
-    /// The array, if the value is one.
+    /// The array, if the value is an array.
     pub fn as_array(&self) -> Option<&DynArray<B>> {
         match self {
             Value::Array(x) => Some(x),
@@ -197,7 +197,7 @@ pub trait FromValue: Sized {
     /// Describes the accepted values, for error messages: "an integer".
     fn wanted() -> String;
 
-    /// Converts the value; `None` if it has no accepted form.
+    /// Converts the value; `None` if the value has no accepted form.
     fn from_value<B: Arrays>(value: &Value<B>) -> Option<Self>;
 }
 

@@ -3,7 +3,6 @@
 //! A group is a folder in a file system of the kernel. The limits of its parent folders also apply. There are two
 //! versions of these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's
 //! documentation); a system may have both.
-//! system may have both.
 
 use std::{
     fs,

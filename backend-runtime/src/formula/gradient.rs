@@ -40,13 +40,13 @@ pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
 }
 
-/// True if operand `k` of a row contributes to the gradient of the array with index `array`, and if this contribution
+/// True if operand `k` of an op contributes to the gradient of the array with index `array`, and if this contribution
 /// can be written as text.
 pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// Writes the contribution of operand `k` of a row to an array's gradient as text. `parts` are the texts of the
+/// Writes the contribution of operand `k` of an op to an array's gradient as text. `parts` are the texts of the
 /// operands, the result and the result's gradient.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,

@@ -24,34 +24,35 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Dtypes of the operands.
     type DTypes: Elements;
 
-    /// Like the constant of this name in [`Typed`].
+    /// Whether an op in one of the operands gains from the widest vectors, as in [`Typed`].
     const GAINS_FROM_AVX512: bool;
 
-    /// Like [`Typed::check`], for the op `F`.
+    /// Returns an error if a whole number among the operands does not fit its dtype in the op `F`, like
+    /// [`Typed::check`].
     fn check<F: Row>(&self) -> Result<()>;
 }
 
 /// Operands that are computed from one element `L` of each leaf.
 pub trait OperandsAt<L, P>: Operands<P> {
-    /// Like the constant of this name in [`Node`].
+    /// Whether an op in one of the operands has an argument that must be inspected before the loop, as in [`Node`].
     const NEEDS_RANGE_REDUCTION: bool;
 
-    /// Values of the operands.
+    /// Computes the values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
-    /// Like the method of this name in [`Node`].
+    /// True if such an argument is so large that the slow loop must run, as in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
-    /// Like [`Node::PULLS`].
+    /// Whether `pull` computes the gradients of all leaves, like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// Like [`Node::pull`], with a gradient for each operand.
+    /// Computes the gradients of one element of each leaf, like [`Node::pull`], from one gradient for each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
     /// Writes the operands as text, like [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
-    /// Like the method of this name in [`Node`].
+    /// Collects the numbers that the operands' texts refer to by name, as in [`Node`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
     /// True if the array with index `array` has a gradient through the op `F`.
@@ -65,7 +66,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 
-/// A row over operands of dtypes `D`, and the method of the backend that runs it.
+/// An op over operands of dtypes `D`, and the method of the backend that runs the op.
 pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
     /// Calls the method.
     fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;

@@ -252,12 +252,12 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// The scalar expression of a row, as an op of a formula.
+/// An op with a scalar expression, as a node of a formula can be.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
-/// True if loops must inspect the row's first operand for large values in this dtype.
+/// True if loops must inspect the op's first operand for large values in this dtype.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -266,7 +266,7 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
-/// True if the row gains from the widest vectors in this dtype.
+/// True if the op gains from the widest vectors in this dtype.
 const fn gains_from_avx512<F: Row, T: Element>() -> bool {
     F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }

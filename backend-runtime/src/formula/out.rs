@@ -73,7 +73,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Out { b, y }
     }
 
-    /// Computes a row over operands of one dtype, and writes the result to the array.
+    /// Computes an op over operands of one dtype, and writes the result to the array.
     ///
     /// # Errors
     /// If the shape of the result differs from that of the array, or the op refuses its operands. On errors the array
@@ -106,7 +106,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Ok(())
     }
 
-    /// Returns an error if the array does not have this shape, which is the shape of a result.
+    /// Returns an error unless the array has this shape, the shape of the result.
     fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = ArrayAttributes::shape(&*self.y);
         if shape == expected {
@@ -159,7 +159,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     }
 }
 
-/// Defines methods for rows over operands of several dtypes.
+/// Defines methods for ops over operands of several dtypes.
 macro_rules! of_several {
     ($($name:ident $($t:ident $at:tt),*;)*) => {
         impl<B: Arrays, V: Element> Out<'_, B, V> {$(

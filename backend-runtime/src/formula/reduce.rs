@@ -13,19 +13,19 @@ use crate::{
     numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
 };
 
-/// A row that reduces an array or a formula over axes.
+/// An op that reduces an array or a formula over axes.
 #[diagnostic::on_unimplemented(message = "there is no reduction `{Self}` of a formula of `{T}`")]
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// Name of the row.
+    /// Name of the op.
     const NAME: &'static str;
 
-    /// Whether a reduction over all axes treats the array as one row, because the op works along one axis.
+    /// Whether a reduction over all axes flattens the array, because the op works along one axis.
     const ROW: bool = false;
 
-    /// The row's reduction as data.
+    /// The reduction as data.
     fn kind(&self) -> ReductionKind;
 
     /// Reduces elements of `T` on the host. Each element is read once.
@@ -46,7 +46,7 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// The axis of an op that works along one axis. `None` for all axes: the op then treats the array as one row.
+/// The axis of an op that works along one axis. `None` for all axes: the op then flattens the array.
 ///
 /// # Errors
 /// If a list does not have exactly one axis.
@@ -93,7 +93,7 @@ fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    // the loops work along an axis; a reduction of all axes as one row needs an array of the values
+    // the loops work along an axis; a reduction of the flattened array needs an array of the values
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return Ok(None);
     }

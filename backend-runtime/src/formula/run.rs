@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{any::Any, borrow::Cow};
 
-/// A row with operands of one dtype, and the method of the backend that runs it.
+/// An op over operands of dtype `T`, and the method of the backend that runs the op.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
     /// Calls the method.
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
@@ -398,7 +398,7 @@ pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<C
     }
 }
 
-/// Returns the result of `target += formula` if it has the shape of the target.
+/// Returns `result`, the value of `target += formula`, if it has the shape of `target`.
 ///
 /// # Errors
 /// [`Error::Shape`] with both shapes, if they differ.

@@ -31,13 +31,13 @@ pub struct Named<E> {
     reduced: Option<&'static str>,
 }
 
-/// A formula with its text.
+/// Attaches the user's text to a formula.
 #[inline(always)]
 pub fn named<E>(text: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: None }
 }
 
-/// A formula with its text, and the text of the reduction around it.
+/// Attaches the user's text to a formula, and the text of the reduction around the formula.
 #[inline(always)]
 pub fn named_within<E>(text: &'static str, reduced: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: Some(reduced) }
@@ -198,7 +198,7 @@ fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     steps.value.map_or(Cow::Borrowed(FORMULA), |value| parts.swap_remove(value).text.into())
 }
 
-/// The text of a call of a row.
+/// Writes a call of an op as text.
 fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
     let sign = match name {
         "negative" => Some("-"),
@@ -428,8 +428,8 @@ impl KeptTold {
     }
 }
 
-/// A report whose text is preceded by other text.
-#[allow(missing_debug_implementations)] // A report with a prefix before the text of another report.
+/// A report with a prefix before the text of another report.
+#[allow(missing_debug_implementations)] // a report needs no `Debug`
 pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
 
 impl Told for Prefixed<'_> {

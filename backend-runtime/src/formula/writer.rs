@@ -1,5 +1,5 @@
-//! Converts a formula to a list of steps, which depends only on the formula's type, and the numbers that the steps use.
-//! Code that is compiled once turns steps and numbers into the source of a kernel, or into text for users.
+//! Converts a formula to a list of steps and the numbers that the steps use. The list depends only on the formula's
+//! type. Code that is compiled once turns steps and numbers into the source of a kernel, or into text for users.
 
 use crate::{DType, EachSource, Element};
 
@@ -14,19 +14,19 @@ pub trait Writer {
     /// Visits the next number, which has this dtype.
     fn number(&mut self, dtype: DType) -> Self::Part;
 
-    /// Visits the row's expression, applied to these operands. `of` is the dtype of the first operand, `out` the dtype
-    /// of the result.
+    /// Visits an op's expression, applied to these operands. `of` is the dtype of the first operand, `out` the dtype of
+    /// the result.
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
 
-    /// Visits the gradient with respect to operand `k` of the row. `of` is the row's dtype. `parts` are the operands,
-    /// the result and the result's gradient. `None` if the row has no expression for this gradient.
+    /// Visits the gradient with respect to operand `k` of an op. `of` is the op's dtype. `parts` are the operands, the
+    /// result and the result's gradient. `None` if the op has no expression for this gradient.
     fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
 
     /// Visits the sum of two subexpressions.
     fn sum(&mut self, a: Self::Part, b: Self::Part) -> Self::Part;
 }
 
-/// The sources of a row's expression, as data: the constants of [`EachSource`].
+/// The sources of an op's expression, as data: the constants of [`EachSource`].
 #[derive(Debug)]
 #[allow(missing_docs)] // the constants of the same names are documented
 pub struct RowSource {
@@ -40,7 +40,7 @@ pub struct RowSource {
 }
 
 impl RowSource {
-    /// The sources of a row.
+    /// The sources of an op.
     pub const fn of<F: EachSource>() -> RowSource {
         RowSource {
             name: F::NAME,
@@ -61,13 +61,13 @@ pub enum Step {
     Element(usize),
     /// The next number, which has this dtype.
     Number(DType),
-    /// A row's expression, applied to operands. Its parameters are the next numbers.
+    /// An op's expression, applied to operands. Its parameters are the next numbers.
     Call {
-        /// The row.
+        /// The op.
         row: &'static RowSource,
-        /// The operand whose gradient the expression computes; `None` for the row's own expression.
+        /// The operand whose gradient the expression computes; `None` for the op's own expression.
         gradient: Option<usize>,
-        /// Dtype of the row's first operand.
+        /// Dtype of the op's first operand.
         of: DType,
         /// Dtype of the result.
         out: DType,
@@ -145,7 +145,7 @@ impl Numbers {
         self.dtypes.push(T::DTYPE);
     }
 
-    /// Adds the parameters of a row.
+    /// Adds the parameters of an op.
     pub fn params<F: EachSource>(&mut self, row: &F) {
         if const { !F::PARAMS.is_empty() } {
             row.params().into_iter().for_each(|x| self.number(x));

@@ -68,7 +68,7 @@ impl Users {
     }
 }
 
-/// Returns whether the group is one of administrators, who can write every file in any case.
+/// Returns whether the group is an administrators' group, whose members can write every file in any case.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }

@@ -1,4 +1,4 @@
-//! Rules for axes: converts the axes that a call names to indices, and determines the order of axes.
+//! Rules for axes: the conversion of axes to indices, and the order of axes.
 
 use crate::{Axes, Error, Result};
 

@@ -1,4 +1,4 @@
-//! Rules for windows that slide over arrays: convolutions with channels and groups, and pools.
+//! Rules for windows that slide over arrays: convolutions with channels and groups, and pooling.
 
 use super::count;
 use crate::{ConvolutionMode, Error, Lengths, Result};
@@ -12,7 +12,7 @@ const MOST: usize = i32::MAX as usize;
 /// Optional parameters of a sliding window. Each is one number for all axes, or one number for each axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Distance from one window to the next, in elements. The default is 1, or the length of the window for a pool.
+    /// Distance from one window to the next, in elements. The default is 1, or for pooling the length of the window.
     pub stride: Option<Lengths>,
     /// Number of zeros before and after the elements. The default is 0.
     pub padding: Option<Lengths>,

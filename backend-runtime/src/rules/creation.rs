@@ -10,7 +10,7 @@ pub struct Steps {
     pub n: usize,
     /// First element, in the precision of the computation, which is `f64` for `f64` and `f32` otherwise.
     pub from: f64,
-    /// Distance between the first two elements, in the same precision.
+    /// Distance between the first two elements, in the precision of `from`.
     pub by: f64,
 }
 

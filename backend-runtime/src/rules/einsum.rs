@@ -142,7 +142,7 @@ impl Einsum {
     }
 }
 
-/// The length of each label, from all operands.
+/// The length of the axes with each label. Returns an error if the operands contradict each other.
 fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Result<BTreeMap<Label, usize>> {
     let mut lengths: BTreeMap<Label, (usize, usize)> = BTreeMap::new();
     for (i, (labels, shape)) in operands.iter().zip(shapes).enumerate() {

@@ -6,7 +6,7 @@ use crate::{Boundary, Error, Lengths, PadMode, Result};
 /// Maximum number of axes along which an array is interpolated.
 pub const MOST_SAMPLED: usize = 8;
 
-/// Maximum width of the border that is added before a spline is computed with a border of constants. Elements farther
+/// Width of the border that is added to an array before the spline filter, if the mode needs a border. Elements farther
 /// away have no significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
@@ -166,8 +166,8 @@ pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<Pa
     }
 }
 
-/// Poles of the filter that converts samples to coefficients of a spline, which are the roots of its polynomial inside
-/// the unit circle.
+/// Poles of the filter that converts samples to coefficients of a spline. They are the roots of the filter's polynomial
+/// inside the unit circle.
 pub fn spline_poles(order: usize) -> &'static [f64] {
     const QUADRATIC: [f64; 1] = [-0.171_572_875_253_809_9];
     const CUBIC: [f64; 1] = [-0.267_949_192_431_122_7];

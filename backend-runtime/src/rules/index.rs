@@ -55,8 +55,8 @@ pub struct Selection {
     pub picks: Vec<Pick>,
 }
 
-/// Returns whether a mask of this shape selects from axes of these lengths. Each length of the mask must equal that
-/// axis's length or be 0; a mask with a 0 selects nothing.
+/// Returns whether a mask of this shape selects from axes of these lengths. Each length of the mask must equal the
+/// length of its axis or be 0; a mask with a length of 0 selects nothing.
 pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
     axes.len() == mask.len() && axes.iter().zip(mask).all(|(axis, len)| axis == len || *len == 0)
 }

@@ -67,7 +67,7 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
 }
 
 /// Shape of an array of segments, which is the shape of `x` with length `segments` along the axis. `named` is the shape
-/// of the segment numbers, one for each index of `x` along the axis.
+/// of the array of segment indices, which must have one for each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -83,8 +83,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Axis that 1-D indices divide into segments, its length, and the number of segments. The check of the size includes
-/// one more segment.
+/// Axis that 1-D indices divide into segments, its length, and the number of segments. The size is checked for one more
+/// segment.
 pub fn cut(
     op: &'static str,
     x: &[usize],

@@ -2,14 +2,14 @@
 //!
 //! Each rule is a function from shapes and parameters to a plan, or to an error that names the op. All libraries use
 //! the same rules, so a bad call gives the same error on every backend; the conformance tests `errors` check this for
-//! every row.
+//! every op.
 //!
 //! # All axes
 //!
 //! A list of axes may be `..`. It means the same on every backend, and the same as `None` in the NumPy functions that
-//! accept `None`: all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the
-//! reverse order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the
-//! elements as one row for `roll`. `expand_dims` needs the positions of the new axes, so `..` is an error there.
+//! accept `None`: all axes in order for reductions, `flip`, `fftn`, `fftshift`, `moveaxis` and `tensordot`; the reverse
+//! order for `permute_dims`, which names the axes of the result; the axes of length 1 for `squeeze`; and the flattened
+//! array for `roll`. `expand_dims` needs the positions of the new axes, so it refuses `..`.
 //!
 //! # Arrays without axes
 //!

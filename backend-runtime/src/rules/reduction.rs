@@ -36,7 +36,7 @@ pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Re
     }
 }
 
-/// Like [`require_elements`], for an array that is treated as one row.
+/// Returns an error if the flattened array has no element to select from.
 pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.contains(&0) {
         Err(Error::shape(op, shape, "must have at least one element to choose from"))
@@ -45,7 +45,7 @@ pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// Shape of the result if an array is reduced as one row, which is the shape for a reduction of all axes.
+/// Shape of the result if the flattened array is reduced, which is the shape for a reduction of all axes.
 pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }

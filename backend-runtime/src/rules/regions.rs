@@ -61,8 +61,8 @@ pub fn neighbours(
     Ok(Neighbours { lengths: long.iter().map(|&axis| shape[axis]).collect(), before })
 }
 
-/// An array in which distances are measured. Axes of length 1 are left out, except the first, and each axis has a
-/// distance between neighbours.
+/// An array in which distances are measured, with the distance between neighbours along each axis. Axes of length 1 are
+/// left out, except for the first axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Lengths of the axes. There is at least one axis.

@@ -46,7 +46,7 @@ pub fn repeated(
 }
 
 /// Axis along which every element is repeated by its own count. `counts` is the shape of the counts: one count for each
-/// index of the axis, or one for all.
+/// index of the axis, or one count for all elements.
 pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, shape.len())?;
     match counts {

@@ -5,14 +5,14 @@ use crate::{Axes, Error, Result};
 /// The axes to roll, and the number of positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Roll {
-    /// Moves the elements as one row, in C order, by this number of positions.
+    /// Moves the elements of the flattened array by this number of positions.
     Row(usize),
     /// Moves the elements along each axis by this number of positions, which is less than the length of the axis.
     Axes(Vec<usize>),
 }
 
 /// Plans a roll. As in NumPy, shifts and axes come in pairs, or a single shift or axis is paired with each entry of the
-/// other list. Shifts of the same axis add up. `..` moves all elements as one row.
+/// other list. Shifts of the same axis add up. `..` rolls the flattened array.
 pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> Result<Roll> {
     let within = |shift: i128, len: usize| shift.rem_euclid(len.max(1) as i128) as usize;
     let Axes::List(list) = axes else {

@@ -65,8 +65,8 @@ pub fn csr_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// Plans the product of the matrix's transpose, which has `columns` rows, with `x`, which must have as many rows as the
-/// matrix.
+/// Plans the product of the transpose of a matrix of compressed rows with `x`. The transpose has `columns` rows, and
+/// `x` must have as many rows as the matrix.
 pub fn csc_product(
     op: &'static str,
     values: &[usize],

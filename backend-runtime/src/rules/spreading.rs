@@ -8,7 +8,7 @@ use crate::{Error, Result};
 pub struct Spreading {
     /// Number of points.
     pub points: usize,
-    /// Number of grids that are spread to or interpolated.
+    /// Number of grids to which values are spread, or which are interpolated.
     pub batch: usize,
     /// Lengths of one grid's axes.
     pub grid: Vec<usize>,

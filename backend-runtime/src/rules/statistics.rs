@@ -28,9 +28,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of equal width, and the first and last edge. The two edges are the given ones, or
-/// otherwise the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`, the dtype of
-/// the elements.
+/// Number of edges of `bins` bins of equal width, and the first and last edge. The first and last edge are the given
+/// bounds, or otherwise the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`,
+/// the dtype of the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,

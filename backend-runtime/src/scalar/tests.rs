@@ -27,7 +27,7 @@ trait Float: Copy + PartialEq + Debug + 'static {
 /// Two complex numbers, which are the arguments of a function.
 type Pair<T> = (Complex<T>, Complex<T>);
 
-/// A scalar function for one number, and as a loop.
+/// A scalar function in two forms: for one number, and as a loop.
 struct Forms<X, Y> {
     alone: fn(X) -> Y,
     looped: fn(&[X], &mut [Y]),
@@ -122,7 +122,7 @@ precisions!(
     exp expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign reciprocal
 );
 
-/// Applies both forms, which must give the same bits.
+/// Applies both forms of a function, which must give the same bits.
 fn apply<X: Copy + Debug, Y: Copy + Debug>(word: &str, forms: Forms<X, Y>, x: &[X]) -> Vec<Y> {
     let alone: Vec<Y> = x.iter().map(|&x| (forms.alone)(x)).collect();
     let mut looped = alone.clone();

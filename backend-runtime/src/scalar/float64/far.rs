@@ -23,13 +23,13 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let lower = (middle << 64).wrapping_add(low);
     let carry = (lower < low) as u64;
     let upper = high.wrapping_add((middle >> 64) as u64).wrapping_add(carry);
-    // rounded to the nearest quarter turn
+    // round to the nearest quarter turn
     let quarters = upper >> 62;
     let fraction = ((upper as u128) << 66) | (lower >> 62);
     let up = fraction >> 127 == 1;
     let size = if up { fraction.wrapping_neg() } else { fraction };
     let quarters = quarters + up as u64;
-    // the leading 53 bits, followed by the next 64 bits
+    // split the remainder into its leading 53 bits and the next 64 bits
     let shift = size.leading_zeros();
     let size = size << (shift & 127);
     let unit = 2f64.powi(-(shift as i32) - 53);

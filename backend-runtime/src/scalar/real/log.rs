@@ -121,7 +121,7 @@ pub fn logit(x: F) -> F {
     let (below, below_low) = sum_ordered(1.0, -x);
     let (ratio, lost) = quotient(above, 0.0, below, below_low);
     let s = split_normal(ratio);
-    // 2^-k, as in `log1p_of` below
+    // 2^-k is computed as in `log1p_of`
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let k = if subnormal { s.k - (MANTISSA + 1) as F } else { s.k };
     let value = join(k, lost.mul_add(inverse, s.m - 1.0));

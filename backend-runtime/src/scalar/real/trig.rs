@@ -4,7 +4,7 @@
 //! to `FAR`. Larger numbers leave the loop for a reduction in integer arithmetic. A loop vectorises if the compiler can
 //! tell that its arguments are below `FAR`: see [`needs_range_reduction`].
 
-// one source serves both precisions
+// one source serves both precisions, so a cast may do nothing for one of them
 #![allow(clippy::unnecessary_cast)]
 
 use super::constants::{COS, FAR, FRAC_2_PI, FRAC_PI_2, FRAC_PI_2_LOW, FRAC_PI_2_LOWEST, PI, PI_LOW, ROUNDER, SIN};

@@ -21,11 +21,11 @@ struct Arc {
 #[inline(always)]
 fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {
-        // |x| may overflow
+        // the parts are halved, because |x| may overflow
         let height = log(hypot(0.5 * x, 0.5 * y)) + 2.0 * LN_2;
         return Arc { sine: atan2(x, y), cosine: atan2(y, x), height };
     }
-    // the distances from 1 and -1, their mean, which is the half axis of an ellipse, and the sine of the ellipse's
+    // compute the distances from 1 and -1, their mean (the half axis of an ellipse), and the sine of the ellipse's
     // parameter
     let (right, left) = (hypot(x - 1.0, y), hypot(x + 1.0, y));
     let axis = 0.5 * (left + right);
@@ -37,7 +37,7 @@ fn arc(x: F, y: F) -> Arc {
     // twice (axis - 1), which may be subnormal
     let beyond = left_over + if x < 1.0 { right_over } else { right + (x - 1.0) };
     let height = if (x < 1.0) & (y < F::EPSILON * (1.0 - x)) {
-        // y^2 may underflow
+        // this formula avoids y^2, which may underflow
         y / ((1.0 - x) * (1.0 + x)).sqrt()
     } else if axis > 1.5 {
         log(axis + ((axis - 1.0) * (axis + 1.0)).sqrt())
@@ -118,7 +118,7 @@ pub fn atanh(x: C) -> C {
     }
     let below = 1.0 - size;
     let re = if (size == 1.0) & (height < F::EPSILON) {
-        // height^2 may underflow
+        // this formula avoids height^2, which may underflow
         0.5 * (LN_2 - log(height))
     } else {
         0.25 * log1p(4.0 * size / below.mul_add(below, height * height))
