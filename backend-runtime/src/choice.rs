@@ -179,22 +179,22 @@ choice! {
 }
 
 choice! {
-    /// The values beyond the edges of an image, in SciPy's terms.
+    /// The values beyond the edges of an image. The names are SciPy's.
     Boundary {
-        /// A constant value without a transition, because nothing is interpolated beyond the outermost elements.
+        /// A constant value. The edge has no transition, because nothing is interpolated beyond the outermost elements.
         Constant = "constant",
-        /// The edge element.
+        /// The value of the edge element.
         Nearest = "nearest",
-        /// Mirrored about the edge, so that the edge element is repeated.
+        /// The image is mirrored about the edge, so that the edge element is repeated.
         Reflect = "reflect",
-        /// Mirrored about the edge element, which is not repeated.
+        /// The image is mirrored about the edge element, which is not repeated.
         Mirror = "mirror",
-        /// Periodic; the last element coincides with the first.
+        /// The image is continued periodically; its last element coincides with its first.
         Wrap = "wrap",
         /// A constant value at every grid point outside of the image. Values between the image and these points are
         /// interpolated.
         GridConstant = "grid_constant",
-        /// Periodic; the first element follows the last.
+        /// The image is continued periodically; its first element follows its last.
         GridWrap = "grid_wrap",
     }
 }
@@ -204,23 +204,23 @@ choice! {
     PadMode {
         /// A constant value.
         Constant = "constant",
-        /// The edge element.
+        /// The value of the edge element.
         Edge = "edge",
-        /// Mirrored about the edge element, which is not repeated.
+        /// The array is mirrored about the edge element, which is not repeated.
         Reflect = "reflect",
-        /// Mirrored about the edge, so that the edge element is repeated.
+        /// The array is mirrored about the edge, so that the edge element is repeated.
         Symmetric = "symmetric",
-        /// Periodic continuation of the array.
+        /// The array is continued periodically.
         Wrap = "wrap",
     }
 }
 
 choice! {
-    /// The part of a full convolution that is returned.
+    /// The elements of the full convolution that are returned.
     ConvolutionMode {
         /// All sums in which the two arrays overlap at least partly.
         Full = "full",
-        /// The middle part of the full convolution, with the length of one of the two arrays.
+        /// The middle elements of the full convolution, as many as one of the two arrays has.
         Same = "same",
         /// The sums in which the smaller array overlaps fully.
         Valid = "valid",

@@ -93,7 +93,7 @@ pub trait EachSource: 'static {
     /// The expression, in terms of the op's parameters and the functions of the CUDA prelude. `T` is the dtype.
     const CUDA: &'static str;
 
-    /// The expression for complex dtypes, if it is different.
+    /// The expression for complex dtypes, if it differs from `CUDA`.
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
     /// The gradients of the operands as expressions in CUDA C++, over the parameters, the operands, the result and its

@@ -104,10 +104,10 @@ pub trait Ordered: Element + PartialOrd {
     /// The largest value: `inf`, the largest integer, `true`.
     const HIGHEST: Self;
 
-    /// The larger of the two; NaN if either is NaN.
+    /// The larger of the two elements; NaN if either is NaN.
     fn maximum(self, other: Self) -> Self;
 
-    /// The smaller of the two; NaN if either is NaN.
+    /// The smaller of the two elements; NaN if either is NaN.
     fn minimum(self, other: Self) -> Self;
 }
 

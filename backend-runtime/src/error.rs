@@ -199,7 +199,7 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // the inner op is the missing one, so its name is kept
+            // the inner op is missing, so its name is kept
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self

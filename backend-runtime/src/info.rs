@@ -79,7 +79,7 @@ pub enum ParamKind {
     Signed,
     /// Widths of borders: one number, or pairs of numbers.
     Widths,
-    /// A number of an array's dtype.
+    /// A number that is converted to the dtype of an array.
     Number,
     /// Slices, one per axis.
     Slices,

@@ -20,7 +20,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Converts an element of a dtype, in code generic over the dtype.
+    /// Converts an element to a number, in code that is generic over the dtype.
     pub fn of<T: Element>(x: T) -> Number {
         match T::DTYPE.kind() {
             DTypeKind::Bool => Number::Bool(x.cast()),

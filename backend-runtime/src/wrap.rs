@@ -14,8 +14,8 @@ pub fn rarely<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     f()
 }
 
-/// A backend whose ops run on another backend. The generated methods of a column with `wrap = true` call the methods of
-/// this trait.
+/// A backend whose ops run on another backend. The methods that are generated for a backend with `wrap = true` call the
+/// methods of this trait.
 pub trait Wrap: Arrays {
     /// The backend that is wrapped.
     type Within: Arrays;

@@ -170,7 +170,7 @@ fn layouts<B: Arrays, T: Element>(b: &B) -> Result<()> {
             let x = b.from_ndarray(host.clone())?;
             let tensor = b.to_dlpack(&x)?.into_raw();
             let (mut shape, mut strides) = (layout.0.to_vec(), layout.1.to_vec());
-            // SAFETY: no other code has the tensor, and the lists live until the tensor is taken.
+            // SAFETY: no other code has a pointer to the tensor, and the lists live until the tensor is taken.
             unsafe {
                 let dl = &mut (*tensor).dl_tensor;
                 (dl.ndim, dl.shape, dl.strides) = (shape.len() as i32, shape.as_mut_ptr(), strides.as_mut_ptr());
@@ -358,7 +358,7 @@ fn a_device_shares_its_memory_with_itself() {
     let bytes = b.from_ndarray(vec![0_u8, 1, 2, 255].into_host().unwrap()).unwrap();
     let as_bools = || {
         let tensor = b.to_dlpack(&bytes).unwrap().into_raw();
-        // SAFETY: no other code has the tensor.
+        // SAFETY: no other code has a pointer to the tensor.
         unsafe { (*tensor).dl_tensor.dtype = DLDataType::from(DType::Bool) };
         take(tensor).unwrap()
     };

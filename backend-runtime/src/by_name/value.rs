@@ -26,7 +26,7 @@ pub enum Value<B: Arrays> {
     List(Vec<Value<B>>),
     /// A range of indices along an axis.
     Slice(Slice),
-    /// Bytes, for ops that read an array from them.
+    /// Bytes, for ops that read an array from bytes.
     Bytes(Vec<u8>),
     /// `..`, which means all axes or a whole axis.
     All,

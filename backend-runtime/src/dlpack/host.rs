@@ -103,7 +103,7 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     };
     let elements = to_buffer(OP, View { start, dtype: *dtype, shape, strides })?;
     if *dtype == DType::Bool {
-        // SAFETY: `to_buffer` wrote all elements, and they are bytes.
+        // SAFETY: `to_buffer` wrote all elements, and each element is one byte.
         check_bytes(unsafe { slice::from_raw_parts(elements.start(), elements.len()) })?;
     }
     // SAFETY: the copy wrote every element.

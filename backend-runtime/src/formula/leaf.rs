@@ -346,7 +346,7 @@ impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Value<T> {
     }
 }
 
-/// A leaf as an operand of an op that is not a scalar expression.
+/// Converts a leaf to an operand of an op that is not a scalar expression.
 #[inline(always)]
 pub fn operand<'a, B: Arrays, X: AsOperand<'a, B>>(_: &B, x: &X) -> Operand<'a, B, X::DType> {
     x.as_operand()

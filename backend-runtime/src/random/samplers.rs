@@ -258,7 +258,7 @@ impl Gamma {
     }
 }
 
-/// Smallest parameter of a beta distribution. Below it, logarithms of the numbers overflow.
+/// Smallest parameter of a beta distribution. Below this value, logarithms of the numbers overflow.
 pub const LEAST_BETA: f64 = 1e-300;
 
 /// Returns whether a beta distribution can have this parameter.
@@ -440,7 +440,7 @@ impl Sampler for Poisson {
     }
 }
 
-/// Largest number of trials. Above it, `f64` cannot represent every count.
+/// Largest number of trials. Above this number, `f64` cannot represent every count.
 pub const MOST_TRIALS: i64 = 1 << 53;
 
 /// Returns whether `p` is between 0 and 1.

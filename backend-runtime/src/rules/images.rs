@@ -234,9 +234,9 @@ pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
 /// elements except the middle one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Number of elements before the middle one.
+    /// Number of elements before the middle element.
     pub before: usize,
-    /// Number of all elements except the middle one.
+    /// Number of all elements except the middle element.
     pub border: usize,
 }
 

@@ -102,7 +102,7 @@ pub fn cut(
     Ok((along, x[along], many))
 }
 
-/// Axis along which `k` elements are selected; an error if it has fewer elements.
+/// Axis along which `k` elements are selected; an error if the axis has fewer elements.
 pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<usize> {
     let axis = axis(op, along, x.len())?;
     match x[axis] {

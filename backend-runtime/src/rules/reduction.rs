@@ -16,7 +16,7 @@ pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Opt
     if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
 }
 
-/// The shape without `axes`, or, with `keepdims`, with length 1 along them.
+/// The shape without `axes`. With `keepdims`, these axes are kept with length 1.
 pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
     shape
         .iter()

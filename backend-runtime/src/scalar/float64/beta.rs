@@ -97,7 +97,7 @@ fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }
 
-/// The parts for positive arguments, where `x` is the smaller one.
+/// The parts for positive arguments, where `x` is the smaller argument.
 #[inline(always)]
 fn positive(x: f64, y: f64) -> Parts {
     if y == f64::INFINITY {

@@ -37,7 +37,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
     exp_of(high, low + lost) / (2.0 * PI * a).sqrt()
 }
 
-/// The lower function, computed by its series.
+/// The lower incomplete gamma function, computed by its series.
 #[inline(always)]
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut total, mut at) = (1.0, 1.0, a);
@@ -52,7 +52,7 @@ fn series(a: f64, x: f64) -> f64 {
     prefactor(a, x) * total
 }
 
-/// The upper function, computed by its continued fraction with Lentz's method.
+/// The upper incomplete gamma function, computed by its continued fraction with Lentz's method.
 #[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
     const LEAST: f64 = 1e-300;
@@ -79,7 +79,7 @@ fn fraction(a: f64, x: f64) -> f64 {
     prefactor(a, x) * a * value
 }
 
-/// The upper function for `x` and `a` near 0, computed by the series of 1 minus the function.
+/// The upper incomplete gamma function for `x` and `a` near 0, computed by the series of 1 minus the function.
 #[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
     let (mut power, mut total, mut n) = (1.0, 0.0, 1.0);
@@ -96,7 +96,7 @@ fn upper_series(a: f64, x: f64) -> f64 {
     -expm1(exponent) - exp(exponent) * total
 }
 
-/// The lower function (`sign` is -1) or the upper function (`sign` is 1) for a large `a` and an `x` near `a`.
+/// The lower (`sign` is -1) or the upper (`sign` is 1) incomplete gamma function for a large `a` and an `x` near `a`.
 #[inline(always)]
 fn temme(a: f64, x: f64, sign: f64) -> f64 {
     // half the square of eta: mu - log(1 + mu), with mu = (x - a) / a
@@ -131,7 +131,8 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
     0.5 * erfc(sign * eta * (0.5 * a).sqrt()) + sign * rest
 }
 
-/// The lower and the upper function for arguments where they are exactly 0, 1 or NaN; `None` for all other arguments.
+/// The lower and the upper incomplete gamma function for arguments at which they are exactly 0, 1 or NaN; `None` for
+/// all other arguments.
 #[inline(always)]
 fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {
@@ -146,7 +147,7 @@ fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     }
 }
 
-/// Method by which the functions are computed.
+/// Method by which the incomplete gamma functions are computed.
 enum Way {
     Near,
     Fraction,

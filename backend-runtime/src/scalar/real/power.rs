@@ -82,7 +82,7 @@ pub fn cbrt(x: F) -> F {
     let square = inverse * inverse;
     let left = (y * square).mul_add(-inverse, 1.0);
     let root = (y * square).mul_add(2.0 / 3.0 * left, y * square);
-    // one step of Newton's method, in which the cube is computed with additional bits
+    // apply one step of Newton's method, in which the cube is computed with additional bits
     let (second, second_low) = product(root, root);
     let (cube, cube_low) = product(second, root);
     let excess = (cube - y) + second_low.mul_add(root, cube_low);

@@ -85,7 +85,7 @@ pub fn sqrt(x: C) -> C {
     let short = height / (2.0 * long) * back;
     let long = long * back;
     let (re, im) = if x.re < 0.0 { (short, long) } else { (long, short) };
-    // special values; each line overrides the ones before it
+    // each line handles a special value, and overrides the lines before it
     let zero = (x.re == 0.0) & (x.im == 0.0);
     let (re, im) = if zero { (0.0, 0.0) } else { (re, im) };
     let left = x.re == F::NEG_INFINITY;
