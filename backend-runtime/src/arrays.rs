@@ -284,8 +284,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`], but backends that watch calls do not
-    /// count the conversion as a call of the user.
+    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`], but backends that watch calls do
+    /// not count the conversion as a call of the user.
     #[doc(hidden)]
     #[inline]
     fn of_loop<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>> {
