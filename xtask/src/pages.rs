@@ -50,7 +50,7 @@ fn pages() -> Result<[(&'static str, String); 3], String> {
     ])
 }
 
-/// A table of the ops of each group: dtypes, accuracy, test cases, and the implementation on each backend.
+/// A table of the ops of each group: summary, dtypes, accuracy, test cases, and the implementation on each backend.
 fn ops(model: &Model) -> String {
     let backends: Vec<_> = model.backends.iter().filter(|b| !b.wrap).collect();
     let mut out = format!(
@@ -64,14 +64,15 @@ fn ops(model: &Model) -> String {
     for group in &model.groups {
         let names: Vec<&str> = backends.iter().map(|b| b.ty.as_str()).collect();
         let _ = write!(out, "\n## {}\n\n{}\n\n", group.name, group.summary);
-        let _ = writeln!(out, "| op | dtypes | accuracy | cases | {} | ranks |", names.join(" | "));
-        let _ = writeln!(out, "|---|---|---|--:|{}---|", "---|".repeat(names.len()));
+        let _ = writeln!(out, "| op | what it computes | dtypes | accuracy | cases | {} | ranks |", names.join(" | "));
+        let _ = writeln!(out, "|---|---|---|---|--:|{}---|", "---|".repeat(names.len()));
         for op in model.ops.iter().filter(|op| op.group == group.name) {
             let runs = backends.iter().map(|b| op.runs(b).map_or("-".into(), |runs| cell(&runs)));
             let accuracy = if op.accuracy.is_empty() { &group.accuracy } else { &op.accuracy };
             let (set, cases) = (&op.set, model.cases_of(op).len());
-            let runs = runs.collect::<Vec<_>>().join(" | ");
-            let _ = writeln!(out, "| `{}` | {set} | {accuracy} | {cases} | {runs} | {} |", op.name, op.split());
+            let (runs, summary) = (runs.collect::<Vec<_>>().join(" | "), cell(&op.summary));
+            let (name, ranks) = (&op.name, op.split());
+            let _ = writeln!(out, "| `{name}` | {summary} | {set} | {accuracy} | {cases} | {runs} | {ranks} |");
         }
     }
     out
