@@ -16,7 +16,7 @@ pub struct Ahead {
     instance: Instance,
 }
 
-/// The kernels of these rows and of the backend's own programs. Rare kernels are left out: kernels for more than 2^31
+/// Lists the kernels of `ops` and of the backend's own programs. Rare kernels are left out: kernels for more than 2^31
 /// elements, and kernels for more than three axes that cannot be merged.
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {

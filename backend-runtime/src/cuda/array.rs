@@ -112,7 +112,7 @@ impl RawArray {
     /// A view of `len` indices of one axis: `start`, `start + step` and so on, all within the axis.
     pub(crate) fn sliced(&self, axis: usize, start: usize, len: usize, step: isize) -> RawArray {
         let mut part = self.clone();
-        // an empty part has no first element, and `start` may be one past the end
+        // an empty slice has no first element, and its `start` may be one past the end
         if len > 0 {
             part.offset = self.offset.wrapping_add_signed(start as isize * self.strides[axis]);
         }
@@ -174,7 +174,7 @@ pub(super) fn wrong_dtype(op: &'static str, found: &RawArray, dtype: DType) -> E
 }
 
 impl<T: Element> CudaArray<T> {
-    /// Wraps a raw array; panics if its dtype is not that of `T`.
+    /// Wraps a raw array; panics if its dtype is not `T`'s dtype.
     pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
         CudaArray { raw, element: PhantomData }
@@ -194,7 +194,7 @@ impl Cuda {
         Ok(RawArray { dtype, shape: shape.to_vec(), strides: rules::c_strides(shape), offset: 0, memory })
     }
 
-    /// Refuses an array on another device, or one that another thread computed with an out-of-range index.
+    /// Returns an error if `x` is on another device, or if another thread computed it with an out-of-range index.
     #[inline]
     pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();

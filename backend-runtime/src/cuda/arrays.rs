@@ -1,4 +1,4 @@
-//! The `Arrays` trait for CUDA: shapes, and transfers from and to the host.
+//! Implements the `Arrays` trait for CUDA: shapes, and transfers between host and device.
 
 use super::{
     array::{CudaArray, RawArray},

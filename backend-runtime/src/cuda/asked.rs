@@ -1,8 +1,8 @@
-//! Records the kernels that programs request in a folder, so that they can be compiled ahead of time for a similar
+//! Records in a folder the kernels that programs request, so that they can be compiled ahead of time for a similar
 //! machine.
 //!
-//! `BACKENDS_CUDA_KERNELS` names the folder. Each program's text is written there once (`TEXT.cu`), with the name of
-//! each requested kernel (`TEXT-NAME.asked`) and an empty file for each requested kernel that was not in the cache
+//! `BACKENDS_CUDA_KERNELS` names the folder. It contains the source text of each program (`TEXT.cu`), the name of each
+//! requested kernel (`TEXT-NAME.asked`), and an empty file for each requested kernel that was not in the cache
 //! (`TEXT-NAME.compiled`). `TEXT` and `NAME` are hashes. Several processes may share the folder.
 
 use crate::{

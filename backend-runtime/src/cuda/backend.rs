@@ -48,7 +48,7 @@ impl Cuda {
         self.device.set_caching(on)
     }
 
-    /// Returns freed memory that is kept for reuse to the driver. [`Arrays::free_cache`](crate::Arrays::free_cache)
+    /// Returns to the driver the freed memory that is kept for reuse. [`Arrays::free_cache`](crate::Arrays::free_cache)
     /// also drops kernels, FFT plans and the libraries' work areas, which take longer to recreate.
     pub fn release_memory(&self) -> Result<()> {
         self.device.release_cached("release_memory")

@@ -95,7 +95,7 @@ impl Device {
         }
     }
 
-    /// Returns the kept blocks to the system.
+    /// Frees the blocks that are kept for reuse.
     pub(super) fn release_pinned(&self, op: &'static str) {
         self.free_pinned(op, self.pinned.drain());
     }

@@ -3,7 +3,8 @@
 use super::{OpContext, array::RawArray, copy as copying};
 use crate::Result;
 
-/// Converts the array to another dtype. An array that already has the dtype is shared, since nothing writes to it.
+/// Converts the array to another dtype. An array that already has the dtype is returned as another handle of its
+/// memory.
 pub fn astype(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     if x.dtype == on.to { Ok(x.clone()) } else { copying::cast(on.backend, on.op, x, on.to) }
 }

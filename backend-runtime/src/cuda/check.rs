@@ -25,8 +25,8 @@ impl Unit {
     }
 }
 
-/// The kernels of rows with expressions, with one unit per input dtype. The only kernel for non-contiguous operands is
-/// the one for two axes, because the others differ from it only in the computation of offsets.
+/// The elementwise kernels of the op table's rows, with one unit per input dtype. Of the kernels for non-contiguous
+/// operands, only the kernel for two axes is included, because the others differ only in the computation of offsets.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
         let kernels =
@@ -55,8 +55,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     each.chain(folds(ops)).collect()
 }
 
-/// The dtypes of the result and of the inputs of a row's kernel, given one of the row's dtypes and the dtype of its
-/// result.
+/// The dtypes of a kernel's result and inputs, given the row's input dtype and result dtype.
 pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) -> Vec<DType> {
     let inputs = kernel.elements.iter().enumerate().map(|(at, element)| match element.dtype(dtype) {
         dtype if kernel.moved.contains(&at) => mover(dtype),
@@ -66,7 +65,7 @@ pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) ->
     std::iter::once(result).chain(inputs).collect()
 }
 
-/// The kernels of rows with reductions, all in one unit.
+/// The kernels of the op table's reductions, all in one unit.
 fn folds(ops: &[OpInfo]) -> Option<Unit> {
     let [before, after] = around_folds();
     let mut unit = Unit { name: "folds of rows".into(), text: before, kernels: Vec::new() };
@@ -82,7 +81,7 @@ fn folds(ops: &[OpInfo]) -> Option<Unit> {
     (!unit.kernels.is_empty()).then_some(unit)
 }
 
-/// The programs that do not belong to rows.
+/// The programs that do not belong to a row of the op table.
 pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::COPIES,
     super::copy::CASTS,
@@ -110,7 +109,7 @@ pub(super) static PROGRAMS: &[KernelList] = &[
     super::statistics::KERNELS,
 ];
 
-/// The kernels of the other programs: one unit per program.
+/// The kernels of `PROGRAMS`, with one unit per program.
 pub fn programs() -> Vec<Unit> {
     let unit = |(program, instances): &KernelList| Unit {
         name: program.name.to_string(),

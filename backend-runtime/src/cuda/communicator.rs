@@ -13,7 +13,7 @@ use std::{
 
 const OP: &str = "link";
 
-/// A range of device memory to send to a rank, or to fill with bytes from a rank.
+/// A range of device memory to send to a rank, or to receive from a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub(super) rank: usize,
@@ -33,8 +33,8 @@ pub(super) struct Communicator {
 /// The handle, which only one thread at a time may use.
 struct State {
     comm: ncclComm_t,
-    /// The error of an earlier exchange. After an error no more messages are sent, as the ranks may disagree on what
-    /// comes next.
+    /// The error of an earlier exchange. After an error no more messages are sent, because the ranks may disagree on
+    /// the next message.
     failed: Option<Error>,
 }
 
@@ -42,7 +42,7 @@ struct State {
 unsafe impl Send for State {}
 
 impl Communicator {
-    /// Opens a communicator of all ranks, each with its device. Collective.
+    /// Opens a communicator between all ranks, each with its own device. Every rank must call this function.
     pub(super) fn open(device: &Arc<Device>, peers: &dyn Peers) -> Result<Communicator> {
         let nccl = nccl::load()?;
         // a rank that fails here tells all ranks before they wait for each other; otherwise they would wait forever

@@ -1,4 +1,4 @@
-//! The context of a call: what the functions of this backend need besides the arguments of their op.
+//! The context of a call: the backend, the op's name and the dtypes, which ops need besides their arguments.
 
 use super::{
     array::{RawArray, wrong_dtype},
@@ -10,8 +10,8 @@ use crate::Result;
 pub type OpContext<'b> = crate::raw::OpContext<'b, Cuda>;
 
 impl OpContext<'_> {
-    /// Refuses arrays of another dtype than that of the call. An op calls this for each array of the call's dtype,
-    /// because its kernels read the arrays' memory in this dtype.
+    /// Returns an error if an array's dtype differs from the call's dtype. An op calls this for each array of the
+    /// call's dtype, because its kernels read the arrays' memory in this dtype.
     pub fn require(self, arrays: &[&RawArray]) -> Result<()> {
         match arrays.iter().find(|x| x.dtype != self.dtype) {
             None => Ok(()),

@@ -16,7 +16,7 @@ use crate::{
 static PROGRAM: Program =
     Program { name: "convolution", source: ProgramSource::File(include_str!("kernels/convolution.cuh")) };
 
-/// Names, in the kernels, of the three reductions of a pooling window.
+/// C++ names of the three reductions of a pooling window.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
 /// The kernels, listed for the check that all kernels compile.
@@ -87,7 +87,7 @@ impl Convolution {
 }
 
 /// Convolution: each result is the sum of the kernel's products with the elements under it.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
     x: &RawArray,
@@ -104,8 +104,8 @@ pub fn conv(
     run(on, "convolved", [x, weight], bias, &plan)
 }
 
-/// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+/// Transposed convolution: adds the kernel times each element to the result, at the element's position.
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,
     x: &RawArray,

@@ -42,7 +42,7 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
-/// The same memory, with the dtype that stands for all dtypes of this size in kernels that only move elements.
+/// A view with the dtype that represents all dtypes of this size in kernels that only move elements.
 pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
@@ -79,7 +79,7 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     RANKS.iter().flat_map(of).collect()
 });
 
-/// The template argument for each number of axes around the plane.
+/// Template arguments of the kernel, by the maximum number of axes outside the plane.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
 /// Counterpart of the struct `Matrix` in the kernel.

@@ -63,7 +63,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Tells the driver's pool to keep freed memory; by default, the pool returns memory to the system at every
+    /// Configures the driver's pool to keep freed memory; by default, the pool returns memory to the system at every
     /// synchronisation.
     fn keep_freed_memory(&self) -> Result<()> {
         let Some(pool) = self.driver_pool("new")? else {
@@ -143,8 +143,8 @@ impl Device {
         self.context.synchronize().checked(op)
     }
 
-    /// Called by an op after each piece of work that it puts on the stream. Waits for the work if `BACKENDS_CUDA_SYNC`
-    /// is 1: a GPU reports an error to a later call, and this wait is a call of the same op.
+    /// Called by an op after each kernel or copy that it puts on the stream. If `BACKENDS_CUDA_SYNC` is 1, waits for
+    /// the stream, so that an error of the kernel or copy is reported by this op and not by a later call.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }
@@ -158,7 +158,7 @@ impl Device {
     }
 }
 
-/// Whether `BACKENDS_CUDA_SYNC` asks to wait after each piece of work put on a stream.
+/// Returns whether `BACKENDS_CUDA_SYNC` is 1, so that each op waits for its work on the stream.
 #[inline]
 fn waits_after_each() -> bool {
     static WAITS: OnceLock<bool> = OnceLock::new();

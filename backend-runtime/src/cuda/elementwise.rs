@@ -1,4 +1,4 @@
-//! The elementwise functions that all `each` rows call.
+//! The functions that evaluate all elementwise ops, the `each` rows of the op table.
 
 use super::{
     Cuda, CudaArray, Operand,
@@ -86,7 +86,7 @@ fn moving_named(
     moving(b, &program, params.as_slice().into(), inputs, moved, dtype)
 }
 
-/// Writes the result of a row over an array of the same shape; `None` if an input is not an array of this backend.
+/// Overwrites an array of the same shape with a row's result; `None` if an input is not an array of this backend.
 pub(super) fn over<F: EachSource>(
     b: &Cuda,
     f: &F,
@@ -104,8 +104,8 @@ pub(super) fn over<F: EachSource>(
     Some(moving_into(b, &program, f.params().as_slice().into(), &inputs, F::MOVED, out))
 }
 
-/// Evaluates an expression. `moved` has the positions of the inputs whose elements are only moved; for these, one
-/// kernel serves all dtypes of the same size.
+/// Evaluates an expression. `moved` lists the indices of the inputs whose elements are only copied; for these inputs,
+/// one kernel serves all dtypes of the same size.
 fn moving(
     b: &Cuda,
     program: &Program,
@@ -148,7 +148,7 @@ fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The inputs. Inputs at the positions `moved` get the dtypes of kernels that only move elements.
+/// The inputs. The inputs with indices in `moved` get the dtypes of kernels that only move elements.
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

@@ -1,4 +1,4 @@
-//! Evaluates a whole formula in one kernel: the kernel of an `each` row, with the formula as its expression.
+//! Evaluates a whole formula in one kernel: an elementwise kernel with the formula as its expression.
 
 use super::{
     Cuda, CudaArray,
@@ -87,7 +87,7 @@ fn reduce_written(
         let shape = rules::broadcast_all(formula::NAME, arrays.iter().map(|x| &x.shape[..]))?;
         let inputs = arrays.iter().map(|x| x.broadcast(formula::NAME, &shape)).collect::<Result<_>>()?;
         let strides = result_strides(&shape, &arrays.iter().map(|x| Input::Array(x)).collect::<Vec<_>>());
-        // the values have a layout, but no memory
+        // the formula's values have a layout, but are not stored in memory
         let memory = b.device.allocate(formula::NAME, 0)?;
         Ok((RawArray { dtype, shape, strides, offset: 0, memory }, inputs))
     };
@@ -99,7 +99,7 @@ fn reduce_written(
     reduction::of_formula(b, reduction, &x, &values, out)
 }
 
-/// Whether the result of a formula over the inputs can be written over `x`.
+/// Returns whether a formula over `inputs` can write its result over `x`.
 fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     let shape = rules::broadcast_all(formula::NAME, inputs.iter().map(Input::shape));
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
@@ -150,7 +150,7 @@ mod tests {
     };
     use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
-    /// A row with a parameter, and with another expression for complex dtypes.
+    /// A row with a parameter, and with a separate expression for complex dtypes.
     #[derive(Clone, Copy)]
     struct Scaled(f64);
 

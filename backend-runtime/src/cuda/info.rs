@@ -7,7 +7,7 @@ use cudarc::driver::{result, sys};
 
 const OP: &str = "device_info";
 
-/// The GPU with this ordinal, as the device of a backend. Needs no context.
+/// Describes the GPU with this ordinal as the device of a backend. Needs no CUDA context.
 pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Result<DeviceInfo> {
     use sys::CUdevice_attribute_enum as Of;
     Library::Driver.load()?;

@@ -66,11 +66,11 @@ impl Grid {
     /// Threads per block of the elementwise kernels.
     pub(crate) const THREADS: u32 = 256;
 
-    /// Maximum number of blocks. If there are more elements than threads, each thread takes several, one grid size
-    /// apart.
+    /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements, one
+    /// grid size apart.
     const MOST: usize = 1 << 20;
 
-    /// A grid with one thread for each of `n` items; beyond the maximum number of blocks, each thread takes several
+    /// A grid with one thread for each of `n` items; beyond the maximum number of blocks, each thread processes several
     /// items.
     pub(crate) fn over(n: usize) -> Grid {
         let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);

@@ -61,7 +61,7 @@ impl Library {
         Ok(())
     }
 
-    /// Opens the library from the first folder that has it and is trusted; returns whether one was found. Adds to
+    /// Opens the library from the first folder that has it and is trusted; returns whether it was found. Adds to
     /// `refused` the reasons why other folders were refused.
     fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
         folders.iter().any(|folder| match self.preload(folder, trust) {
@@ -114,10 +114,10 @@ impl Library {
         Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
-    /// File name prefixes of the libraries to open first, in this order, and the file names of this library.
+    /// The file name prefixes of the dependencies to open first, in order, and the file names of this library.
     ///
-    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries: these
-    /// libraries must already be loaded if their folder is not on the search path.
+    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries. If the folder
+    /// of these dependencies is not on the search path, they must be loaded first.
     fn files(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Library::Driver => (&[], &[]),
@@ -356,7 +356,7 @@ fn open(path: &Path) -> std::result::Result<(), String> {
 /// A function that returns folders that may hold the toolkit's libraries.
 type Folders = fn() -> Vec<PathBuf>;
 
-/// The folders to search for libraries, in order; a library is taken from the first folder that has it.
+/// The folders to search for libraries, in order; a library is loaded from the first folder that has it.
 const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
 
 /// The toolkit's folders that the user named, in `CUDA_HOME` and `CUDA_PATH`.
@@ -442,8 +442,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = Private::new().unwrap();
         let library = folder.path().join("libnvrtc.so.13");
-        // this test program stands in for a library: cut in half, it is damaged, and whole, the loader refuses it with
-        // an error message
+        // the test uses its own executable as a library: half of the file is damaged, and the loader refuses the whole
+        // file with an error message
         let whole = fs::read(env::current_exe().unwrap()).unwrap();
         fs::write(&library, &whole[..whole.len() / 2]).unwrap();
         let why = Library::Nvrtc.preload(folder.path(), Trust::Named).unwrap_err();

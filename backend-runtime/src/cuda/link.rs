@@ -16,7 +16,7 @@ use crate::{
 use cudarc::driver::result;
 use std::env;
 
-/// This process's offer for a link, or the reason why it cannot link.
+/// The data with which this process offers to open a link, or the reason why it cannot.
 pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     if env::var_os("BACKENDS_NCCL").is_some_and(|value| value == "0") {
         return Err("BACKENDS_NCCL is 0".into());
@@ -25,7 +25,7 @@ pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     found().map_err(|why: Error| why.to_string())
 }
 
-/// Opens a link of all ranks. Collective.
+/// Opens a link between all ranks; every rank must call this function.
 pub(super) fn open(b: &Cuda, peers: &dyn Peers) -> Result<Link> {
     let communicator = Communicator::open(&b.device, peers)?;
     let version = nccl::load()?.version()?;
@@ -66,7 +66,7 @@ pub(super) fn gather<T: Element>(
     moved(b, op, link, &vec![&own; counts.len()], counts).map(CudaArray::of)
 }
 
-/// The arrays one after the other in contiguous memory; a single contiguous array is used as it is.
+/// Copies the arrays one after another into one contiguous array; a single contiguous array is returned as it is.
 pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArray]) -> Result<RawArray> {
     if let [one] = arrays {
         return contiguous(b, op, one);

@@ -19,7 +19,7 @@ struct Loaded {
     function: sys::CUfunction,
     module: sys::CUmodule,
     context: Arc<CudaContext>,
-    /// The stream of all launches.
+    /// The stream on which the kernel is launched.
     stream: Arc<CudaStream>,
 }
 
@@ -30,7 +30,7 @@ unsafe impl Send for Loaded {}
 unsafe impl Sync for Loaded {}
 
 impl Kernel {
-    /// A kernel that becomes the only owner of its module.
+    /// Wraps a function of a loaded module; the kernel becomes the only owner of the module.
     pub(super) fn new(
         function: sys::CUfunction,
         module: sys::CUmodule,
@@ -54,8 +54,7 @@ impl Drop for Loaded {
             return;
         }
         // SAFETY: the stream is alive. Nobody launches the kernel any more, and all launches have finished after the
-        // wait for the stream. If the wait fails, the context has failed with all that it holds, and the module is not
-        // unloaded.
+        // wait for the stream. If the wait fails, the context is unusable, and the module is not unloaded.
         unsafe {
             if result::stream::synchronize(self.stream.cu_stream()).is_ok() {
                 let _ = result::module::unload(self.module);

@@ -21,7 +21,7 @@ pub fn reshape(on: OpContext<'_>, x: &RawArray, to: &[isize]) -> Result<RawArray
     reshaped(on.backend, on.op, x, &to)
 }
 
-/// The array itself if an axis is given; otherwise the elements flattened in C order, with axis 0.
+/// `x` itself if an axis is given; otherwise its elements in C order, as a one-dimensional array.
 pub(super) fn along_or_row(b: &Cuda, op: &'static str, x: &RawArray, axis: Option<isize>) -> Result<RawArray> {
     if axis.is_some() { Ok(x.clone()) } else { reshaped(b, op, x, &[x.size()]) }
 }
@@ -70,7 +70,7 @@ fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     Some(strides)
 }
 
-/// The elements in C order, along one axis.
+/// The elements in C order, as a one-dimensional array.
 pub fn flatten(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     reshaped(on.backend, on.op, x, &[x.size()])
 }
@@ -107,7 +107,7 @@ pub fn expand_dims(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArr
     Ok(axes.into_iter().fold(x.clone(), |x, axis| x.expanded(axis)))
 }
 
-/// A view without these axes, which must have length 1.
+/// A view without the given axes, which must have length 1.
 pub fn squeeze(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> {
     let axes = rules::single_axes(on.op, axis, &x.shape)?;
     Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.without(axis)))

@@ -11,8 +11,8 @@ use super::{
 use crate::{DType, Element, Error, Result, raw::RawElement, rules};
 use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
-/// The template arguments of a row's kernels before the dtypes: the number of axes (only for strided operands), and the
-/// struct of the expression.
+/// The template arguments that precede the dtypes of an elementwise kernel: the number of axes (only for strided
+/// operands), and the struct of the expression.
 pub(super) const FLAT: &str = "k_row";
 const STRIDED: [(usize, &str); 5] =
     [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
@@ -22,7 +22,7 @@ const STRIDED: [(usize, &str); 5] =
 pub(crate) struct Members<'a>(&'a [u8]);
 
 impl Members<'_> {
-    /// Maximum size in bytes: the limit on kernel arguments, less the other arguments.
+    /// Maximum size in bytes, which leaves room for the other kernel arguments.
     pub(super) const MOST: usize = 2048;
 
     /// A struct without members, which still occupies one byte.
@@ -36,7 +36,7 @@ unsafe impl Argument for Members<'_> {
     }
 }
 
-/// Implements the conversion from slices of these numbers.
+/// Implements `From` for slices of each of the given number types.
 macro_rules! members {
     ($($t:ty)*) => {$(
         impl<'a> From<&'a [$t]> for Members<'a> {
@@ -72,7 +72,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The input with a value's dtype replaced by its `mover` dtype, for kernels that only move elements.
+    /// Replaces the dtype of a value by the `mover` dtype of the same size, for kernels that only move elements.
     pub(super) fn as_mover(self) -> Input<'a> {
         match self {
             Input::Array(_) | Input::Given(_) => self,
@@ -146,7 +146,7 @@ pub(crate) fn map(
     dtype: DType,
 ) -> Result<RawArray> {
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
-    // the most frequent case: all arrays are single elements, or have the result's shape and are in C order
+    // the most frequent case: each array is a single element, or has the result's shape and is in C order
     let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
     let given = overwritable(inputs, dtype, &shape);
     if inputs.iter().filter_map(Input::array).all(plain) {
@@ -174,8 +174,8 @@ fn overwritable(inputs: &[Input], dtype: DType, shape: &[usize]) -> Option<RawAr
     inputs.iter().find_map(|input| input.overwritable(dtype, shape)).cloned()
 }
 
-/// The axes by descending stride, according to the first input that has as many elements as the result. The result gets
-/// the same layout, so that both are traversed in memory order.
+/// The axes by descending stride of the first input that is not broadcast. The result gets the same layout, so that
+/// both arrays are traversed in memory order.
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     let mut arrays = inputs.iter().filter_map(Input::array);
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
@@ -237,7 +237,7 @@ pub(crate) fn map_into(
     strided(b, op, program, members, &operands, out, &merged)
 }
 
-/// An input in the kernels' form, and its dtype.
+/// Converts an input to the kernels' `Input` struct, and returns its dtype too.
 fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
     let operand = match input {
         Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },

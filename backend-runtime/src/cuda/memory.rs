@@ -18,7 +18,7 @@ const WORD: usize = 4;
 pub(crate) struct Allocation {
     pointer: sys::CUdeviceptr,
     size: usize,
-    /// Notes of the thread that allocated the block.
+    /// The out-of-range indices noted by the thread that allocated the block.
     notes: Arc<Notes>,
     /// The tensor that owns the memory, if another library allocated it.
     foreign: Option<ManagedTensor>,
@@ -72,7 +72,7 @@ impl Memory {
         self.0.notes.device()
     }
 
-    /// The index notes of the thread that allocated the memory.
+    /// The out-of-range indices noted by the thread that allocated the memory.
     pub(crate) fn notes(&self) -> &Arc<Notes> {
         &self.0.notes
     }
@@ -147,7 +147,7 @@ impl Device {
         };
     }
 
-    /// Returns freed memory that is kept for reuse to the driver.
+    /// Returns to the driver the freed memory that is kept for reuse.
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         self.pool.drain().for_each(|pointer| self.driver_free(pointer));
@@ -155,7 +155,7 @@ impl Device {
         self.trim_pool(op)
     }
 
-    /// Memory use: blocks as counted by this crate, and all else as reported by the driver.
+    /// Memory use: this crate counts its blocks, and the driver reports the other values.
     pub(crate) fn memory_info(&self, op: &'static str) -> Result<MemoryInfo> {
         self.bind(op)?;
         let (free, total) = result::mem_get_info().checked(op)?;
@@ -165,7 +165,7 @@ impl Device {
         Ok(MemoryInfo::new(counts.in_use as u64, counts.peak as u64, cached, available, total as u64))
     }
 
-    /// Number of bytes that were returned to the driver's pool, and that the pool keeps.
+    /// Number of free bytes that the driver's memory pool keeps.
     fn kept_by_driver(&self, op: &'static str) -> Result<usize> {
         use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
         let reserved = self.pool_figure(op, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;

@@ -1,15 +1,15 @@
-//! The backend for NVIDIA GPUs, through cudarc. It generates kernels from the table's rows, compiles them at run time,
-//! and calls cuBLAS, cuFFT, cuSOLVER and NCCL.
+//! The backend for NVIDIA GPUs, through cudarc. It generates kernels from the rows of the op table, compiles them at
+//! run time, and calls cuBLAS, cuFFT, cuSOLVER and NCCL.
 //!
-//! Each group of the table has one file. The other files are listed here; each uses only the files listed before it.
-//! `library` finds NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and `loaded`
-//! hold a device's memory and kernels. `device` has a GPU and its stream, `info` the driver's description of the GPU,
-//! `outside` the notes of out-of-range indices, and `memory` the allocations. `backend` has the backend, `array` has
-//! the arrays, `context` the context of a call, and `exchange` shares arrays with other libraries. `nccl`, `communicator` and `link` connect the GPUs of
-//! several ranks; `pinned`, `buffer` and `staging` transfer through the host. [`kernel`] loads and launches kernels,
-//! `map` has the kernels around scalar expressions, `text` translates formulas to C++, and `copy` copies between
-//! layouts. [`check`] lists all kernels, to be compiled on a machine without a GPU. No part of CUDA is needed to build
-//! this backend.
+//! Each group of the op table has its own file. The other files are listed here; each uses only the files listed before
+//! it. `library` finds NVIDIA's libraries, [`nvrtc`] is the compiler, and [`program`] holds its input; `pool` and
+//! `loaded` hold a device's memory and kernels. `device` has a GPU and its stream, `info` has the driver's description
+//! of the GPU, `outside` has the notes of out-of-range indices, and `memory` has the allocations. `backend` has the
+//! backend, `array` has the arrays, `context` has the context of a call, and `exchange` shares arrays with other
+//! libraries. `nccl`, `communicator` and `link` connect the GPUs of several ranks; `pinned`, `buffer` and `staging`
+//! transfer through the host. [`kernel`] loads and launches kernels, `map` has the kernels around scalar expressions,
+//! `text` translates formulas to C++, and `copy` copies between layouts. [`check`] lists all kernels, to be compiled on
+//! a machine without a GPU. No part of CUDA is needed to build this backend.
 //!
 //! Libraries are located at run time: the driver on the system's search path; NVRTC, cuBLAS, cuFFT, cuSOLVER and NCCL
 //! in `$CUDA_HOME`, in the folder `cuda` of the program's cargo project, in Python's packages, or in the toolkit's

@@ -1,6 +1,6 @@
-//! NCCL's functions, with cudarc's types but loaded here: cudarc looks for `libnccl.so`, which only developer packages
-//! have, and panics if that file is missing. Result codes are plain numbers here, because a newer library may have
-//! codes that an enum lacks.
+//! Loads NCCL's functions, with cudarc's types. cudarc's own loader is not used, because it looks for `libnccl.so`,
+//! which only developer packages have, and panics if that file is missing. Result codes are plain integers here,
+//! because a newer library may have codes that an enum lacks.
 
 use super::library::Library;
 use crate::{Error, Result};
@@ -108,13 +108,13 @@ impl Nccl {
         Ok(id)
     }
 
-    /// A rank's communicator on the current device. Waits for all ranks.
+    /// Creates the communicator of a rank on the current device. Waits for all ranks.
     pub(super) fn init_rank(&self, op: &'static str, id: ncclUniqueId, rank: usize, size: usize) -> Result<ncclComm_t> {
         let int = |n: usize| {
             c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
         };
         let mut comm = std::ptr::null_mut();
-        // SAFETY: the pointer is to a handle, which the function writes; the library refuses invalid numbers.
+        // SAFETY: the pointer is to a handle, which the function writes; the library refuses invalid ranks and sizes.
         let code = unsafe { (self.comm_init_rank)(&mut comm, int(size)?, id, int(rank)?) };
         self.checked(op, "ncclCommInitRank", code)?;
         Ok(comm)

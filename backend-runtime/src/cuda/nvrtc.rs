@@ -48,7 +48,7 @@ impl Target {
 pub struct Compiled {
     /// Machine code (a cubin), or PTX text with its final NUL.
     pub image: Vec<u8>,
-    /// The names in the image of the requested kernels, in order.
+    /// The names of the requested kernels in the image, in the order of the requests.
     pub names: Vec<String>,
 }
 

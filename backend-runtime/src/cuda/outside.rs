@@ -28,7 +28,7 @@ pub(super) struct Outside {
     len: u64,
 }
 
-/// The value of `axis` for an error that is not an index: the pointers of a sparse matrix do not ascend from 0 to
+/// The value of `axis` if the error is not an index, but the pointers of a sparse matrix, which do not ascend from 0 to
 /// `len`.
 const POINTERS: u64 = u64::MAX;
 
@@ -50,7 +50,7 @@ fn number_of(op: &'static str) -> u64 {
 }
 
 impl Outside {
-    /// A note of an out-of-range index, without the index.
+    /// A note of an out-of-range index; the kernel fills in the index.
     pub(super) fn index(op: &'static str, axis: usize, len: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: axis as u64, len: len as u64 }
     }
@@ -70,7 +70,7 @@ impl Outside {
     }
 }
 
-/// The notes of one thread's ops about indices on one device.
+/// The out-of-range indices noted by one thread's ops on one device.
 #[derive(Debug)]
 pub(crate) struct Notes {
     device: Arc<Device>,
@@ -184,7 +184,7 @@ impl Notes {
         if self.are_due() { self.wait(op) } else { Ok(()) }
     }
 
-    /// Like `wait_if_due`, but only if the notes are those of another thread.
+    /// Like `wait_if_due`, but does nothing if the notes belong to the calling thread.
     pub(crate) fn wait_if_of_others(self: &Arc<Notes>, op: &'static str) -> Result<()> {
         if self.are_due() && !Arc::ptr_eq(self, &Notes::of_this_thread(&self.device)) { self.wait(op) } else { Ok(()) }
     }

@@ -24,7 +24,7 @@ pub(super) struct Block {
 // SAFETY: any thread may use the memory, and a block has one owner.
 unsafe impl Send for Block {}
 
-/// The unused blocks.
+/// The freed blocks that a device keeps for reuse.
 #[derive(Debug, Default)]
 pub(super) struct Pinned(Mutex<Vec<Block>>);
 

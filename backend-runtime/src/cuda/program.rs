@@ -60,13 +60,13 @@ pub struct Program {
 pub enum ProgramSource {
     /// A file with kernel templates.
     File(&'static str),
-    /// A row's scalar expression.
+    /// The scalar expression of a row of the op table.
     Each(Expression),
-    /// A row's reduction.
+    /// The reduction of a row of the op table.
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
-    /// The reductions of a formula's values: the reductions built into the kernels, or the reduction of a row.
+    /// A reduction of a formula's values: either a reduction built into the kernels, or the reduction of a row.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
@@ -79,8 +79,8 @@ pub struct Formula {
     pub key: &'static str,
 }
 
-/// A row's scalar expression. It may use the inputs, the parameters, `T`, the dtype of the row, and `U`, the dtype of
-/// the result.
+/// A row's scalar expression. It may use the inputs, the parameters, the type `T` (the row's dtype) and the type `U`
+/// (the result's dtype).
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
     /// The expression.
@@ -106,7 +106,7 @@ impl Expression {
     }
 
     /// The expression of the gradient with respect to an operand, as a function of the operands, the result and the
-    /// result's gradient. The row must have this expression.
+    /// result's gradient. The row must define this gradient.
     pub(super) fn of_gradient(row: &RowSource, operand: usize) -> Expression {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
         let (text, inputs) = (row.cuda_pulls[operand], &NAMES[..row.inputs.len() + 2]);
@@ -131,7 +131,7 @@ impl Expression {
 }
 
 impl Program {
-    /// The program of a row's expression.
+    /// A program that evaluates a scalar expression of its inputs.
     pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
         Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
@@ -170,7 +170,7 @@ impl Program {
     }
 }
 
-/// The two texts before a row's reduction, and the kernels after it.
+/// The source texts around a row's reduction: two texts before it, and the kernels after it.
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
 
@@ -244,7 +244,7 @@ impl Instance {
     }
 }
 
-/// The dtype that stands for all dtypes of the same size, in kernels that only move elements.
+/// The dtype that represents all dtypes of the same size, in kernels that only move elements.
 pub(super) const fn mover(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::UInt8,
@@ -255,10 +255,10 @@ pub(super) const fn mover(dtype: DType) -> DType {
     }
 }
 
-/// The dtypes that each stand for all dtypes of their size.
+/// The dtypes that `mover` returns, one for each element size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and all its kernels that are ever requested.
+/// A program, and a function that lists all its kernels that are ever requested.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Temporary device memory, returned when it is dropped.
+//! Temporary device memory, which returns to the pool when it is dropped.
 
 use super::{Cuda, array::RawArray};
 use crate::{DType, Result};

@@ -29,7 +29,7 @@ pub(super) fn exchange<T: Element>(
     Some(exchange_raw(b, op, T::DTYPE, &raw, total, own, come, through).map(CudaArray::of))
 }
 
-#[allow(clippy::too_many_arguments)] // compiled once for all dtypes
+#[allow(clippy::too_many_arguments)] // the dtype is an argument, so that this is compiled once for all dtypes
 fn exchange_raw(
     b: &Cuda,
     op: &'static str,

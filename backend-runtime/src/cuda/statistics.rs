@@ -24,7 +24,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     real.chain([Instance::new("bincount", "", &[])]).collect()
 });
 
-/// Number of elements that a thread counts before its block adds up its counts.
+/// Number of elements that each thread counts before the threads of its block add up their counts.
 const EACH: usize = 16;
 
 /// The grid for counting `n` elements.
@@ -111,7 +111,7 @@ fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     if b.download::<u64>(op, &found)?[0] == 0 { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
-/// The number of occurrences of each number, or the sum of their weights.
+/// Counts the occurrences of each integer in `x`, or sums the weights of these occurrences.
 pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, minlength: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
     let counted = on.with_dtype(DType::Int64);
@@ -134,7 +134,7 @@ pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, min
     casting::astype(counted.with_to(dtype), &counts)
 }
 
-/// The sum of the weights of each number below `len`.
+/// For each integer below `len`, the sum of the weights of its occurrences in `x`.
 fn weighted(on: OpContext<'_>, x: &RawArray, weights: &RawArray, len: usize) -> Result<RawArray> {
     let start = creation::zeros(on, &[len])?;
     indexing::scatter_add(on, &start, x, weights, 0)

@@ -1,4 +1,4 @@
-//! Test helpers: a device or the compiler, or a message on stderr that says why the test does not run.
+//! Test helpers that return a device or the compiler, or print to stderr why the test is skipped.
 
 use super::{Cuda, CudaArray, OpContext, array::RawArray, nvrtc::Target};
 use crate::{Element, Result, available, raw::TypedArray};

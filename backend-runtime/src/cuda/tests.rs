@@ -1,4 +1,5 @@
-//! Comparison of a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not cover.
+//! Tests that compare a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not
+//! cover.
 
 use super::{
     Cuda, CudaArray, Operand, casting, creation, elementwise, fft, manipulation as shapes,
@@ -14,7 +15,7 @@ use ndarray::IxDyn;
 
 const HOST: Numpyish = Numpyish::new();
 
-/// The functions of the module with the dtype in the type.
+/// The functions of `cuda::indexing`, with typed arrays instead of raw arrays.
 mod indexing {
     use super::*;
     use crate::{
@@ -23,7 +24,7 @@ mod indexing {
         raw::{self, TypedArray},
     };
 
-    /// Implements functions of a context and arrays, and of other arguments that they pass on.
+    /// Defines wrappers that convert typed arrays to raw arrays, and pass on all other arguments.
     macro_rules! functions {
         ($($f:ident($($x:ident: $array:ty),*; $($n:ident: $other:ty),*) -> $of:ty;)*) => {$(
             pub(super) fn $f<T: Element>(

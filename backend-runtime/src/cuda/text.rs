@@ -1,4 +1,4 @@
-//! Translation of a formula to CUDA C++: a struct like that of a row's expression, whose members are the formula's
+//! Translation of a formula to CUDA C++: a struct that the elementwise kernels call, whose members are the formula's
 //! numbers.
 
 use super::program::{Expression, c_type};
@@ -42,7 +42,7 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// The text of all structs: those of the rows, then that of the formula `value` over `arrays` arrays.
+    /// The text of all structs: first the rows' structs, then the struct of the formula `value` over `arrays` arrays.
     fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();

@@ -8,7 +8,7 @@ pub(super) struct Strided<'a> {
     pub(super) strides: &'a [isize],
 }
 
-/// The positions of the elements on one side of a transform.
+/// Memory layout of the input or the output of a transform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) embed: Vec<i64>,

@@ -60,7 +60,7 @@ impl Transform {
         })
     }
 
-    /// Transforms distinct axes, each given with its number of points. A real transform is real along the last of them.
+    /// Transforms distinct axes, each given with its number of points. A real transform is real along the last axis.
     fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
             return self.as_complex(b, x);
@@ -216,7 +216,7 @@ fn is_double(dtype: DType) -> bool {
     dtype.to_complex() == DType::Complex128
 }
 
-/// Defines the public functions of one axis.
+/// Defines the public transforms along one axis.
 macro_rules! one_axis {
     ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -250,7 +250,7 @@ one_axis! {
     ihfft = Result, Inverse;
 }
 
-/// Defines the public functions of several axes.
+/// Defines the public transforms along several axes.
 macro_rules! many_axes {
     ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*

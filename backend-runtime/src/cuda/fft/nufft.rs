@@ -1,6 +1,6 @@
-//! Spreading of values of non-uniform points over a grid, and interpolation of a grid at such points.
+//! Spreads values at non-uniform points onto a grid, and interpolates a grid at non-uniform points.
 //!
-//! Points are sorted by the tile of the grid that they lie in. A block spreads the points of a tile over a window in
+//! Points are sorted by the tile of the grid that contains them. A block spreads the points of a tile over a window in
 //! shared memory, and adds the window to the grid. No sum uses atomics, so that results have the same bits in every
 //! run.
 
@@ -27,14 +27,13 @@ static PROGRAM: Program = Program { name: "nufft", source: ProgramSource::File(i
 /// The dtypes of points.
 const POINTS: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
-/// The dtypes of the numbers of tiles.
+/// The dtypes of tile numbers, which are the sort keys.
 const KEYS: [DType; 3] = [DType::UInt8, DType::UInt16, DType::UInt32];
 
-/// The template argument of the kernel that spreads, by the number of axes.
+/// Template arguments of the spreading kernel, by the number of axes.
 const AXES: [&str; 3] = ["1", "2", "3"];
 
-/// The template arguments of the kernel that interpolates, by the number of axes and the logarithm of the number of
-/// threads for a point.
+/// Template arguments of the interpolation kernel, by the number of axes and the number of threads per point.
 const LANES: [[&str; 4]; 3] =
     [["1, 2", "1, 4", "1, 8", "1, 16"], ["2, 2", "2, 4", "2, 8", "2, 16"], ["3, 2", "3, 4", "3, 8", "3, 16"]];
 
@@ -49,13 +48,13 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     sort.chain(spread).chain(interpolate).collect()
 });
 
-/// The most bytes of windows in memory, unless those of one grid need more.
+/// Maximum size of the windows in device memory, in bytes; only the windows of a single grid may exceed it.
 const MOST_WINDOWS: usize = 256 << 20;
 
-/// Aimed number of blocks of an interpolation.
+/// Target number of blocks for an interpolation.
 const BLOCKS: usize = 4096;
 
-/// The colour of jobs that do not begin with their tile; the kernels have the same constant.
+/// The colour of jobs that begin within a tile and not at its first point; the kernels have the same constant.
 const LATER: u32 = 8;
 
 /// The points in the order in which they are spread.
@@ -68,8 +67,8 @@ pub fn nufft_sort(on: OpContext<'_>, points: &RawArray, grid: &[usize], width: u
     sorted(b, op, points, &Tiles::new(op, grid, width)?)
 }
 
-/// Sorts points by tile. Returns for each point a record of its place along each axis, as bits of a float64, and its
-/// number; then the number of the first point of each tile, and the number of points.
+/// Sorts points by tile. The result has a record for each point: its position along each axis, as bits of a float64,
+/// and its index. The records are followed by the index of the first record of each tile, and the number of points.
 fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Result<RawArray> {
     let n = points.shape[0];
     let points = contiguous(b, op, points)?;
@@ -112,7 +111,7 @@ fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Resul
     }
 }
 
-/// The kernel, as a row of the table has it.
+/// The parameters of the spreading kernel, as the op table defines them.
 #[derive(Clone, Copy)]
 struct KernelOptions {
     width: usize,
@@ -122,7 +121,7 @@ struct KernelOptions {
 }
 
 /// Adds the values of points, weighted by a kernel, to grids of zeros.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_spread(
     on: OpContext<'_>,
     points: &RawArray,
@@ -147,8 +146,8 @@ pub fn nufft_spread(
     Ok(out)
 }
 
-/// The sums of the cells of grids near points, weighted by a kernel.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+/// For each point, the sum of the grid cells near it, weighted by a kernel.
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_interpolate(
     on: OpContext<'_>,
     points: &RawArray,
@@ -166,7 +165,7 @@ pub fn nufft_interpolate(
     let grid = contiguous(b, op, grid)?;
     let out = b.uninit_raw(op, dtype, &plan.shape)?;
     if sorted.is_some() {
-        // a caller's records may lack a point
+        // records passed by the caller may lack a point
         b.set_bytes(op, &out, 0)?;
     }
     if out.size() > 0 {
@@ -175,7 +174,7 @@ pub fn nufft_interpolate(
     Ok(out)
 }
 
-/// Refuses arrays of other dtypes, and arrays of other devices.
+/// Returns an error if an array has another dtype or is on another device.
 fn require(on: OpContext<'_>, points: &RawArray, data: &RawArray, sorted: Option<&RawArray>) -> Result<()> {
     on.require(&[data])?;
     on.with_dtype(on.dtype.to_real()).require(&[points])?;
@@ -191,10 +190,10 @@ struct Task<'a> {
     tiles: Tiles,
     real: DType,
     sorted: RawArray,
-    /// The polynomials, and those along the derived axis.
+    /// Coefficients of the kernel's polynomials, followed by the coefficients for the derived axis.
     polynomials: RawArray,
     terms: u32,
-    /// The derived axis, counted from the contiguous one; 3 for none.
+    /// Axis along which the kernel is differentiated, counted from the contiguous axis; 3 if there is none.
     derived: u32,
 }
 
@@ -224,7 +223,7 @@ impl<'a> Task<'a> {
         let polynomials = kernel.polynomials(options.eps);
         let mut numbers = polynomials.rows().concat();
         if let Some(axis) = derived {
-            // a grid of n points is 2 pi long, and the variable of the polynomials is 2 for one of its steps
+            // a grid of n cells is 2 pi long, and each cell is 2 units of the polynomials' variable long
             numbers.extend(polynomials.derivative(plan.grid[axis] as f64 / PI).rows().concat());
         }
         let real = dtype.to_real();
@@ -251,12 +250,12 @@ impl<'a> Task<'a> {
         self.plan.grid.iter().product()
     }
 
-    /// Adds the values of the points of each batch to its grid. There are points and grids.
+    /// Adds the values of each batch entry's points to its grid. Neither the points nor the grids may be empty.
     fn spread(&self, values: &RawArray, grids: &RawArray) -> Result<()> {
         let (b, op, plan) = (self.b, self.op, self.plan);
         let (size, block) = (self.real.size(), Block::new(&self.tiles, self.real.size()));
         let part = block.part(plan.points);
-        // cuts at a multiple of `part`, but the first, may lie within a tile
+        // all cuts but the first may lie within a tile; they are at multiples of `part`
         let later = (plan.points - 1) / part;
         let per_grid = rules::count(op, &[later, block.cells()], 2 * size)?;
         let jobs = self.tiles.count().max(later) * block.jobs_per_tile();
@@ -274,22 +273,23 @@ impl<'a> Task<'a> {
                     Grid { blocks: [blocks, 1, 1], threads: block.threads(), shared: block.groups * block.bytes };
                 let pointers = [self.sorted.pointer(), from, to, windows.pointer(), self.polynomials.pointer()];
                 let [sorted, from, to, windows, polynomials] = &pointers;
-                // SAFETY: the arguments match the parameters of `spread`; the arrays have the lengths that they say,
-                // and the block has the shared memory of its jobs.
+                // SAFETY: the arguments match the parameters of `spread`; the arrays have the lengths that the
+                // arguments state, and the block has the shared memory of its jobs.
                 unsafe { b.launch(op, &kernel, grid, &[sorted, from, to, windows, polynomials, &launch])? };
             }
         }
         Ok(())
     }
 
-    /// Stores the values of each grid at the points. There are points and grids.
+    /// Interpolates each grid at the points. Neither the points nor the grids may be empty.
     fn interpolate(&self, grids: &RawArray, values: &RawArray) -> Result<()> {
         let (b, op, plan) = (self.b, self.op, self.plan);
         let lanes = (self.tiles.width as usize).next_power_of_two();
         let tag = LANES[plan.grid.len() - 1][lanes.ilog2() as usize - 1];
         let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", tag, &[self.real]))?;
         let mut grid = Grid::over(plan.points.saturating_mul(lanes));
-        // a block has the weights of its points for all grids, but few points have many blocks
+        // a block computes the weights of its points once for all its grids; if there are few points, the grids are
+        // divided among several blocks
         grid.blocks[1] = (BLOCKS / grid.blocks[0] as usize).clamp(1, plan.batch) as u32;
         let argument = InterpolateArgument {
             tiles: self.tiles,
@@ -301,12 +301,13 @@ impl<'a> Task<'a> {
         };
         let arguments: [&dyn Argument; 5] =
             [&self.sorted.pointer(), &grids.pointer(), &values.pointer(), &self.polynomials.pointer(), &argument];
-        // SAFETY: the arguments match the parameters of `interpolate`; the arrays have the lengths that they say.
+        // SAFETY: the arguments match the parameters of `interpolate`; the arrays have the lengths that the arguments
+        // state.
         unsafe { b.launch(op, kernel, grid, &arguments) }
     }
 }
 
-/// Number of grids that are spread to at the same time, for a number of jobs and of bytes of windows for each.
+/// Number of grids that a launch spreads to, given the number of jobs and the bytes of windows per grid.
 fn together(batch: usize, jobs: usize, windows: usize) -> usize {
     let by_memory = MOST_WINDOWS.checked_div(windows).unwrap_or(batch);
     // the kernels count jobs with 32 bits

@@ -1,4 +1,4 @@
-//! Comparison with the CPU on every layout, if cuFFT is installed.
+//! Tests that compare transforms with the CPU backend on every layout, if cuFFT is installed.
 
 use super::*;
 use crate::{

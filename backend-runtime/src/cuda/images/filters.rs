@@ -15,7 +15,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// The dtypes of the extreme filters.
+/// The dtypes of the minimum and maximum filters.
 const ORDERED: [DType; 12] = [
     DType::Int8,
     DType::Int16,
@@ -116,7 +116,7 @@ struct Poles {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Poles {}
 
-/// The coefficients of the interpolating spline of this order.
+/// Coefficients of the spline of this order that interpolates `x`.
 pub fn spline_filter(on: OpContext<'_>, x: &RawArray, order: usize, mode: Boundary) -> Result<RawArray> {
     spline_filter_along(on.backend, on.op, x, 0..x.shape.len(), order, mode)
 }

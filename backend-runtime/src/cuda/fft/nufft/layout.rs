@@ -2,30 +2,30 @@
 
 use crate::{Error, Result, cuda::kernel::Argument, rules, spreading::MAX_WIDTH};
 
-/// Aimed length of a tile along each axis, for grids of one to three axes.
+/// Target length of a tile along each axis, for grids of one to three axes.
 const TILE: [usize; 3] = [256, 16, 8];
 
-/// Most tiles of a grid; more than fit into the memory of any device.
+/// Maximum number of tiles of a grid; grids with more tiles fit into the memory of no device.
 const MOST_TILES: usize = 1 << 26;
 
-/// Points whose kernel values a block keeps at the same time; the kernels have the same constant.
+/// Number of points whose kernel values a block keeps at a time; the kernels have the same constant.
 const TOGETHER: usize = 32;
 
-/// Aimed most bytes of shared memory of a block, so that several blocks run on a multiprocessor. A slab of one plane
-/// may need more, up to 48 KiB, which every device has.
+/// Target maximum of a block's shared memory, in bytes, so that several blocks run on a multiprocessor. A slab of one
+/// plane may need more, up to 48 KiB, which every device has.
 const SHARED: usize = 40 << 10;
 
-/// Aimed least and most number of threads of a block.
+/// Target minimum and maximum number of threads per block.
 const THREADS: [usize; 2] = [64, 256];
 
-/// Least number of points between two cuts.
+/// Minimum number of points between two cuts.
 const LEAST_PART: usize = 512;
 
 /// Counterpart of the struct `Tiles` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Tiles {
-    /// Lengths of the grid's axes, the contiguous one first, and 1 for axes that it does not have.
+    /// Lengths of the grid's axes, beginning with the contiguous axis; 1 for missing axes.
     pub length: [u32; 3],
     /// Number of tiles along each axis: 1 or an even number. Tiles with one tile between them have windows that do not
     /// overlap.
@@ -38,7 +38,8 @@ pub struct Tiles {
 unsafe impl Argument for Tiles {}
 
 impl Tiles {
-    /// The tiles of a grid. They depend on nothing else, so that points may be sorted before the values are known.
+    /// The tiles of a grid. They depend only on the grid and the width, so that points can be sorted before the values
+    /// are known.
     pub fn new(op: &'static str, grid: &[usize], width: usize) -> Result<Tiles> {
         let axes = grid.len();
         let mut tiles = Tiles { length: [1; 3], tiles: [1; 3], axes: axes as u32, width: width as u32 };
@@ -57,13 +58,13 @@ impl Tiles {
         self.tiles.iter().map(|&n| n as usize).product()
     }
 
-    /// Length of the array of sorted points: a record for each point, and where each tile begins.
+    /// Length of the array of sorted points: a record for each point, and the start of each tile.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes as usize + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.count() + 1)], size_of::<i64>())
     }
 
-    /// Lengths of the longest window along each axis.
+    /// Maximum length of a window along each axis.
     fn window(&self) -> [u32; 3] {
         let of_axis = |axis: usize| self.length[axis].div_ceil(self.tiles[axis]) + self.width - 1;
         std::array::from_fn(|axis| if axis < self.axes as usize { of_axis(axis) } else { 1 })
@@ -78,12 +79,12 @@ fn cuts(length: usize, aimed: usize, width: usize) -> usize {
     wanted.min(most).max(1)
 }
 
-/// The windows of a block that spreads, and its threads.
+/// Windows and threads of a block that spreads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
     /// Lengths of a window.
     pub window: [u32; 3],
-    /// Length of a slab of a window along axis 2, and number of slabs.
+    /// Length of a slab of a window along axis 2, and the number of slabs.
     pub slab: u32,
     pub slabs: u32,
     /// Whether a job has all slabs: if the window is longer than the grid, two slabs have the same cells of the grid.
@@ -102,7 +103,7 @@ impl Block {
         let (axes, width) = (tiles.axes as usize, tiles.width as usize);
         let window = tiles.window();
         let plane = (window[0] * window[1]) as usize * 2 * size;
-        // lines, weights and spots of the kernels' `Memory`
+        // sizes of the arrays `lines`, `weights` and `spots` of the kernels' struct `Memory`
         let tables = TOGETHER * (2 * width * size + (axes - 1) * width * size + 8);
         let fitting = (SHARED.saturating_sub(tables) / plane).clamp(1, window[2] as usize);
         let slabs = (window[2] as usize).div_ceil(fitting);
@@ -141,8 +142,8 @@ impl Block {
         if self.is_whole { 1 } else { self.slabs as usize }
     }
 
-    /// Number of points between two cuts. If all points are in one tile, a block spreads so many, and then adds the
-    /// windows of all other blocks, which takes three times as long for a window's cells as for a point.
+    /// Number of points between two cuts. If all points are in one tile, a block spreads this number of points, and
+    /// then adds the windows of all other blocks. Adding a window is assumed to take as long as spreading three points.
     pub fn part(&self, points: usize) -> usize {
         let balanced = (3.0 * points as f64).sqrt() as usize;
         LEAST_PART.max(self.cells()).max(balanced).next_multiple_of(TOGETHER)

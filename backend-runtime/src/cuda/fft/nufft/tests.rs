@@ -1,4 +1,4 @@
-//! Comparison with the CPU.
+//! Tests that compare spreading and interpolation with the CPU backend.
 
 use super::*;
 use crate::{
@@ -15,7 +15,7 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// An evenly scattered number from 0 to 1.
+/// Term `i` of an evenly distributed sequence of numbers from 0 to 1.
 fn scattered(i: usize, seed: f64) -> f64 {
     (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0)
 }
@@ -36,7 +36,7 @@ struct Case {
     extent: f64,
     grid: Vec<usize>,
     width: usize,
-    /// Axes before those of the grid.
+    /// Lengths of the batch axes, which precede the grid's axes.
     front: Vec<usize>,
     axis: isize,
 }
@@ -89,7 +89,7 @@ impl Case {
         nufft_sort(on::<T>(b, "nufft_sort"), &points.raw, &self.grid, self.width)
     }
 
-    /// Compares both directions with the CPU, with and without sorted points.
+    /// Compares spreading and interpolation with the CPU, with and without sorted points.
     fn check<T: ComplexFloat>(&self, b: &Cuda, tolerance: f64) {
         let what = format!("{} {self:?}", T::DTYPE);
         let (beta, axis, width) = (self.beta(), self.axis, self.width);
@@ -119,7 +119,7 @@ fn upload<T: Element>(b: &Cuda, x: ArrayD<T>) -> CudaArray<T> {
     b.from_ndarray(x.into_shared()).unwrap()
 }
 
-/// For each number of axes and width, in both dtypes.
+/// Tests each number of axes with several widths, in both dtypes.
 #[test]
 fn sums_are_those_of_the_cpu() {
     let Some(b) = device() else { return };
@@ -127,7 +127,7 @@ fn sums_are_those_of_the_cpu() {
         Case::new(1, 3.0, &[1], 2, &[], -1),
         Case::new(40, 9.0, &[12], 7, &[2], 0),
         Case::new(33, 100.0, &[3], 16, &[], -1),
-        // many tiles, which do not divide the grid
+        // many tiles, whose number does not divide the grid's length
         Case::new(90, 3.1, &[1500], 3, &[], -1),
         Case::new(60, 3.1, &[1100], 16, &[2, 3], 0),
         Case::new(60, 3.1, &[9, 14], 7, &[2], -1),
@@ -147,20 +147,20 @@ fn sums_are_those_of_the_cpu() {
     }
 }
 
-/// Tiles with many points are cut, and the windows of later parts go through memory.
+/// Tiles with many points are cut; the windows after the first cut are stored in device memory before they are added.
 #[test]
 fn many_points_in_one_place() {
     let Some(b) = device() else { return };
     Case::new(30_000, 1e-3, &[40, 50], 3, &[], -1).check::<Complex<f32>>(&b, 1e-5);
     Case::new(3_000, 3.0, &[20], 7, &[2], -1).check::<Complex<f64>>(&b, 1e-13);
-    // in windows of two slabs, which the same block has, or two blocks
+    // windows of two slabs, which one block or two blocks handle
     for grid in [[7, 16, 7], [16, 7, 7]] {
         let case = Case::new(5_200, 0.3, &grid, 7, &[], -1);
         let block = Block::new(&Tiles::new("test", &case.grid, case.width).unwrap(), 8);
         assert_eq!((block.slabs, block.is_whole, case.n / block.part(case.n)), (2, grid[0] == 7, 2));
         case.check::<Complex<f64>>(&b, 1e-13);
     }
-    // cuts lie in some tiles of several
+    // only some of the tiles are cut
     Case::new(2_500, 3.0, &[600], 2, &[2], 0).check::<Complex<f64>>(&b, 1e-13);
     Case::new(9_000, 1.6, &[16, 5, 16], 2, &[], -1).check::<Complex<f64>>(&b, 1e-13);
 }
@@ -198,7 +198,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
     for width in [2, 3, 7, 16] {
         let case = Case::new(2, 0.0, &[64], width, &[], -1);
         let points = upload(&b, array(&[2, 1], |i| 3.0 * i as f64));
-        // the first cells beyond the neighbourhood of the point at 0, whose cell is 0
+        // the first cells outside the neighbourhood of the point at 0, which is in cell 0
         let bad = Complex::new(f64::INFINITY, f64::NAN);
         let beyond = width / 2 + 1..22;
         let grid = array(&[64], |cell| if beyond.contains(&cell) { bad } else { Complex::new(1.0, 0.0) });
@@ -213,7 +213,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
 #[test]
 fn sorted_points_of_every_dtype() {
     let Some(b) = device() else { return };
-    // keys of 8, 16 and 32 bits
+    // the grids need keys of 8, 16 and 32 bits
     for grid in [&[12][..], &[8, 5_000], &[65_600, 256]] {
         let case = Case::new(37, 20.0, grid, 6, &[], -1);
         for_dtype::<f64>(&b, &case);
@@ -227,14 +227,14 @@ fn sorted_points_of_every_dtype() {
         let expected = cpu::nufft_sort(&CPU, &points.into_shared(), &case.grid, case.width).unwrap();
         let tiles = Tiles::new("test", &case.grid, case.width).unwrap();
         let (axes, n) = (case.grid.len(), case.n);
-        // the places are those of the CPU, and each point is there once
+        // the positions equal the CPU's, and each point occurs once
         let records = |x: &[i64]| {
             let mut records: Vec<Vec<i64>> = x[..n * (axes + 1)].chunks(axes + 1).map(<[i64]>::to_vec).collect();
             records.sort_by_key(|record| record[axes]);
             records
         };
         assert_eq!(records(got.as_slice().unwrap()), records(expected.as_slice().unwrap()));
-        // points are in their tiles, in order
+        // the points are sorted by tile
         let (sorted, starts) = got.as_slice().unwrap().split_at(n * (axes + 1));
         assert_eq!((starts.len(), starts[0], starts[starts.len() - 1]), (tiles.count() + 1, 0, n as i64));
         for (i, record) in sorted.chunks(axes + 1).enumerate() {
@@ -250,7 +250,7 @@ fn sorted_points_of_every_dtype() {
     }
 }
 
-/// The software device checks every access.
+/// The software device verifies that every access is in bounds.
 #[test]
 fn sorted_points_of_another_plan_are_refused_or_harmless() {
     let Some(b) = device() else { return };
@@ -278,7 +278,7 @@ fn sorted_points_of_another_plan_are_refused_or_harmless() {
             run(right.iter().enumerate().map(|(i, &x)| if i < records { x } else { bad }).collect()).unwrap();
             run(vec![bad; right.len()]).unwrap();
         }
-        // starts that go up and down, so that tiles share points
+        // the starts alternately rise and fall, so that tiles share points
         let turns = |i: usize| if i.is_multiple_of(2) { 0 } else { n as i64 };
         run(right.iter().enumerate().map(|(i, &x)| if i < records { x } else { turns(i) }).collect()).unwrap();
     }
@@ -303,7 +303,7 @@ fn no_points_and_no_grids() {
     assert_eq!(case.interpolate(&b, &points, &upload(&b, case.grids::<C>()), None).unwrap().shape, [0, 2]);
 }
 
-/// The errors are those of the CPU.
+/// The errors equal those of the CPU backend.
 #[test]
 fn refusals() {
     let Some(b) = device() else { return };
