@@ -18,7 +18,7 @@ pub(crate) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str) -> OpContext<'b>
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of a call, with its dtype in the type.
+/// The result of a call, as a typed array.
 #[track_caller]
 pub(crate) fn typed<T: Element>(x: Result<RawArray>) -> CudaArray<T> {
     CudaArray::from_raw("typed", x.unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! The table's `aten` mappings: one op of libtorch per row.
+//! The op table's `aten` mappings, each from a row to one op of libtorch.
 
 use super::{
     Torch, TorchArray,
@@ -18,8 +18,8 @@ pub struct Aten {
 }
 
 impl Aten {
-    /// The row `op`, mapped to the overload `overload` of libtorch's op `name`: `Aten::new("add", "aten::add",
-    /// "Tensor", DtypeStrategy::Parts)`.
+    /// Maps the row `op` to the overload `overload` of libtorch's op `name`: `Aten::new("add", "aten::add", "Tensor",
+    /// DtypeStrategy::Parts)`.
     pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
@@ -38,7 +38,7 @@ impl Aten {
 
 /// Conversion of an op's results to a row's result: an array, a list or a tuple.
 pub trait FromTensors: Sized {
-    /// Takes the results in order; `back` undoes the row's dtype detour.
+    /// Takes the results in order; `back` converts them back from the dtype of the call to the row's dtype.
     fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
 }
 

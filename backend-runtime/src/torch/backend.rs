@@ -1,4 +1,4 @@
-//! The backend: a device of libtorch and a random stream.
+//! The torch backend: a device of libtorch, and a random stream.
 
 use super::{
     array::{TorchArray, from_host, to_host},
@@ -18,7 +18,7 @@ use std::{any::Any, fmt};
 /// libtorch on one device. Cheap to clone; clones share the random stream.
 #[derive(Clone, Debug)]
 pub struct Torch {
-    /// -1 for the CPU, else the GPU's number.
+    /// -1 for the CPU, else the GPU's ordinal.
     pub(super) index: i32,
     /// Whether CPU loops read and write this backend's tensors in place.
     pub(super) in_place: bool,
@@ -70,7 +70,7 @@ impl Torch {
         &self.host
     }
 
-    /// -1 for the CPU, else the GPU's number.
+    /// -1 for the CPU, else the GPU's ordinal.
     #[inline(always)]
     pub(super) fn index(&self) -> i32 {
         self.index

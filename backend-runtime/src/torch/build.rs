@@ -1,4 +1,4 @@
-//! Compilation of `shim.cpp` against the headers of the libtorch that was found, once per version, into a cache folder.
+//! Compiles `shim.cpp` against the headers of the libtorch that was found, once per version, into a cache folder.
 
 use super::locate::{library, unavailable};
 use crate::{

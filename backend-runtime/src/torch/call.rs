@@ -167,12 +167,12 @@ impl Drop for Results {
 pub type OpContext<'b> = crate::raw::OpContext<'b, Torch>;
 
 impl OpContext<'_> {
-    /// Refuses the dtype bool, for loops whose results would be no bools.
+    /// Returns an error for the dtype bool, for loops whose results would not be bools.
     pub fn require_numbers(self) -> Result<()> {
         if self.dtype == DType::Bool { Err(Error::DType { op: self.op, dtype: self.dtype }) } else { Ok(()) }
     }
 
-    /// Refuses arrays of another dtype than that of the call.
+    /// Returns an error if an array's dtype differs from the call's dtype.
     pub fn require(self, arrays: &[&Tensor]) -> Result<()> {
         match arrays.iter().find(|x| !x.is(self.dtype)) {
             None => Ok(()),

@@ -35,13 +35,14 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
     }
 }
 
-/// Converts integers to bfloat16 with a single rounding, through float64, whose last bit is set if digits were lost.
+/// Converts integers to bfloat16 with a single rounding, through a float64 whose last bit is set if digits were lost.
 fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     let to = DType::BFloat16;
     if from.size() < 8 {
         return narrow(on, &on.cast(x, DType::Float64)?, to);
     }
-    // the upper half of uint64 is negative as int64, so it is halved; the lost bit is kept by setting the last bit
+    // numbers in the upper half of uint64 are negative as int64, so they are halved; the lost bit is kept by setting
+    // the last bit
     let (mut bits, mut is_halved) = (x.clone(), None);
     if from == DType::UInt64 {
         bits = on.call(&ops::VIEW_DTYPE, args![x, DType::Int64])?;
@@ -88,8 +89,8 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if to == DType::Int64 {
         return on.select(&above, Number::of(i64::MAX), &on.cast(&safe, DType::Int64)?);
     }
-    // uint64 is computed in the bits of int64: a number in the upper half is its excess over 2^63, with the first bit
-    // set
+    // uint64 is computed in the bits of int64: a number in the upper half is represented by its excess over 2^63, with
+    // the first bit set
     let half = Number::of(2_f64.powi(63));
     let upper = on.call(&ops::GE, args![&safe, half])?;
     let lower = on.select(&upper, &on.call(&ops::SUB, args![&safe, half])?, &safe)?;

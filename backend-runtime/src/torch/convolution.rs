@@ -25,7 +25,7 @@ fn is_integer(dtype: DType) -> bool {
 }
 
 /// Convolution: each result is the sum of the kernel's products with the elements under it.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
     x: &Tensor,
@@ -58,8 +58,8 @@ pub fn conv(
     on.leave(via, on.call(schema, arguments)?)
 }
 
-/// Transposed convolution: each element times the kernel is added at the kernel's position in the result.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+/// Transposed convolution: adds the kernel times each element to the result, at the element's position.
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,
     x: &Tensor,

@@ -1,5 +1,5 @@
-//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Rows that have only an
-//! expression run as loops over host memory.
+//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Ops for which the op table
+//! has only an expression run as loops over host memory.
 
 pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 
@@ -238,7 +238,7 @@ pub fn pow(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Ten
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.cast(&power, on.dtype)
         }
-        // libtorch's complex power is inaccurate, and complex128 has digits to spare
+        // libtorch's complex power is inaccurate, so it is computed in complex128, which has digits to spare
         DType::Complex64 | DType::Complex128 => {
             let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];
@@ -268,8 +268,8 @@ fn parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((on.call(&ops::REAL, args![x])?, on.call(&ops::IMAG, args![x])?))
 }
 
-/// `1 / x`. For complex numbers, the conjugate over the squared magnitude: libtorch's quotient loses the signs of
-/// zeros, and overflows.
+/// `1 / x`. For complex numbers, the conjugate divided by the squared magnitude, because libtorch's quotient loses the
+/// signs of zeros and overflows.
 pub fn reciprocal(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Complex {
         return on.call(&ops::RECIPROCAL, args![x]);

@@ -23,7 +23,7 @@ fn signed(strides: &[usize]) -> Vec<isize> {
 }
 
 /// A host tensor as an ndarray that shares its memory. `None` if the tensor is on a GPU or too small to be worth
-/// sharing, or if an ndarray cannot have its layout or its bools.
+/// sharing, if an ndarray cannot have its layout, or if it has invalid bools.
 pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let tensor = x.tensor();
     if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {
@@ -60,8 +60,8 @@ pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: Co
     if status != status::DONE {
         return Err(shim().error(TO, status, &""));
     }
-    // SAFETY: libtorch returned a tensor with a handle that keeps the elements alive, and because of which nobody
-    // writes to them. Lazy conjugation and negation are resolved in all tensors of this backend.
+    // SAFETY: libtorch returned a tensor with a handle that keeps the elements alive and prevents anyone from writing
+    // to them. Lazy conjugation and negation are resolved in all tensors of this backend.
     unsafe { ManagedTensor::from_legacy(made, flags) }.map_err(|why| why.within(TO))
 }
 

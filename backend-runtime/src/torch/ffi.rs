@@ -214,13 +214,13 @@ fn open(place: &Place) -> Result<Shim> {
         loaded => loaded?,
     };
     check_version(&cpu, &functions)?;
-    // never unloaded, because tensors and their functions may live as long as the process
+    // the libraries are never unloaded, because tensors and their functions may live as long as the process
     std::mem::forget((cpu, cuda, library));
     Ok(functions)
 }
 
-/// Refuses a shim built for another version than the loaded libtorch. A libtorch before 2.7 does not report its
-/// version, and is accepted.
+/// Returns an error if the shim was built for another version than the loaded libtorch's. A libtorch before 2.7 is
+/// accepted, because it does not report its version.
 #[cfg(unix)]
 fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()> {
     // SAFETY: the function has had this type in all versions, and has no side effects.

@@ -1,4 +1,4 @@
-//! Fourier transforms.
+//! Fourier transforms, with libtorch's ops.
 
 use super::{
     call::{OpContext, Schema, args},
@@ -142,9 +142,9 @@ pub fn rfftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<Tensor> {
     frequencies(on, n, n / 2 + 1, d, |on| on.count_up(n / 2 + 1))
 }
 
-/// Values of non-uniform points, spread over grids. libtorch has no such op; the loops of
+/// Spreads values at non-uniform points over grids. libtorch has no such op, so the loops of
 /// [`Numpyish`](crate::numpyish::Numpyish) run on host memory.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_spread(
     on: OpContext<'_>,
     points: &Tensor,
@@ -164,8 +164,8 @@ pub fn nufft_spread(
     placed(on, nufft::nufft_spread_of(points.view(), values.view(), grid, kernel, sorted))
 }
 
-/// Values of grids at non-uniform points, by the loops of [`Numpyish`](crate::numpyish::Numpyish).
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+/// Interpolates grids at non-uniform points, by the loops of [`Numpyish`](crate::numpyish::Numpyish).
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_interpolate(
     on: OpContext<'_>,
     points: &Tensor,
@@ -183,7 +183,7 @@ pub fn nufft_interpolate(
     placed(on, nufft::nufft_interpolate_of(points.view(), grid.view(), kernel, sorted.as_ref().map(Hosted::view)))
 }
 
-/// The order in which points are spread.
+/// Sorts points into the order in which they are spread.
 pub fn nufft_sort(on: OpContext<'_>, points: &Tensor, grid: &[usize], width: usize) -> Result<Tensor> {
     placed(on.with_dtype(DType::Int64), nufft::nufft_sort_of(hosted(on, points)?.view(), grid, width))
 }

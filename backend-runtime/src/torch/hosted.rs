@@ -41,7 +41,8 @@ impl Hosted<'_> {
     }
 }
 
-/// The elements of a tensor of this device and of the call's dtype, on the host.
+/// Makes a tensor's elements accessible on the host. The tensor must be on the backend's device and have the call's
+/// dtype.
 pub(super) fn hosted<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>> {
     on.require(&[x])?;
     let (device, index) = (x.device(), on.backend.index());

@@ -1,5 +1,6 @@
 //! Images: libtorch has no splines, and its samplers support few boundary modes. The loops of
-//! [`Numpyish`](crate::numpyish::Numpyish) run on host memory instead; tensors on a GPU are copied there and back.
+//! [`Numpyish`](crate::numpyish::Numpyish) run on host memory instead. Tensors on a GPU are copied to the host, and the
+//! results are copied back.
 
 use super::{
     call::OpContext,
@@ -11,7 +12,7 @@ use crate::{
     numpyish::images::{self as loops, Spline},
 };
 
-/// The coefficients of the interpolating spline of this order.
+/// Coefficients of the spline of this order that interpolates `x`.
 pub fn spline_filter(on: OpContext<'_>, x: &Tensor, order: usize, mode: Boundary) -> Result<Tensor> {
     placed(on, loops::spline_filter_of(hosted(on, x)?.view(), order, mode))
 }
@@ -46,7 +47,7 @@ pub fn grid_sample(
 }
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn affine_transform(
     on: OpContext<'_>,
     x: &Tensor,
@@ -66,7 +67,7 @@ pub fn affine_transform(
 }
 
 /// Resamples the array on another grid over the same extent.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn zoom(
     on: OpContext<'_>,
     x: &Tensor,

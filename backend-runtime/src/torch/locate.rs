@@ -23,18 +23,18 @@ pub fn library(torch: &Path, name: &str) -> PathBuf {
     torch.join("lib").join(format!("{}{name}{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX))
 }
 
-/// A libtorch folder that may be loaded from.
+/// A folder from which libtorch may be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The folder `torch`, without symbolic links.
     pub torch: PathBuf,
-    /// How the folder was found, which determines the checks before loading.
+    /// The origin of the folder, which determines the checks before loading.
     pub trust: Trust,
 }
 
-/// The folders with the libraries to which one of libtorch's libraries is linked: the library's own folder, and
-/// NVIDIA's packages, on which libtorch's wheel depends. The path must have no symbolic links, because the loader
-/// starts from the real path.
+/// The folders that may hold the dependencies of one of libtorch's libraries: the library's own folder, and NVIDIA's
+/// packages, on which libtorch's wheel depends. The path must have no symbolic links, because the loader starts from
+/// the real path.
 #[cfg_attr(not(unix), allow(dead_code, reason = "libtorch is loaded on Unix only"))]
 pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     let Some(beside) = library.parent() else { return Vec::new() };
@@ -50,7 +50,7 @@ pub fn libtorch() -> Result<PathBuf> {
     find().map(|place| place.torch)
 }
 
-/// Like [`libtorch`], but the result also says how the folder was found.
+/// Like [`libtorch`], but also returns the origin of the folder.
 pub fn find() -> Result<Place> {
     if let Some(given) = env::var_os("LIBTORCH").filter(|v| !v.is_empty()) {
         let given = PathBuf::from(given);
@@ -72,7 +72,7 @@ pub fn find() -> Result<Place> {
     )))
 }
 
-/// The first usable folder; the reasons why earlier ones were refused are added to `refused`.
+/// The first usable folder; adds to `refused` the reasons why earlier folders were refused.
 fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) -> Option<Place> {
     folders.into_iter().find_map(|folder| {
         in_folder(&folder, Trust::Found).unwrap_or_else(|why| {

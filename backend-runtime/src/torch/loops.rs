@@ -1,7 +1,7 @@
-//! Rows whose expressions no op of libtorch computes: the loops of [`Numpyish`](crate::numpyish::Numpyish) run on host
-//! memory. The result overwrites a tensor that was passed by value if nothing else uses its memory; otherwise it is a
-//! new array, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied
-//! back.
+//! Ops that the op table defines by an expression and that libtorch lacks: the loops of
+//! [`Numpyish`](crate::numpyish::Numpyish) run on host memory. The result overwrites a tensor that was passed by value
+//! if nothing else uses its memory; otherwise it is a new array, which becomes a tensor without a copy. Tensors on a
+//! GPU are copied to the host, and the result is copied back.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -25,7 +25,7 @@ use std::{borrow::Cow, ptr};
 macro_rules! run {
     ($b:ident, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
         $(let $x = OnHost::new($b, F::NAME, &$x)?;)*
-        // SAFETY: the kernel is that of the op over operands of these dtypes.
+        // SAFETY: the kernel belongs to this op with operands of these dtypes.
         unsafe { run($b, $kernel, ptr::from_ref($f).cast(), [$($x.given::<F::Out>()),*]) }
     }};
 }
@@ -150,7 +150,7 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    /// This operand for an op whose result has the dtype `U`.
+    /// Prepares this operand for an op whose result has the dtype `U`.
     fn given<U: Element>(&self) -> Given<'_> {
         let over = match self {
             OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),

@@ -1,4 +1,4 @@
-//! Shapes: reordering, joining, splitting, repeating. The results are views if libtorch can make them.
+//! Reordering, joining, splitting and repeating. The results are views if libtorch can make them.
 
 use super::{
     call::{OpContext, args},
@@ -17,7 +17,7 @@ pub fn reshape(on: OpContext<'_>, x: &Tensor, shape: &[isize]) -> Result<Tensor>
     on.reshape(x, &rules::infer(on.op, x.shape(), shape)?)
 }
 
-/// The elements, in C order, along one axis.
+/// The elements in C order, as a one-dimensional array.
 pub fn flatten(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.reshape(x, &[x.size()])
 }
@@ -52,7 +52,7 @@ pub fn expand_dims(on: OpContext<'_>, x: &Tensor, axis: Axes) -> Result<Tensor> 
     on.reshape(x, &lengths)
 }
 
-/// The array without these axes, which must have length 1.
+/// The array without the given axes, which must have length 1.
 pub fn squeeze(on: OpContext<'_>, x: &Tensor, axis: Axes) -> Result<Tensor> {
     on.call(&ops::SQUEEZE, args![x, &rules::single_axes(on.op, axis, x.shape())?])
 }
@@ -71,7 +71,7 @@ pub fn broadcast_arrays(on: OpContext<'_>, xs: &[&Tensor]) -> Result<Vec<Tensor>
     xs.iter().map(|x| on.call(&ops::EXPAND, args![*x, &shape])).collect()
 }
 
-/// The argument for a list of arrays.
+/// Converts a list of arrays to an argument of a libtorch op.
 fn list<'a>(xs: &[&'a Tensor]) -> Arg<'a> {
     Arg::Tensors(Tensors::of(xs.iter().copied().map(Some)))
 }

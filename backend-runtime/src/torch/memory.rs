@@ -1,5 +1,5 @@
-//! Description and memory use of libtorch's devices. The memory use of the CPU is that of the host, and libtorch's
-//! allocator counts that of a GPU. A device is a number here; -1 is the CPU.
+//! Description and memory use of libtorch's devices. For the CPU, the memory use is the host's; for a GPU, libtorch's
+//! allocator counts it. Devices are integers here: -1 is the CPU, and other values are GPU ordinals.
 
 use super::{ffi, tensor::device_name};
 #[cfg(feature = "cuda")]
@@ -41,7 +41,7 @@ pub(super) fn reset_peak(backend: &'static str, index: i32) -> Result<()> {
     if index < 0 {
         return host::reset_peak(backend);
     }
-    // SAFETY: the function accepts any number, and returns an error if it is not the number of a GPU.
+    // SAFETY: the function accepts any integer, and returns an error if it is not the ordinal of a GPU.
     on_gpu("reset_peak_memory", index, |shim| unsafe { (shim.reset_peak)(index) })
 }
 
@@ -50,7 +50,7 @@ pub(super) fn free_cache(index: i32) -> Result<()> {
     if index < 0 {
         return Ok(());
     }
-    // SAFETY: the function accepts any number, and returns an error if it is not the number of a GPU.
+    // SAFETY: the function accepts any integer, and returns an error if it is not the ordinal of a GPU.
     on_gpu("free_cache", index, |shim| unsafe { (shim.free_cache)(index) })
 }
 

@@ -173,5 +173,5 @@ ops! {
 /// `copy_`, which writes to its argument, so it may be used only for tensors without another handle.
 pub static COPY_IN_PLACE: Schema = Schema::in_place("aten::copy_", "");
 
-/// `index_put_`, which also writes to its argument.
+/// `index_put_`, which writes to its argument, so it may be used only for tensors without another handle.
 pub static INDEX_PUT_IN_PLACE: Schema = Schema::in_place("aten::index_put_", "");

@@ -1,6 +1,6 @@
-//! Random numbers, generated as described in [`crate::random`], so that they are the same on every backend. On the CPU
-//! they come from the same code as those of the other backends, and on a GPU from libtorch's integer ops; there, normal
-//! numbers may differ in the last digits, because they take logarithms and sines.
+//! Random numbers, generated as described in [`crate::random`], so that they are the same on every backend. On the CPU,
+//! the code of the other backends computes them. On a GPU, libtorch's integer ops compute them; normally distributed
+//! numbers may then differ in the last digits, because they need logarithms and sines.
 
 mod distributions;
 
@@ -84,7 +84,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
 struct Words {
     /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
     even: Tensor,
-    /// Words 1 and 3 of the blocks, likewise.
+    /// Words 1 and 3 of the blocks, with the same dtype and shape.
     odd: Tensor,
 }
 
@@ -117,7 +117,7 @@ impl Words {
         Ok(Words { even, odd })
     }
 
-    /// Pairs of words as numbers of 64 bits, with the even word in the high half; there are two per block.
+    /// Pairs of words as 64-bit integers, with the even word in the high half; there are two per block.
     fn bits(&self, on: OpContext<'_>) -> Result<Tensor> {
         let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
         on.call(&ops::BITWISE_OR, args![&high, &self.odd])
@@ -149,7 +149,7 @@ fn reals(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
     Ok(rules::count(on.op, shape, size)? * (size / on.dtype.to_real().size()))
 }
 
-/// An array of the reals in their order; each complex number takes two of them.
+/// Arranges the reals, in order, as an array of this shape; each complex number takes two reals.
 fn from_reals(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Complex {
         return on.reshape(reals, shape);
@@ -158,8 +158,8 @@ fn from_reals(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<Tens
     on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])
 }
 
-/// The upper limit in the real dtype, and the number that replaces values that rounding moves up to it: the next number
-/// below it, or the limit itself if the lower limit equals it.
+/// The upper limit in the real dtype, and the replacement for values that rounding moves up to the limit. The
+/// replacement is the next number below the limit, or the limit itself if the lower limit equals it.
 fn last_below(dtype: DType, low: f64, high: f64) -> Result<(Number, Number)> {
     dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => {
         let [from, to] = [low, high].map(<T as Element>::from_f64);

@@ -23,7 +23,7 @@ fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>) -> OpCont
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of an op, with its dtype in the type.
+/// The result of an op, as a typed array.
 fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
     CudaArray::from_raw("typed", x?)
 }

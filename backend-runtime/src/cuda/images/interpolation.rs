@@ -129,7 +129,7 @@ pub fn grid_sample(
 }
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn affine_transform(
     on: OpContext<'_>,
     x: &RawArray,
@@ -159,7 +159,7 @@ pub fn affine_transform(
 }
 
 /// Resamples the array on another grid over the same extent.
-#[allow(clippy::too_many_arguments)] // the parameters of the row
+#[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn zoom(
     on: OpContext<'_>,
     x: &RawArray,

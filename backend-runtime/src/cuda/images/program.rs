@@ -16,7 +16,7 @@ pub static PROGRAM: Program = Program {
 /// The dtypes that interpolation supports.
 pub const FLOATS: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
 
-/// Refuses an image of another dtype than that of the call, and numbers of another dtype than that of its real part.
+/// Returns an error unless `x` has the dtype of the call, and all `numbers` have the corresponding real dtype.
 pub(super) fn require(on: OpContext<'_>, x: &RawArray, numbers: &[&RawArray]) -> Result<()> {
     on.require(&[x])?;
     on.with_dtype(on.dtype.to_real()).require(numbers)

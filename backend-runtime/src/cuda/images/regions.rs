@@ -24,7 +24,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The dtypes of parent indices, narrow first.
+/// The dtypes of parent indices, narrowest first.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
 /// The kernels, listed for the check that all kernels compile.
@@ -111,7 +111,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let table = b.uninit_raw(op, DType::Int64, &[others.len(), 2])?;
     b.upload(op, others.as_flattened(), &table)?;
 
-    // the narrow dtype can hold all element numbers, and its largest value means "no element"
+    // the narrow dtype can hold all element indices, and its largest value means "no element"
     let is_narrow = n < u32::MAX as usize;
     let parent = PARENTS[usize::from(!is_narrow)];
     let is_small = n < 1 << 31;
@@ -140,9 +140,9 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
         b.kernel(op, &PROGRAM, Instance::new("sum_counts", "", &[]))?,
     );
     let (to, of, counts, size) = (out.pointer(), parents.pointer(), counts.pointer(), n as u64);
-    // SAFETY: the arguments match the parameters of the kernels: arrays of `n` elements, a table with as many rows as
-    // the lattice says, and a count for each tile and one more. Each kernel is instantiated for the dtype of the
-    // parents.
+    // SAFETY: the arguments match the parameters of the kernels: arrays of `n` elements, a table with the number of
+    // rows that `lattice` states, a count for each tile, and the total. Each kernel is instantiated for the dtype of
+    // the parents.
     unsafe {
         b.launch(op, runs, elements, &[&of, &x.pointer(), &lattice])?;
         b.launch(op, kernel("label_join")?, elements, &[&of, &table.pointer(), &lattice])?;

@@ -1,7 +1,7 @@
 //! Indexing by lists of indices: one kernel gathers elements, and one writes values.
 //!
 //! The index arrays and masks of a list become one array of offsets into the array. The smallest `i64` marks an offset
-//! whose index is out of range, or whose element receives a later value; the kernels skip such offsets.
+//! whose index is out of range, or whose element is overwritten by a later value; the kernels skip such offsets.
 
 use super::RANKS;
 use crate::cuda::{
@@ -43,7 +43,7 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// The part of an array that a list of indices selects; a view if the list has only slices, numbers and new axes.
+/// The elements that a list of indices selects; a view if the list has only slices, integers and new axes.
 pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     let selection = Selection::of(op, b, &x.shape, index.iter())?;
@@ -239,7 +239,7 @@ impl Picked {
     }
 
     /// The offsets in `x` of the elements that the index arrays select, as a contiguous array. With `with_places`, also
-    /// the flat number of each selected element among all elements that the index arrays can select.
+    /// the flat index of each selected element among all elements that the index arrays can select.
     fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
         let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
         let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
@@ -297,10 +297,10 @@ impl Picked {
 
 /// A bounds check of index arrays that is running on the device.
 struct Bounds {
-    /// For each indexed axis, the position of the first out-of-range index, or all bits set if there is none; then one
-    /// such entry for all axes together.
+    /// For each indexed axis, the position of the first out-of-range index, or all bits set if there is none. The last
+    /// entry is for all axes together.
     found: RawArray,
-    /// For each offset, the flat number of its element among the elements that the index arrays can select.
+    /// For each offset, the flat index of its element among the elements that the index arrays can select.
     places: RawArray,
     /// For each check, the entry of `found`, the axis, the length of the axis, and the indices.
     checks: Vec<(usize, usize, usize, RawArray)>,
@@ -323,7 +323,7 @@ impl Bounds {
         checks.try_for_each(|(k, axis, len, indices)| super::result(b, op, &self.found(*k), indices, *axis, *len))
     }
 
-    /// Leaves the first out-of-range index, if there is one, to be reported by the next call that waits for the device.
+    /// Notes the first out-of-range index, if there is one; the next call that waits for the device reports it.
     fn note(&self, b: &Cuda, op: &'static str) -> Result<()> {
         let mut checks = self.checks.iter();
         checks
@@ -343,13 +343,13 @@ impl Bounds {
         let lengths = [n as u64, len as u64];
         let arguments: [&dyn Argument; 3] = [&last.pointer(), &self.places.pointer(), &lengths];
         // SAFETY: the arguments match the parameters of `last_of`: an entry for each of `len` elements, and `n` element
-        // numbers.
+        // indices.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         let kernel = b.kernel(op, &PROGRAM, Instance::new("drop_earlier", "", &[]))?;
         let pointers = [offsets.pointer(), self.places.pointer(), last.pointer()];
         let arguments: [&dyn Argument; 4] = [&pointers[0], &pointers[1], &pointers[2], &(n as u64)];
-        // SAFETY: the arguments match the parameters of `drop_earlier`: `n` offsets with their places, and the last
-        // offset of each place.
+        // SAFETY: the arguments match the parameters of `drop_earlier`: `n` offsets, the element of each offset, and
+        // the last offset of each element.
         unsafe { b.launch(op, kernel, Grid::over(n), &arguments)? };
         Ok(offsets)
     }

@@ -61,7 +61,7 @@ pub fn getitem(on: OpContext<'_>, x: &RawArray, slices: &[Slice]) -> Result<RawA
     Ok(dropped.fold(cut, |x, (axis, _)| x.without(axis)))
 }
 
-/// Refuses index arrays of another dtype than int64, because the kernels read their memory in this dtype.
+/// Returns an error if an index array is not int64, because the kernels read its memory in this dtype.
 pub(super) fn require_indices(b: &Cuda, op: &'static str, arrays: &[&RawArray]) -> Result<()> {
     OpContext::new(b, op, DType::Int64).require(arrays)
 }
@@ -93,21 +93,21 @@ impl BoundsCheck {
         Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
     }
 
-    /// Leaves the first out-of-range index, if there is one, to be reported by the next call that waits for the device.
+    /// Notes the first out-of-range index, if there is one; the next call that waits for the device reports it.
     fn note(self, b: &Cuda, op: &'static str) -> Result<()> {
         note(b, op, self.found.pointer(), &self.indices, self.axis, self.len)
     }
 }
 
-/// Leaves an out-of-range index, whose position the kernel wrote at address `found`, to be reported by the next call
-/// that waits for the device.
+/// Notes an out-of-range index, whose position the kernel wrote at address `found`; the next call that waits for the
+/// device reports it.
 pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let outside = Outside::index(op, axis, len);
     noted(b, op, outside, found, indices)
 }
 
-/// Leaves an error about row pointers that do not ascend from 0 to `stored` for the next call that waits for the
-/// device; the kernel wrote the position of the first wrong pointer at address `found`.
+/// Notes that row pointers do not ascend from 0 to `stored`; the next call that waits for the device reports the error.
+/// The kernel wrote the position of the first wrong pointer at address `found`.
 pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
     noted(b, op, Outside::pointers(op, stored), found, indptr)
 }
@@ -241,8 +241,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     Ok(out)
 }
 
-/// [`combined`], for 16-bit floats in float32: a sum that is rounded after each of many additions would stop growing,
-/// and a product would overflow or underflow on the way.
+/// Computes [`combined`] for 16-bit floats in float32. In 16 bits, a sum that is rounded after each of many additions
+/// would stop growing, and a product could overflow or underflow before the last factor.
 fn combined_wide(
     on: OpContext<'_>,
     name: &'static str,
@@ -255,7 +255,7 @@ fn combined_wide(
         return combined(on, name, x, indices, values, axis);
     }
     on.require(&[x, values])?;
-    // before the casts, which may need more memory than there is
+    // this check precedes the casts, which may need more memory than is available
     rules::scattered(on.op, &x.shape, &indices.shape, &values.shape, axis)?;
     let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
     let result = {
@@ -357,7 +357,7 @@ pub fn scatter(
     let (b, op) = (on.backend, on.op);
     let given = Scatter::new(on, x, indices, values, axis)?;
     if given.n > 0 {
-        // for each index of the axis, the number of the last value written there, or -1
+        // for each index of the axis, the position of the last value written there, or -1
         let last = b.uninit_raw(op, DType::Int64, &[given.len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let many = given.indices.size();
@@ -444,7 +444,7 @@ pub fn nonzero(on: OpContext<'_>, x: &RawArray) -> Result<Vec<RawArray>> {
     Ok((0..x.shape.len()).map(|axis| places.sliced(0, axis, 1, 1).without(0)).collect())
 }
 
-/// Indices of the true elements, one row each.
+/// Indices of the true elements, one row per element.
 pub fn argwhere(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     MaskIndices::of(on.backend, on.op, x)?.places(on.backend, true)
 }

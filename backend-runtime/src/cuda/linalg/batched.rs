@@ -126,11 +126,11 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// The triangle that is read of a stored, column-major matrix.
+/// The triangle of a column-major matrix that the library reads.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
-    /// Whether the diagonal is taken as 1, and the elements of the matrix there are ignored.
+    /// Whether the diagonal is assumed to be 1, so that the stored diagonal is ignored.
     pub(super) unit: bool,
 }
 

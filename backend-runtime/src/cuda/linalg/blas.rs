@@ -102,7 +102,7 @@ fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cubl
     }
 }
 
-/// Makes one call of cuBLAS; the addresses are those of the first matrix, the second and the result.
+/// Makes one call of cuBLAS. The addresses are of the first matrix, the second matrix and the result.
 ///
 /// # Safety
 /// The pointers refer to memory of the device, and all matrices of the call lie within it.

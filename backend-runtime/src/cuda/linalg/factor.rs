@@ -165,7 +165,7 @@ pub fn qr(on: OpContext<'_>, x: &RawArray, mode: QrMode) -> Result<[RawArray; 2]
     Ok([q, creation::triangle(on, &r, 0, false)?])
 }
 
-/// The two factors; the elements of the second below the diagonal are meaningless.
+/// The two factors; the elements below the diagonal of the second factor are meaningless.
 fn qr_of(b: &Cuda, op: &'static str, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
     let [of_q, of_r] = rules::qr(op, &x.shape, complete, x.dtype.size())?;
     let (m, n) = rules::matrix(op, &x.shape)?;

@@ -11,7 +11,7 @@ pub(crate) struct Matrix {
 /// dimension, which is the distance between columns in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// Whether the matrix is row-major, which is the transpose in column-major order.
+    /// Whether the matrix is row-major, so that cuBLAS reads its transpose.
     pub(crate) by_rows: bool,
     pub(crate) leading: i64,
 }
@@ -55,12 +55,12 @@ pub(crate) struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// The axis whose batches one call computes: the longest one.
+    /// The axis along which one call computes all batches: the longest axis.
     fn inside(&self) -> Option<usize> {
         (0..self.shape.len()).max_by_key(|&axis| (self.shape[axis], axis))
     }
 
-    /// Offsets of left, right and result for each call.
+    /// Offsets of the left matrix, the right matrix and the result for each call.
     pub(crate) fn offsets(&self) -> Vec<[isize; 3]> {
         let inside = self.inside();
         let mut all = vec![[0; 3]];
@@ -71,7 +71,7 @@ impl Batches<'_> {
         all
     }
 
-    /// The call, without its offsets. `None` if cuBLAS cannot read a matrix.
+    /// The parameters that all calls share; `None` if cuBLAS cannot read a matrix.
     pub(crate) fn call(&self, matrices: [Matrix; 3], rows: usize, inner: usize, columns: usize) -> Option<Call> {
         let left = matrices[0].stored(rows, inner)?;
         let right = matrices[1].stored(inner, columns)?;

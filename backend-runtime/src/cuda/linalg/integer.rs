@@ -29,7 +29,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
 /// Side of the square tile of results that one block computes.
 const SIDE: usize = 64;
 
-/// Number of terms that justify a further block for the same sum.
+/// Minimum number of terms per block if several blocks compute one sum.
 const TERMS: usize = 1024;
 
 /// Number of blocks that keep a large device busy.
@@ -42,7 +42,8 @@ pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let batches = Merged::new(&[&left, &right]);
     let (rows, inner, columns) = (operands.rows, operands.inner, operands.columns);
     let blocks = rows.div_ceil(SIDE).saturating_mul(columns.div_ceil(SIDE)).saturating_mul(batches.n());
-    // few results with many terms: several blocks share the terms of each result, and their sums are added afterwards
+    // if there are few results with many terms, several blocks share the terms of each result, and their sums are added
+    // afterwards
     let parts = (ENOUGH / blocks.min(ENOUGH)).min(inner.div_ceil(TERMS)).max(1);
     let terms = inner.div_ceil(parts);
     let parts = inner.div_ceil(terms);

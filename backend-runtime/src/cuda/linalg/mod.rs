@@ -1,5 +1,5 @@
-//! Matrix products: cuBLAS for floats, and kernels of this crate for integers, which wrap, and for sparse matrices.
-//! Factorizations: cuSOLVER, and cuBLAS for many small matrices.
+//! Matrix products, with cuBLAS for floats, and with kernels of this crate for integers, which wrap, and for sparse
+//! matrices. Factorizations, with cuSOLVER, and with cuBLAS for many small matrices.
 
 mod batched;
 mod blas;
@@ -61,7 +61,7 @@ pub fn matmul(on: OpContext<'_>, x1: &RawArray, x2: &RawArray) -> Result<RawArra
     Ok(out)
 }
 
-/// A view of the diagonals of the matrices that two axes form; it has the diagonals along a new last axis.
+/// A view of the diagonals of the matrices that two axes form; the diagonals are along a new last axis.
 pub fn diagonal(on: OpContext<'_>, x: &RawArray, offset: isize, axis1: isize, axis2: isize) -> Result<RawArray> {
     on.backend.check(on.op, x)?;
     let diagonal = rules::Diagonal::of(on.op, &x.shape, offset, [axis1, axis2], x.dtype.size())?;

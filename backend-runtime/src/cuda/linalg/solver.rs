@@ -1,5 +1,5 @@
 //! Calls of cuSOLVER for one matrix at a time, or for a whole batch if cuSOLVER has a batched function. The calls
-//! allocate the work areas that the library asks for, and leave one error code per matrix.
+//! allocate the work areas that the library requests, and write one error code per matrix.
 
 use super::stack::Stack;
 use crate::{
@@ -235,7 +235,7 @@ pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Re
     })
 }
 
-/// The singular vectors that [`gesvd`] computes, as cuSOLVER's letters.
+/// The singular vectors that [`gesvd`] computes; the values are cuSOLVER's letters.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Vectors {
     None = b'N' as isize,
@@ -332,7 +332,8 @@ fn mode(vectors: bool) -> Mode {
 /// manual does not mention.
 const MOST: usize = 1 << 14;
 
-/// Splits a batch into parts that one call can take; yields the first matrix and the number of matrices of each part.
+/// Splits a batch into ranges that one call can process; yields the first matrix and the number of matrices of each
+/// range.
 pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item = (usize, usize)> {
     // some functions also count the elements of a call in 32 bits
     let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MOST);

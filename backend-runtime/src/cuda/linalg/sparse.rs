@@ -1,8 +1,8 @@
-//! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE checks no indices and has no
-//! integers.
+//! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE does not check indices and does not
+//! support integers.
 //!
-//! The kernels check the pointers and indices that they use. As for all index arrays, the next call that waits for the
-//! device reports an invalid one.
+//! The kernels check the pointers and indices that they use. The next call that waits for the device reports an invalid
+//! pointer or index, as it does for all index arrays.
 
 use crate::{
     DType, Result,
@@ -137,8 +137,8 @@ fn product(
         unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
     } else {
         let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
-        // SAFETY: the arguments match the parameters of the kernel, and the arrays have these sizes, as the row's rule
-        // has checked. The kernels skip pointers and indices that are out of range.
+        // SAFETY: the arguments match the parameters of the kernel, and the op's rule has checked that the arrays have
+        // these sizes. The kernels skip pointers and indices that are out of range.
         unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
     }
     note_pointers(b, op, wrong, &indptr, p.stored)?;

@@ -77,7 +77,7 @@ fn jacobi(
     let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
     batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
     notes.note(b, op, &codes)?;
-    // `v` stores its columns one after the other, and these are the rows of its transpose
+    // `v` is stored by columns, which are the rows of its transpose
     if x.dtype != x.dtype.to_real() {
         v.conjugate(b)?;
     }
@@ -118,7 +118,7 @@ fn one_by_one(
     let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
     solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
     notes.note(b, op, &codes)?;
-    // for a transpose, left and right vectors change places; their columns in memory are the rows of the result
+    // for a transpose, left and right vectors are exchanged; their columns in memory are the rows of the result
     Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
 }
 

@@ -111,7 +111,7 @@ impl Stack {
         b.uninit_raw(self.op, dtype, &[self.batch, of_each])
     }
 
-    /// Checks elements and corrects them as the flags `what` say; see the kernel.
+    /// Checks elements and corrects them as the flags `what` require; the flags are in `tidying`.
     pub(super) fn tidy(&self, b: &Cuda, kept: Kept, what: u32, notes: &Notes) -> Result<()> {
         let dtype = self.array.dtype;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("tidy", "", &[dtype]))?;
@@ -141,7 +141,7 @@ pub(super) fn swapped(x: &RawArray) -> RawArray {
     x.permuted(&order)
 }
 
-/// The part of a column-major matrix that is used; the values are those in the kernel.
+/// The part of a column-major matrix that is used; the kernel uses the same values.
 #[derive(Clone, Copy)]
 pub(super) enum Kept {
     All = 0,

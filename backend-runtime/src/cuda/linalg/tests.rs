@@ -1,4 +1,4 @@
-//! Tests of shapes, and comparison with the CPU, on a device or the software driver.
+//! Tests of shapes, and comparisons with the CPU backend, on a GPU or the software driver.
 
 use super::*;
 use crate::{
@@ -17,7 +17,7 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// Implements functions with the dtype in the type.
+/// Defines wrappers of ops that take and return typed arrays.
 macro_rules! functions {
     ($($f:ident($($x:ident),*; $($n:ident: $other:ty),*);)*) => {$(
         fn $f<T: Element>(b: &Cuda, $($x: &CudaArray<T>,)* $($n: $other),*) -> Result<CudaArray<T>> {

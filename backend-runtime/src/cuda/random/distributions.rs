@@ -1,5 +1,5 @@
-//! Distributions whose numbers take a varying number of draws: each element has its own stream, and the numbers equal
-//! those of the CPU bit for bit ([`samplers`](crate::random::samplers)).
+//! Random distributions that need a varying number of draws per element. Each element has its own stream, and the
+//! results equal the CPU's bit for bit ([`samplers`](crate::random::samplers)).
 
 use super::super::{
     OpContext,
@@ -31,7 +31,7 @@ pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     reals.chain(counts).chain(shares).chain([Instance::new("multinomial", "", &[])]).collect()
 });
 
-/// The kernel for parameters of dtype `of` and numbers of dtype `to`.
+/// The kernel for parameters of dtype `of` and results of dtype `to`.
 fn instance(distribution: Distribution, of: DType, to: DType) -> Instance {
     let name = match distribution {
         Distribution::Exponential => "Exponential",
@@ -77,7 +77,7 @@ pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: Parameter<
     sampled(on, Distribution::Binomial, DType::Int64, shape, &[p], [n as f64, 0.0])
 }
 
-/// Multinomial random counts: how many of `n` trials fall into each category.
+/// Multinomial random counts: the number of `n` trials that fall into each category.
 pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &RawArray) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     b.check(op, weights)?;
@@ -187,12 +187,12 @@ mod tests {
     };
     use ndarray::{ArrayD, IxDyn};
 
-    /// The elements, if they have the dtype of those that are expected.
+    /// Copies `got` to the host; panics unless it has the dtype of the expected elements.
     fn host<T: Element>(b: &Cuda, _expected: &HostArray<T>, got: RawArray) -> HostArray<T> {
         b.to_ndarray(&CudaArray::from_raw("random", got).unwrap()).unwrap()
     }
 
-    /// Numbers equal those of the CPU bit for bit, for parameters that reach every branch.
+    /// Random numbers equal the CPU's bit for bit, for parameters that reach every branch.
     #[test]
     fn numbers_are_those_of_the_cpu() {
         let Some(b) = device() else { return };

@@ -96,7 +96,7 @@ fn along_axis(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bo
     reduced(b, op, x, None, axis.as_slice(), keepdims, fold)
 }
 
-/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead, whose layout is that of
+/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead, which have the layout of
 /// `x`.
 fn reduced(
     b: &Cuda,
@@ -119,7 +119,7 @@ fn reduced(
     Ok(plan.shaped(results, keepdims))
 }
 
-/// A reduction of a formula's values, whose layout is that of `x`; `None` if these kernels do not have the reduction,
+/// A reduction of a formula's values, which have the layout of `x`; `None` if the kernels do not support the reduction,
 /// or if its results have another dtype than `result`.
 pub(super) fn of_formula(
     b: &Cuda,
@@ -208,7 +208,7 @@ pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Res
 }
 
 /// The sum of squared distances from the mean, divided by n - correction, in two passes, which avoids cancellation.
-/// Each pass recomputes a formula's values; their layout is that of `x`.
+/// Each pass recomputes a formula's values, which have the layout of `x`.
 #[allow(clippy::too_many_arguments)] // the parameters of `var` and `std`, and a formula's values
 fn spread(
     b: &Cuda,

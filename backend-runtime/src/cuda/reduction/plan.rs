@@ -27,7 +27,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Maximum size of the members in bytes: the limit on kernel arguments, less the other arguments.
+    /// Maximum size of the members in bytes, which leaves room for the other kernel arguments.
     pub(crate) const MOST: usize = 1024;
 
     /// A common traversal of the inputs along these axes.
@@ -52,7 +52,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// `axes` are distinct axes of `x`. If [`Values`] are reduced, only the layout of `x` matters.
+    /// Plans a fold of `x` over distinct `axes`. If [`Values`] are reduced, only the layout of `x` matters.
     pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -146,7 +146,8 @@ impl Plan {
                                 let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
                                 let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
                                 // SAFETY: the arguments match the parameters of `reduce_formula`. Both walks stay
-                                // within every input; results, given values and accumulators are those of `reduce`.
+                                // within every input; results, given values and accumulators have the same sizes as for
+                                // `reduce`.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
                             more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
@@ -217,7 +218,7 @@ struct Split {
     width: u32,
     /// Whether adjacent threads work on adjacent results.
     columns: bool,
-    /// Whether elements are loaded in packs of several.
+    /// Whether several elements are loaded at once.
     vectors: bool,
     /// Number of blocks for all results.
     blocks: u32,
@@ -231,8 +232,9 @@ impl Split {
     /// Number of blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    /// `columns` says whether adjacent results are closer in memory than adjacent elements of one result. `per_pack` is
-    /// the number of elements loaded at once, or 1.
+    /// Splits the reduction of `n` elements to each of `results` results. `columns` says whether adjacent results are
+    /// closer in memory than adjacent elements of one result. `per_pack` is the number of elements loaded at once, or
+    /// 1.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
         // number of threads per result: each thread gets a few elements, and adjacent threads of a warp read adjacent
         // memory

@@ -1,4 +1,4 @@
-//! Quantiles of sorted rows.
+//! Quantiles over axes, computed from sorted rows.
 
 use crate::{
     Axes, DType, Interpolation, Result,
@@ -55,7 +55,7 @@ pub fn quantile(
     Ok(out)
 }
 
-/// Refuses a `q` outside 0 to 1. Copies one flag to the host.
+/// Returns an error if an element of `q` is outside 0 to 1. Copies one flag to the host.
 fn check_range(on: OpContext<'_>, q: &RawArray) -> Result<()> {
     let OpContext { backend: b, op, .. } = on;
     if q.size() == 0 {
@@ -73,7 +73,7 @@ fn check_range(on: OpContext<'_>, q: &RawArray) -> Result<()> {
     }
 }
 
-/// The kernel's number for a method.
+/// The kernel's code for an interpolation method.
 fn number(method: Interpolation) -> u32 {
     match method {
         Interpolation::Linear => 0,
@@ -109,7 +109,7 @@ mod tests {
         Interpolation::Nearest,
     ];
 
-    /// Quantiles by the raw function, of arrays with their dtype in the type.
+    /// Calls the raw function `quantile` with typed arrays.
     fn quantile<T: Real>(
         b: &Cuda,
         x: &CudaArray<T>,

@@ -127,7 +127,7 @@ fn scan(
         return Ok(());
     }
     let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
-    // a short lane does not have enough work for a block
+    // a short lane does not have enough work for a whole block
     let columns = nearest < x.strides[axis].unsigned_abs() || length <= 32;
     let split = Split::new(lanes.n(), length, columns);
     let kernel_scan = KernelScan {
@@ -235,7 +235,7 @@ pub fn diff(
     Ok(current)
 }
 
-/// The array with `before` and `after` joined to its ends; `None` if there is neither.
+/// The array with `before` and `after` joined to its ends; `None` if both are absent.
 fn with_edges(
     on: OpContext<'_>,
     x: &RawArray,
@@ -273,7 +273,7 @@ mod tests {
 
     const CPU: Numpyish = Numpyish::new();
 
-    /// Running sums by the raw function, of arrays with their dtype in the type.
+    /// Calls the raw function `cumulative_sum` with typed arrays.
     fn cumulative_sum<T: Element>(
         b: &Cuda,
         x: &CudaArray<T>,
@@ -316,7 +316,7 @@ mod tests {
         check::<bf16>(&b, &[2, 30], 1e-2);
     }
 
-    /// Lanes long enough to be shared by several blocks.
+    /// Tests lanes that are long enough to be split among several blocks.
     #[test]
     fn long_lanes() {
         let Some(b) = device() else { return };

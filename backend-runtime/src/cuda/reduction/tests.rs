@@ -1,4 +1,4 @@
-//! Comparison with the CPU, on a device or the software driver.
+//! Tests that compare reductions with the CPU backend, on a GPU or the software driver.
 
 use super::*;
 use crate::{
@@ -19,7 +19,7 @@ pub(super) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of an op, with its dtype in the type.
+/// The result of an op, as a typed array.
 pub(super) fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
     CudaArray::from_raw("typed", x?)
 }
@@ -98,7 +98,7 @@ fn floats_over_all_axes_and_layouts() {
     floats::<Complex<f32>>(&b, SHAPES[3], 1e-5);
 }
 
-/// Sizes that are split among several blocks.
+/// Tests sizes that are split among several blocks.
 #[test]
 fn large_arrays() {
     let Some(b) = device() else { return };

@@ -42,8 +42,8 @@ pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -
     Ok(order.view(vec![order.size()], vec![1], 0))
 }
 
-/// Sorts `x` along an axis. `result` makes an array of shape (rows, length) from the sorted rows, which is returned
-/// with the axes of `x`.
+/// Sorts `x` along an axis. `result` makes an array of shape (rows, length) from the sorted rows; this array is
+/// returned with the axes of `x`.
 fn along(
     b: &Cuda,
     op: &'static str,

@@ -1,4 +1,4 @@
-//! Rows of keys, and their sorting.
+//! Sorts rows of integer keys: short rows in shared memory, and longer rows by radix sort.
 
 use crate::{
     DType, DTypeKind, Error, Result,
@@ -22,7 +22,7 @@ pub(crate) static PROGRAM: Program = Program {
     )),
 };
 
-/// The instances of these kernels, listed for the check that all kernels compile.
+/// The instances of the kernels in `PROGRAM`, listed for the check that all kernels compile.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
@@ -50,7 +50,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     all
 });
 
-/// A kernel for keys; with `pairs`, each key has its element's position.
+/// The kernel for keys of a dtype; with `pairs`, each key is sorted together with its element's position.
 fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     let tag = match (key, pairs) {
         (DType::UInt32, true) => "u32, true",
@@ -83,7 +83,7 @@ pub(crate) struct Rows {
     order: Option<RawArray>,
 }
 
-/// The information that is wanted about the sorted elements.
+/// The requested information about the sorted elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Only values, without the sign of a zero or the bits of a NaN.
@@ -93,7 +93,8 @@ pub(crate) enum Wanted {
 }
 
 impl Rows {
-    /// Sorts the elements of `x`, taken in C order, in rows of `length`, which must divide the number of elements.
+    /// Divides the elements of `x`, in C order, into rows of `length`, and sorts each row. `length` must divide the
+    /// number of elements.
     pub(crate) fn sorted(
         b: &Cuda,
         op: &'static str,

@@ -1,4 +1,4 @@
-//! Comparison with the CPU, on a device or the software driver.
+//! Tests that compare sorting and searching with the CPU backend, on a GPU or the software driver.
 
 use super::*;
 use crate::{
@@ -15,17 +15,17 @@ use ndarray::{ArrayD, IxDyn, arr1};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// [`super::sort`] of an array with its dtype in the type.
+/// Calls [`super::sort`] with a typed array.
 fn sort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<RawArray> {
     super::sort(on::<T>(b, "sort"), &x.raw, axis, descending)
 }
 
-/// [`super::argsort`] of an array with its dtype in the type.
+/// Calls [`super::argsort`] with a typed array.
 fn argsort<T: Ordered>(b: &Cuda, x: &CudaArray<T>, axis: isize, descending: bool) -> Result<RawArray> {
     super::argsort(on::<T>(b, "argsort"), &x.raw, axis, descending)
 }
 
-/// [`super::searchsorted`] of arrays with their dtype in the type.
+/// Calls [`super::searchsorted`] with typed arrays.
 fn searchsorted<T: Ordered>(b: &Cuda, x1: &CudaArray<T>, x2: &CudaArray<T>, side: Side) -> Result<RawArray> {
     super::searchsorted(on::<T>(b, "searchsorted"), &x1.raw, RawOperand::Array(&x2.raw), side, None)
 }

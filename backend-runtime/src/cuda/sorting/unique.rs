@@ -26,21 +26,22 @@ pub fn unique_counts(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
     Ok([distinct.values(b)?, distinct.counts(b)?])
 }
 
-/// The distinct elements, and the index of each element's value among them.
+/// The distinct elements, and for each element of `x` the index of its value among the distinct elements.
 pub fn unique_inverse(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
     let b = on.backend;
     let distinct = Distinct::of(b, on.op, x)?;
     Ok([distinct.values(b)?, distinct.inverse(b, &x.shape)?])
 }
 
-/// The distinct elements, the first index of each, the index of each element's value among them, and the counts.
+/// The distinct elements, the index of the first occurrence of each, for each element of `x` the index of its value
+/// among the distinct elements, and the number of occurrences of each.
 pub fn unique_all(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 4]> {
     let b = on.backend;
     let distinct = Distinct::of(b, on.op, x)?;
     Ok([distinct.values(b)?, distinct.firsts(b)?, distinct.inverse(b, &x.shape)?, distinct.counts(b)?])
 }
 
-/// Sorted elements, with marks on those that begin a new value.
+/// Sorted elements, with a mark on the first element of each distinct value.
 struct Distinct {
     op: &'static str,
     n: usize,
@@ -101,9 +102,10 @@ impl Distinct {
     }
 }
 
-/// Sorts complex numbers in NumPy's order; returns them and their original indices. They are ordered by real part, then
-/// by imaginary part; after them come numbers with a NaN imaginary part, then with a NaN real part, then with both.
-/// Sorts stably by one key after another, the least important first.
+/// Sorts complex numbers in NumPy's order; returns the sorted numbers and their original indices. Numbers without NaN
+/// are first, sorted by real part and then by imaginary part. Numbers with a NaN imaginary part follow, then numbers
+/// with a NaN real part, then numbers with both. The function sorts stably by one key after another, beginning with the
+/// least important key.
 fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
     let n = x.size();
     let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);
@@ -137,7 +139,7 @@ fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&
     unsafe { b.launch(op, kernel, Grid::over(n), arguments) }
 }
 
-/// The elements of a contiguous array along one axis.
+/// A one-dimensional view of a contiguous array.
 fn flat(x: &RawArray) -> RawArray {
     x.view(vec![x.size()], vec![1], x.offset)
 }

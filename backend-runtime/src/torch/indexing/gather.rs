@@ -1,5 +1,5 @@
 //! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in the
-//! position of the axes of index arrays, and in the treatment of numbers among index arrays.
+//! position of the axes of index arrays, and in the treatment of integers among index arrays.
 
 use super::from_zero;
 use crate::torch::{
@@ -15,8 +15,8 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// The part that a list of indices selects: a view if the list has only slices, numbers and new axes, and no slice runs
-/// backwards.
+/// The elements that a list of indices selects: a view if the list has only slices, integers and new axes, and no slice
+/// runs backwards.
 pub fn get(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>) -> Result<Tensor> {
     let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
     let picked = Picked::new(on, &selection, index, on.dtype.size())?;

@@ -66,7 +66,7 @@ fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Re
     }
 }
 
-/// Refuses indices outside 0 to `len` - 1.
+/// Returns an error if an index is outside 0 to `len` - 1.
 pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<()> {
     if indices.size() == 0 {
         return Ok(());
@@ -112,7 +112,7 @@ pub fn take_along_axis(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: is
     on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
-/// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, except one value per
+/// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, but with one entry per
 /// index along the axis.
 fn places(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<(usize, Tensor)> {
     on.require(&[x, values])?;
@@ -232,7 +232,7 @@ pub fn nonzero(on: OpContext<'_>, x: &Tensor) -> Result<Vec<Tensor>> {
     on.list(&ops::UNBIND, args![&rows, 1_i64])
 }
 
-/// Indices of the true elements, one row each.
+/// Indices of the true elements, one row per element.
 pub fn argwhere(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])
 }

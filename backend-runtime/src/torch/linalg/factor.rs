@@ -23,7 +23,7 @@ fn any(on: OpContext<'_>, x: &Tensor) -> Result<bool> {
     Ok(on.item(&on.call(&ops::ANY, args![&flat, Axes::from(0), false])?)? != 0)
 }
 
-/// Refuses elements that are infinite or NaN.
+/// Returns an error if an element is infinite or NaN.
 fn require_finite(on: OpContext<'_>, x: &Tensor) -> Result<()> {
     let finite = on.call(&ops::ISFINITE, args![x])?;
     if any(on, &on.call(&ops::LOGICAL_NOT, args![&finite])?)? { Err(rules::not_finite(on.op)) } else { Ok(()) }

@@ -107,7 +107,7 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// Refuses factors of another dtype than that of the call, and structure arrays that are not int64.
+/// Returns an error if a factor has another dtype than the call, or if a structure array is not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
     on.require_numbers()?;
     on.require(&factors)?;
@@ -145,7 +145,7 @@ fn carrier(dtype: DType) -> DType {
     computed(dtype).detour(dtype).carrier(dtype)
 }
 
-/// Each stored value times its row of the dense factor.
+/// Multiplies each stored value by its row of the dense factor.
 fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor> {
     if rows.shape().len() == 1 {
         return on.call(&ops::MUL, args![values, rows]);

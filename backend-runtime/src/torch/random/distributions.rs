@@ -1,4 +1,4 @@
-//! Distributions whose numbers take a varying number of draws, computed by the code of the CPU
+//! Random distributions that need a varying number of draws per element, computed by the code of the CPU
 //! ([`samplers`](crate::random::samplers)). For a GPU they are computed on the host too, because libtorch has no loop
 //! that can end separately for each element: the result is copied to the GPU, and array parameters on a GPU are copied
 //! to the host.
@@ -79,7 +79,7 @@ pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: RawOperand
     })
 }
 
-/// Multinomial random counts: how many of `n` trials fall into each category.
+/// Multinomial random counts: the number of `n` trials that fall into each category.
 pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &Tensor) -> Result<Tensor> {
     with_real!(on, T => {
         let weights = TorchArray::<T>::new(on.op, weights.clone())?;
@@ -106,7 +106,7 @@ pub fn random_truncated_normal(
     })
 }
 
-/// The operand with its dtype in the type.
+/// Converts the operand to an operand with its dtype in the type.
 fn operand<T: Element>(on: OpContext<'_>, x: RawOperand<'_, Tensor>) -> Result<Operand<'static, T>> {
     Ok(match x {
         RawOperand::Array(x) => Operand::Array(Cow::Owned(TorchArray::new(on.op, x.clone())?)),

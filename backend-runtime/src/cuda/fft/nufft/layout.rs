@@ -87,10 +87,11 @@ pub struct Block {
     /// Length of a slab of a window along axis 2, and the number of slabs.
     pub slab: u32,
     pub slabs: u32,
-    /// Whether a job has all slabs: if the window is longer than the grid, two slabs have the same cells of the grid.
+    /// Whether a job handles all slabs of a window. This is necessary if the window is longer than the grid, because
+    /// two slabs then contain the same cells of the grid.
     pub is_whole: bool,
-    /// Number of jobs, threads and bytes of shared memory of each, and number of threads with the same cells along
-    /// axes 0 and 1.
+    /// For each block: the number of jobs (`groups`). For each job: the number of threads (`lanes`), the number of
+    /// threads with the same cells along axes 0 and 1 (`layers`), and the bytes of shared memory.
     pub groups: u32,
     pub lanes: u32,
     pub layers: u32,
