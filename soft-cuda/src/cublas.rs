@@ -1,4 +1,4 @@
-//! Stand-ins for the functions of cuBLAS that the backend calls, with its conventions and errors.
+//! Stand-ins for the cuBLAS functions that the backend calls, with cuBLAS's conventions and errors.
 
 mod factor;
 mod gemm;

@@ -1,4 +1,4 @@
-//! Stand-ins for the functions of cuFFT that the backend calls, with its conventions and errors.
+//! Stand-ins for the cuFFT functions that the backend calls, with cuFFT's conventions and errors.
 
 mod plan;
 mod transform;
@@ -42,7 +42,7 @@ struct Plan {
     owns_work: bool,
 }
 
-/// All plans, and the last number used.
+/// All plans by handle, and the handle that was assigned last.
 struct Plans {
     plans: BTreeMap<c_int, Plan>,
     last: c_int,

@@ -1,6 +1,6 @@
-//! Stand-ins for the functions of cuSOLVER that the backend calls, with its conventions and errors. This file has the
-//! handles and the checks of arguments that all functions share; `generic` has the functions for all dtypes, and
-//! `typed` the functions that exist once per dtype.
+//! Stand-ins for the cuSOLVER functions that the backend calls, with cuSOLVER's conventions and errors. This file has
+//! the handles and the checks of arguments that all functions share; `generic` has the functions for all dtypes, and
+//! `typed` has the functions that exist once per dtype.
 
 mod generic;
 mod typed;

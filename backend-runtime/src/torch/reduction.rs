@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Axes, DType, DTypeKind, Interpolation, Result, raw::RawElement, rules};
 
-/// The axes of a reduction, adapted for libtorch, to which an empty list means all axes.
+/// The axes of a reduction, adapted for libtorch, which reads an empty list as all axes.
 struct ReductionAxes {
     x: Tensor,
     axes: Vec<usize>,
@@ -40,7 +40,7 @@ impl ReductionAxes {
         on.call(schema, args![&self.x, &self.axes, self.keepdims])
     }
 
-    /// The array with each result's elements along a last axis, and the shape of the result.
+    /// The array with the elements of each result along a new last axis, and the shape of the result.
     fn flat(&self, on: OpContext<'_>) -> Result<(Tensor, Vec<usize>)> {
         let shape = self.x.shape();
         let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
@@ -221,7 +221,7 @@ pub fn diff(
     on.leave(DtypeStrategy::Parts, d)
 }
 
-/// The array with `before` and `after` joined to its ends; `None` if there is neither.
+/// The array with `before` and `after` joined to its ends; `None` if both are absent.
 fn with_edges(
     on: OpContext<'_>,
     x: &Tensor,
@@ -270,7 +270,7 @@ pub fn quantile(
     on.cast(&on.reshape(&found, &shape)?, on.dtype)
 }
 
-/// Refuses quantiles outside [0, 1].
+/// Returns an error if a quantile is outside [0, 1].
 fn check_quantiles(on: OpContext<'_>, q: &Tensor) -> Result<()> {
     let half = Number::of(0.5_f32);
     let distance = on.call(&ops::ABS, args![&on.call(&ops::SUB, args![&on.cast(q, DType::Float64)?, half])?])?;

@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, all by one stable sort.
+//! Sorting, searching and sets, all based on libtorch's stable sort.
 
 use super::{
     call::{OpContext, args},
@@ -84,7 +84,7 @@ fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
-    // the sum turns -0 into 0; the bits of negative numbers have the opposite order, so all bits except the sign are
+    // adding 0 turns -0 into 0; the bits of negative numbers have the opposite order, so all bits except the sign are
     // inverted
     let integer = signed(on.dtype);
     let plus_zero = on.call(&ops::ADD, args![x, Number::of(0_i64)])?;
@@ -97,13 +97,13 @@ fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::CONTIGUOUS, args![&keys])
 }
 
-/// Sorts complex numbers along one axis in NumPy's order; returns them and their original indices. They are ordered by
-/// real part, then by imaginary part; after them come numbers with a NaN imaginary part, then with a NaN real part,
-/// then with both.
+/// Sorts complex numbers along one axis in NumPy's order; returns the sorted numbers and their original indices.
+/// Numbers without NaN are first, sorted by real part and then by imaginary part. Numbers with a NaN imaginary part
+/// follow, then numbers with a NaN real part, then numbers with both.
 fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let order_of = |key: &Tensor| Ok(on.pair(&ops::SORT, args![key, true, 0_i64, false])?.1);
     let unknown = |part: &Tensor| on.cast(&on.call(&ops::ISNAN, args![part])?, DType::UInt8);
-    // the array is sorted stably by one key after another, the least important first
+    // the array is sorted stably by one key after another, beginning with the least important key
     let mut order = order_of(&on.call(&ops::IMAG, args![x])?)?;
     let mut sorted = on.pick(x, 0, &order)?;
     for step in 0..2 {
@@ -129,7 +129,7 @@ struct Distinct {
     order: Tensor,
     /// For each sorted element, whether it is the first of its value.
     is_first: Tensor,
-    /// Positions of these first elements among the sorted elements.
+    /// Positions, among the sorted elements, of the first element of each value.
     firsts: Tensor,
 }
 
@@ -167,7 +167,7 @@ impl Distinct {
         on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])
     }
 
-    /// The index of each element's value among the distinct values, in the shape of the array.
+    /// For each element of the array, the index of its value among the distinct values, in the shape of the array.
     fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;
@@ -194,13 +194,14 @@ pub fn unique_counts(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     Ok([distinct.values(on)?, distinct.counts(on)?])
 }
 
-/// The distinct elements, and the index of each element's value among them.
+/// The distinct elements, and for each element of `x` the index of its value among the distinct elements.
 pub fn unique_inverse(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     let distinct = Distinct::of(on, x)?;
     Ok([distinct.values(on)?, distinct.inverse(on, x.shape())?])
 }
 
-/// The distinct elements, the first index of each, the inverse and the counts, in this order.
+/// The distinct elements, the index of the first occurrence of each, for each element of `x` the index of its value
+/// among the distinct elements, and the number of occurrences of each.
 pub fn unique_all(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 4]> {
     let distinct = Distinct::of(on, x)?;
     Ok([distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?])

@@ -43,8 +43,8 @@ pub fn interp(
         |x0: &Tensor, y0: &Tensor| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&slope, &sub(&x, x0)?])?, y0]);
     let is_nan = |y: &Tensor| on.call(&ops::ISNAN, args![y]);
     let mut y = line(&x0, &y0)?;
-    // for infinite points, as in NumPy, the line is computed from the other end; if that is NaN and both ends have the
-    // same value, the result is that value
+    // for infinite points, as in NumPy, the line is computed from the other end; if this gives NaN and both ends have
+    // the same value, the result is that value
     y = on.select(&is_nan(&y)?, &line(&x1, &y1)?, &y)?;
     let level = on.call(&ops::EQ, args![&y0, &y1])?;
     y = on.select(&on.call(&ops::LOGICAL_AND, args![&is_nan(&y)?, &level])?, &y0, &y)?;

@@ -1,4 +1,4 @@
-//! Computes dtypes that libtorch does not support for an op, without leaving the device.
+//! Conversions around a libtorch op for dtypes that the op does not support, without leaving the device.
 
 use super::{
     call::{OpContext, args},
@@ -100,7 +100,7 @@ impl Detour {
         }
     }
 
-    /// Converts the tensor `x` for the op; a tensor of another dtype than that of the detour stays unchanged.
+    /// Converts the tensor `x` for the op; a tensor that does not have the detour's dtype stays unchanged.
     pub fn enter(self, on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
         match self {
             Detour::Bits(d) if x.is(d) => on.call(&ops::VIEW_DTYPE, args![x, signed(d)]),
@@ -132,8 +132,8 @@ impl Detour {
         }
     }
 
-    /// Converts a number of the row's dtype for the op; with `Parts` it stays unchanged, as no number can represent the
-    /// parts.
+    /// Converts a number of the row's dtype for the op; with `Parts` it stays unchanged, because no number can
+    /// represent the parts.
     pub fn enter_number(self, n: Number) -> Number {
         let code = |d: DType| super::ffi::code(signed(d));
         match self {
@@ -168,7 +168,8 @@ fn first_bit(dtype: DType) -> u64 {
     1 << (8 * dtype.size() - 1)
 }
 
-/// Flips the first bit of each signed integer, which maps the order of unsigned integers to that of signed ones.
+/// Flips the first bit of each signed integer, which maps the order of unsigned integers to the order of signed
+/// integers.
 fn flip(on: OpContext<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
     let first_bit = Number { code: super::ffi::code(signed(dtype)), bytes: [1 << (8 * dtype.size() - 1), 0] };
     on.call(&ops::BITWISE_XOR, args![x, first_bit])

@@ -81,7 +81,7 @@ impl Tensor {
         DType::ALL.into_iter().find(|dtype| ffi::code(*dtype) == code)
     }
 
-    /// -1 for the host, else the GPU's number.
+    /// -1 for the host, else the GPU's ordinal.
     pub fn device(&self) -> i32 {
         // SAFETY: the tensor is alive.
         unsafe { (shim().device)(self.as_ptr()) }
@@ -216,8 +216,8 @@ impl Arg<'_> {
         Arg::Number(Number::of(x))
     }
 
-    /// The argument in the shim's form; it borrows from `self`. [`Arg::Axes`] are resolved for `ndim` axes and stored
-    /// in `axes`.
+    /// Converts the argument to the shim's `Value`, which borrows from `self`. [`Arg::Axes`] are resolved for `ndim`
+    /// axes and stored in `axes`.
     pub(super) fn value(&self, op: &'static str, ndim: usize, axes: &mut Vec<i64>) -> Result<Value> {
         let value = |tag, word, count| Value { tag, aux: 0, word, count };
         Ok(match self {

@@ -1,4 +1,4 @@
-//! Short names for the steps that most functions of this backend are composed of.
+//! Methods of `OpContext` for the steps that most functions of this backend consist of.
 
 use super::{
     TorchArray,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl OpContext<'_> {
-    /// Converts an array of the call's dtype for an op of libtorch, by the detour of this dtype.
+    /// Converts an array of the call's dtype to the dtype in which the strategy `via` computes it.
     pub fn enter(self, via: DtypeStrategy, x: &Tensor) -> Result<Tensor> {
         via.detour(self.dtype).enter(self, x)
     }
@@ -25,7 +25,7 @@ impl OpContext<'_> {
     }
 
     /// Checks that the operands broadcast to each other, and returns them as tensors of this device, each converted by
-    /// the detour of the call's dtype.
+    /// the strategy `via`.
     pub fn operands<const N: usize>(self, via: DtypeStrategy, xs: [RawOperand<'_, Tensor>; N]) -> Result<[Tensor; N]> {
         let shapes = xs.iter().map(|x| if let RawOperand::Array(x) = x { x.shape() } else { &[] });
         rules::broadcast_all(self.op, shapes)?;

@@ -1,4 +1,4 @@
-//! LU factors and triangular systems of cuBLAS.
+//! Stand-ins for cuBLAS's LU factorizations and triangular solvers.
 
 use super::{Handle, Result, Status, with_handle};
 use crate::{

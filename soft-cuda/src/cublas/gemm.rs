@@ -199,14 +199,15 @@ impl Gemm {
     }
 }
 
-/// The lines in which a matrix is read; each line becomes contiguous.
+/// Whether a matrix is read by rows or by columns; each row or column becomes contiguous.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
     Row,
     Column,
 }
 
-/// Reads the rows x columns operand of a batch after its operation, line by line.
+/// Reads one operand of a batch as contiguous rows or columns. After its operation, the operand has the shape rows x
+/// columns.
 fn lines<T: Stored>(
     x: &Operand,
     batch: i64,

@@ -1,4 +1,4 @@
-//! Transforms of data in device memory in cuFFT's advanced layout.
+//! cuFFT plans: transforms of data in device memory, in the advanced data layout.
 
 use super::transform;
 use crate::{
@@ -87,7 +87,7 @@ impl Direction {
     }
 }
 
-/// The positions of the elements of one side of a transform: element (i, j, k) of batch `b` is at `b * distance + ((i *
+/// The memory layout of the input or output of a transform: element (i, j, k) of batch `b` is at `b * distance + ((i *
 /// embed[1] + j) * embed[2] + k) * stride`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {

@@ -1,4 +1,4 @@
-//! Functions that take dtypes as arguments.
+//! Stand-ins for cuSOLVER's generic functions, which take dtypes as arguments.
 
 use super::{Result, Room, Status, answer, require, submit, with_params};
 use crate::dense::{
@@ -621,9 +621,9 @@ impl General {
     }
 }
 
-/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues come in conjugate pairs, the
-/// one with positive imaginary part first; two columns have the real and imaginary parts of its vector. `None` if the
-/// values do not form pairs.
+/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues form conjugate pairs. The
+/// eigenvalue with the positive imaginary part is first, and two columns have the real and imaginary parts of its
+/// vector. `None` if the values do not form pairs.
 fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Columns)> {
     let n = values.len();
     let (mut w, mut columns) = (Vec::new(), Vec::new());

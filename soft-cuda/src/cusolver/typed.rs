@@ -1,4 +1,4 @@
-//! Functions that exist once per dtype.
+//! Stand-ins for the cuSOLVER functions that exist once per dtype.
 
 use super::{Room, Status, handles, require, submit, with_handle};
 use crate::{

@@ -102,7 +102,7 @@ pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     Some((s.iter().map(|s| s * scale).collect(), u, v))
 }
 
-/// Fills the columns from number `known` on, so that all columns are orthonormal.
+/// Fills the columns from index `known` on, so that all columns are orthonormal.
 fn complete(u: &mut Columns, known: usize) {
     for j in known..u.columns {
         let best = (0..u.rows).map(|place| {

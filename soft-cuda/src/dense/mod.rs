@@ -175,7 +175,7 @@ impl Place {
         Place { dtype, address, rows: length, columns: usize::from(length > 0), leading: length }
     }
 
-    /// The place of the matrix that comes `i` matrices later in a dense batch.
+    /// The place of the matrix that is `i` matrices after this one in a dense batch.
     pub(crate) fn next(self, i: usize) -> Place {
         let bytes = i * self.leading * self.columns * self.dtype.size();
         Place { address: self.address + bytes as u64, ..self }

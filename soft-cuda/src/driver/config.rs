@@ -24,13 +24,13 @@ pub struct Config {
     pub memory: u64,
     /// The order in which blocks and threads run.
     pub order: Order,
-    /// The number of the allocation that fails, from 1 on.
+    /// The allocation that fails, counted from 1.
     pub fail_allocation: Option<u64>,
     /// The destination of counts at exit.
     pub counts: Option<Output>,
     /// Whether allocations that were never freed are listed at exit.
     pub leaks: bool,
-    /// Planted mistakes, each with a part of the names of the kernels and library calls that make it.
+    /// Planted mistakes, each with a substring of the names of the kernels and library calls that make it.
     pub plants: Vec<(Plant, String)>,
 }
 
@@ -77,7 +77,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The largest number of devices; the number of a device takes some bits of its addresses.
+    /// The maximum number of devices; some bits of each address hold the index of its device.
     const MOST_DEVICES: usize = 64;
 
     /// Reads the variables that `get` looks up. The error describes the first invalid one.

@@ -1,4 +1,4 @@
-//! Compares ops on integers and reals of all bit patterns with the scalar functions.
+//! Tests that compare ops with the scalar functions, for integers and reals of all bit patterns.
 
 use super::{array, host, torch};
 use crate::{

@@ -1,5 +1,5 @@
-//! Tests that the right libraries are loaded, and that others are refused. A process loads libtorch only once, so each
-//! case runs this program again in a process of its own, with [`CASE`] set.
+//! Tests that the right libraries are loaded, and that wrong libraries are refused. A process loads libtorch only once,
+//! so each case runs this program again in a separate process, with [`CASE`] set.
 
 use super::torch;
 use crate::{

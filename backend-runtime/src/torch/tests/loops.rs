@@ -7,7 +7,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// `3 * x`, `x - 3 * y`, `x - y * z`
+/// An op that computes `3 * x`, `x - 3 * y` or `x - y * z`, depending on the number of operands.
 struct Of;
 
 impl EachSource for Of {

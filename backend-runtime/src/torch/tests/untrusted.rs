@@ -1,5 +1,5 @@
-//! Ops that a row can name but must not run. Otherwise safe code could change shared memory, or hold a tensor that is
-//! not an array.
+//! Tests that the backend refuses ops that a row can name but must not run. Such ops would let safe code change shared
+//! memory, or hold a tensor that is not an array.
 
 use super::{array, host, torch};
 use crate::{
