@@ -1,5 +1,5 @@
-//! Stand-ins for the functions of NCCL that the backend calls, with its conventions and errors, between threads and
-//! between processes of this machine.
+//! Stand-ins for the NCCL functions that the backend calls, with NCCL's conventions and errors. They connect threads
+//! and processes of this machine.
 
 mod comm;
 mod group;
@@ -115,7 +115,7 @@ pub extern "C" fn ncclGetLastError(_comm: *mut c_void) -> *const c_char {
     status::last().as_ptr()
 }
 
-/// Starts a group: all calls until `ncclGroupEnd` are one piece of work.
+/// Starts a group: all calls until `ncclGroupEnd` are enqueued together.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncclGroupStart() -> u32 {
     group::start();

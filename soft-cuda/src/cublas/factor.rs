@@ -97,7 +97,7 @@ unsafe fn getrs(
 ) -> u32 {
     with_handle(handle, |handle| {
         require(!info.is_null())?;
-        // `info` gets the negated number of the first wrong argument
+        // `info` gets the negated position of the first wrong argument
         let checks = [
             (operation <= 2, 2),
             (n >= 0, 3),

@@ -1,4 +1,4 @@
-//! Copies and fills.
+//! Copies between the host and devices, and fills of device memory.
 
 use super::{
     edge::{call_and_wait, call_in_context},

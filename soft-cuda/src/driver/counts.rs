@@ -22,7 +22,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The counts as numbers, in the order of the fields.
+    /// The counts as an array, in the order of the fields.
     pub fn all(&self) -> [u64; 7] {
         let Counts { launches, allocations, copies_in, bytes_in, copies_out, bytes_out, refused } = *self;
         [launches, allocations, copies_in, bytes_in, copies_out, bytes_out, refused]

@@ -37,26 +37,26 @@ fn attribute(attribute: i32) -> Result<i32> {
         1 => MOST_THREADS as i32,
         2..=4 => MOST_BLOCK[attribute as usize - 2] as i32,
         5..=7 => MOST_GRID[attribute as usize - 5] as i32,
-        // shared memory of a block and constant memory, in bytes; threads of a warp
+        // bytes of shared memory per block, bytes of constant memory, threads per warp
         8 => SHARED as i32,
         9 => 65_536,
         10 => 32,
-        // registers of a block, number of multiprocessors
+        // registers per block, number of multiprocessors
         12 => 65_536,
         16 => 132,
-        // concurrent kernels, unified address space
+        // support for concurrent kernels and for a unified address space
         31 | 41 => 1,
-        // threads, shared memory and registers of a multiprocessor
+        // threads, bytes of shared memory, and registers per multiprocessor
         39 => 2048,
         81 => 228 << 10,
         82 => 65_536,
         75 => CAPABILITY[0],
         76 => CAPABILITY[1],
         97 => MOST_SHARED as i32,
-        // blocks of a multiprocessor, shared memory in bytes that the driver reserves
+        // blocks per multiprocessor, bytes of shared memory that the driver reserves
         106 => 32,
         111 => 1024,
-        // memory pools
+        // support for memory pools
         115 => 1,
         _ if (1..=LAST_ATTRIBUTE).contains(&attribute) => 0,
         _ => return Err(Code::INVALID_VALUE),

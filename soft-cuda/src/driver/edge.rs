@@ -38,10 +38,10 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
 /// The time after which a wait for other devices is checked again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The condition variable that is notified when something has arrived from another device.
+/// The condition variable that is notified when data has arrived from another device.
 static CHANGED: Condvar = Condvar::new();
 
-/// Continues the work that waits for other devices, after something has arrived.
+/// Continues the work that waits for other devices, after data has arrived.
 pub(crate) fn advance() {
     lock().advance();
     CHANGED.notify_all();

@@ -1,4 +1,4 @@
-//! Launches: their limits, and their parameters, which are copied during the call.
+//! Kernel launches: checks their limits, and copies their parameters during the call.
 
 use super::{
     device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},

@@ -1,4 +1,4 @@
-//! Allocations.
+//! Allocates and frees device memory.
 
 use super::{
     edge::{call, call_and_wait, call_in_context},

@@ -1,4 +1,4 @@
-//! Runs the work on streams as late as the order of streams allows, when someone waits for it.
+//! Runs the queued work of streams only when a caller waits for it, and as late as the order of streams allows.
 
 use super::{
     config::Plant,
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{borrow::Cow, time::Instant};
 
-/// The number of queued pieces of work above which a stream runs the oldest piece.
+/// The number of queued entries above which a stream runs its oldest entry.
 const MOST_WORK: usize = 4096;
 
 /// The number of bytes of host memory in queued copies above which the oldest copies run.
@@ -205,7 +205,7 @@ impl Driver {
         has_ended
     }
 
-    /// Does a piece of work; returns it if it has not ended.
+    /// Performs the work; returns the work if it has not ended.
     fn perform(&mut self, order: u64, work: Work) -> std::result::Result<Option<Work>, Fault> {
         match work {
             Work::On(device, job) => job(&mut self.devices[device].memory)?,

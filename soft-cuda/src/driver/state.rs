@@ -44,9 +44,9 @@ pub(super) struct Device {
     pub(super) memory: Memory,
     /// Handle of the context.
     pub(super) context: u64,
-    /// Handle of its memory pool.
+    /// Handle of the device's memory pool.
     pub(super) pool: u64,
-    /// Handle of its default stream, which callers never see.
+    /// Handle of the device's default stream, which callers never see.
     pub(super) default_stream: u64,
     /// The number of retains of the context that were not released; at 0 the context does not exist.
     pub(super) retained: u32,

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 /// Work on a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
-/// Work that depends on other devices, of this process or of other processes, and waits for what they send.
+/// Work that depends on other devices, of this process or of other processes, and waits for their data.
 pub(crate) trait Remote: Send {
     /// Called when the stream reaches the work.
     fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault>;
@@ -27,7 +27,7 @@ pub(super) enum StreamKind {
 }
 
 impl StreamKind {
-    /// The kind of the streams of the same device that work on such a stream waits for.
+    /// The kind of the streams of the same device that work on a stream of this kind waits for.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),

@@ -44,7 +44,7 @@ const BARRIERS: usize = 16;
 pub(super) struct Block {
     status: Vec<Status>,
     threads: Vec<Option<Thread>>,
-    /// Ended threads, for reuse.
+    /// Ended threads, kept for reuse.
     idle: Vec<Thread>,
     order: Vec<u32>,
     warps: Vec<Warp>,
@@ -264,7 +264,7 @@ impl Block {
         true
     }
 
-    /// The fault if no thread can continue; it says where each thread waits.
+    /// The fault if no thread can continue, with the position at which each thread waits.
     fn deadlock(&mut self, machine: &Machine<'_>) -> Fault {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         for thread in 0..self.status.len() as u32 {

@@ -13,7 +13,7 @@ const TURN: u64 = 1 << 20;
 /// The private memory of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Private {
-    /// The thread's number in the block.
+    /// The thread's index in the block.
     pub thread: u32,
     pub local: Vec<u8>,
     /// The start of the current function's part of `local`.
@@ -92,7 +92,7 @@ impl Thread {
         }
     }
 
-    /// The current step, or the last one.
+    /// The step that runs now, or that ran last.
     pub fn step(&self) -> usize {
         self.next.saturating_sub(1) as usize
     }

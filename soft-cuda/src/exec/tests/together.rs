@@ -2,7 +2,7 @@
 
 use super::{kernel, kernel_after, outcome};
 
-/// Sums the numbers of all threads by halving in shared memory, with `barrier` between the steps.
+/// A kernel that sums the indices of all threads by halving in shared memory, with `barrier` between the steps.
 fn sum(barrier: &str) -> String {
     kernel_after(
         ".shared .align 8 .b8 room[2048];",
