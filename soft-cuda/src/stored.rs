@@ -16,9 +16,9 @@ pub(crate) fn aligned(access: Access, address: u64, bytes: usize) -> Result<(), 
 
 /// A number type in device memory.
 pub(crate) trait Stored {
-    /// The type in which its numbers are computed.
+    /// The type in which numbers of this type are computed.
     type In: Computed;
-    /// Its size in bytes.
+    /// Size of a number in bytes.
     const SIZE: usize;
     /// Reads a number from its bytes.
     fn get(bytes: &[u8]) -> Self::In;

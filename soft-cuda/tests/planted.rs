@@ -1,5 +1,5 @@
-//! Tests that typical mistakes are detected. They are planted in kernels, in CUDA C++ compiled by NVRTC, and in callers
-//! of kernels.
+//! Tests that typical mistakes are detected. The mistakes are planted in kernels, which NVRTC compiles from CUDA C++,
+//! and in callers of kernels.
 
 use backend_runtime::{
     available,

@@ -108,8 +108,8 @@ impl Driver {
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Runs all streams up to their work with other devices that has not begun, because the other devices wait for that
-    /// work, even if this process does not.
+    /// Runs each stream up to its last work with other devices that has not begun, because the other devices wait for
+    /// that work, even if this process does not.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });

@@ -1,4 +1,4 @@
-//! Groups between `ncclGroupStart` and `ncclGroupEnd`. The sends and receives of a group are one piece of work on a
+//! Groups between `ncclGroupStart` and `ncclGroupEnd`. The sends and receives of a group are enqueued together on a
 //! stream.
 
 use super::{

@@ -1,5 +1,5 @@
-//! The rendezvous of the ranks of a communicator, through abstract sockets of this machine, which leave no files. The
-//! process that makes an id listens for all ranks, compares their data, and lets them continue together.
+//! Connects the ranks of a communicator through Linux's abstract sockets, which leave no files. The process that makes
+//! an id listens for all ranks, compares their data, and lets them continue together.
 
 use super::status::{Result, Status};
 use std::{
@@ -53,7 +53,7 @@ impl Id {
     }
 }
 
-/// The data of a rank: its number, the number of ranks, and its device.
+/// The data of a rank: its rank, the number of ranks, and its device.
 type Hello = [u32; 3];
 
 fn send_hello(stream: &mut UnixStream, id: &Id, hello: Hello) -> io::Result<()> {

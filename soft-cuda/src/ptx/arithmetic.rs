@@ -1,4 +1,5 @@
-//! Instructions that use only registers. Most become one step, and some become several because of modifiers.
+//! Decodes instructions that use only registers. Most instructions become one step; modifiers turn some into several
+//! steps.
 
 use super::{
     body::{Body, Operand},

@@ -424,7 +424,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// Makes a memory access that has its own number.
+    /// Makes a memory access that has its own index.
     pub fn access(&mut self, space: Space, (base, offset): (Slot, i32), size: usize, count: usize) -> Access {
         let site = (self.parser.module.accesses % (1 << 16)) as u16;
         self.parser.module.accesses += 1;

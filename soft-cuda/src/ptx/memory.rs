@@ -1,4 +1,4 @@
-//! Instructions that read and write memory.
+//! Decodes instructions that read and write memory.
 
 use super::{
     body::{Body, Operand},

@@ -15,20 +15,20 @@ use std::collections::HashMap;
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Its offset among the bytes of all parameters.
+    /// Offset of the parameter among the bytes of all parameters.
     pub offset: usize,
-    /// Its size in bytes.
+    /// Size of the parameter in bytes.
     pub size: usize,
-    /// Its alignment in bytes.
+    /// Alignment of the parameter in bytes.
     pub align: usize,
 }
 
 /// Properties of a kernel that a launch needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Its name in the module.
+    /// Name of the kernel in the module.
     pub name: String,
-    /// Its parameters.
+    /// Parameters of the kernel, in order.
     pub params: Vec<Param>,
     /// The size of all parameters in bytes.
     pub param_bytes: usize,
@@ -130,7 +130,7 @@ impl Module {
         &self.kernels[kernel].info
     }
 
-    /// The number and the text of the line that a step was made from.
+    /// The number and the text of the line from which a step was decoded.
     pub(crate) fn statement(&self, step: usize) -> (u32, &str) {
         let line = self.lines.get(step).copied().unwrap_or(0);
         (line, self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("").trim())

@@ -81,7 +81,7 @@ pub(crate) struct Access {
     pub size: u8,
     /// Whether other threads may access the same memory at the same time.
     pub strong: bool,
-    /// The number of the access instruction, under which the allocation of its last access is stored.
+    /// The index of the access instruction; the allocation of its last access is stored under this index.
     pub site: u16,
     pub base: Slot,
     pub offset: i32,
@@ -187,7 +187,7 @@ pub(crate) enum Special {
     LocalWindow,
 }
 
-/// The mask of the lanes whose number compares to that of the thread's own lane in this way.
+/// The mask of the lanes whose index has this relation to the index of the thread's own lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneMask {
     Equal,
@@ -211,7 +211,7 @@ pub(crate) struct CallSite {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub name: String,
-    /// Its first step; `None` if the function is only declared.
+    /// The first step; `None` if the function is only declared.
     pub start: Option<u32>,
     /// The values of the registers when the function is entered: constants, and poison for all other registers.
     pub registers: Vec<u64>,
@@ -221,10 +221,10 @@ pub(crate) struct Function {
     pub specials: Vec<(Slot, Special)>,
     /// Size in bytes of the function's parameters and results, and of the parameters of functions that it calls.
     pub param_bytes: usize,
-    /// Offsets and sizes of its own parameters.
+    /// Offsets and sizes of the function's own parameters.
     pub inputs: Vec<(usize, usize)>,
-    /// Offsets and sizes of its results.
+    /// Offsets and sizes of the function's results.
     pub outputs: Vec<(usize, usize)>,
-    /// Size in bytes of its variables in each thread's memory.
+    /// Size in bytes of the function's variables in each thread's memory.
     pub local_bytes: usize,
 }

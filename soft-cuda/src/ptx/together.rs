@@ -1,4 +1,4 @@
-//! Collective instructions of threads: barriers, shuffles and votes.
+//! Decodes collective instructions of threads: barriers, shuffles and votes.
 
 use super::{
     body::{Body, Operand},
