@@ -46,7 +46,7 @@ pub struct Hidden {
 pub struct Hint(usize);
 
 impl Memory {
-    /// Memory of at most `limit` bytes. Each number `device` has its own range of addresses.
+    /// Memory of at most `limit` bytes. Each device index has its own range of addresses.
     pub fn new(device: usize, limit: u64) -> Memory {
         let next = BASE + ((device as u64) << 48);
         Memory {

@@ -1,4 +1,4 @@
-//! Launches of kernels in PTX: limits, order and errors.
+//! Tests that launch kernels written in PTX: limits, order and errors.
 
 use soft_cuda::{
     driver::{Driver, config::Config, error::Code},

@@ -1,4 +1,5 @@
-//! Calls the functions of NCCL as C does. The ranks are threads of one process, each with its own device, or processes.
+//! Calls the functions of NCCL as C does. The ranks are either threads of one process, each with its own device, or
+//! separate processes.
 #![cfg(target_os = "linux")]
 
 use soft_cuda::{
@@ -166,7 +167,7 @@ fn a_stream_goes_on_while_its_host_does_something_else() {
     }
     let (tell, told) = mpsc::channel::<()>();
     let (tell, told) = (std::sync::Mutex::new(Some(tell)), std::sync::Mutex::new(told));
-    // each rank passes on what it receives: 0 to 1, to 2, to 0
+    // each rank forwards the message that it receives: rank 0 to 1, 1 to 2, and 2 to 0
     on_threads(3, |b| {
         let (next, before) = ((b.rank + 1) % 3, (b.rank + 2) % 3);
         let at = b.memory(&[b.rank as u8; 8]);

@@ -56,7 +56,7 @@ impl RawArray {
         self.shape.iter().product()
     }
 
-    /// Whether the array has exactly one element.
+    /// Returns whether the array has exactly one element.
     pub(crate) fn is_one(&self) -> bool {
         self.shape.iter().all(|&len| len == 1)
     }
@@ -66,7 +66,7 @@ impl RawArray {
         self.memory.pointer() + (self.offset * self.dtype.size()) as u64
     }
 
-    /// Whether the elements are contiguous in C order.
+    /// Returns whether the elements are contiguous in C order.
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.size() == 0
@@ -77,7 +77,7 @@ impl RawArray {
             })
     }
 
-    /// Whether the elements fill memory without gaps, for some order of the axes.
+    /// Returns whether the elements fill memory without gaps, for some order of the axes.
     pub(crate) fn is_dense(&self) -> bool {
         let mut axes: Vec<usize> = (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1).collect();
         axes.sort_by_key(|&axis| self.strides[axis]);
@@ -103,7 +103,7 @@ impl RawArray {
         RawArray { dtype: self.dtype, shape, strides, offset, memory: self.memory.clone() }
     }
 
-    /// A view with the axes in another order; `order` is a permutation of the axes.
+    /// A view with the axes in the order `order`, which is a permutation of the axes.
     pub(crate) fn permuted(&self, order: &[usize]) -> RawArray {
         let shape = order.iter().map(|&axis| self.shape[axis]).collect();
         self.view(shape, order.iter().map(|&axis| self.strides[axis]).collect(), self.offset)
@@ -137,7 +137,7 @@ impl RawArray {
         fewer
     }
 
-    /// A view broadcast to the shape `to`; an error if the shapes are not compatible.
+    /// A view broadcast to the shape `to`; an error if the shapes are incompatible.
     pub(crate) fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<RawArray> {
         rules::check_broadcast_to(op, &self.shape, to)?;
         rules::count(op, to, self.dtype.size())?;
@@ -217,7 +217,7 @@ impl Cuda {
         self.device.after_put(op)
     }
 
-    /// Copies the elements of a contiguous array to the host; returns an error if an earlier op of this thread met an
+    /// Copies the elements of a contiguous array to the host. Returns an error if an earlier op of this thread used an
     /// out-of-range index.
     pub(crate) fn download<T: Element>(&self, op: &'static str, from: &RawArray) -> Result<Vec<T>> {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());

@@ -25,7 +25,8 @@ fn key(text: &str) -> String {
     format!("{:032x}", hash(&[text.as_bytes()]))
 }
 
-/// Notes that a kernel was requested. If the folder cannot be written, only the note is lost, not the kernel.
+/// Notes that a kernel was requested. If the folder cannot be written, only the note is lost, and the kernel is still
+/// compiled.
 pub(super) fn note(text: &str, expression: &str) {
     if let Some(folder) = folder() {
         note_in(folder, text, expression);

@@ -65,7 +65,7 @@ impl Entry {
 }
 
 /// Returns whether the image is safe to pass to the driver: a whole cubin, or PTX with its final NUL. The driver gets
-/// no length, so it would read past the end of anything else.
+/// no length, so it would read past the end of an incomplete image.
 fn is_image(image: &[u8]) -> bool {
     let is_ptx = || {
         let text = image.strip_suffix(&[0]).and_then(|text| std::str::from_utf8(text).ok());

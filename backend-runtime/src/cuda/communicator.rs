@@ -30,7 +30,7 @@ pub(super) struct Communicator {
     state: Mutex<State>,
 }
 
-/// The handle, which only one thread at a time may use.
+/// The communicator's handle, which only one thread at a time may use, and the first error.
 struct State {
     comm: ncclComm_t,
     /// The error of an earlier exchange. After an error no more messages are sent, because the ranks may disagree on
@@ -38,7 +38,8 @@ struct State {
     failed: Option<Error>,
 }
 
-// SAFETY: any thread may use the library's handle as long as only one does at a time, which the mutex ensures.
+// SAFETY: any thread may use the library's handle as long as only one thread uses it at a time, which the mutex
+// ensures.
 unsafe impl Send for State {}
 
 impl Communicator {
@@ -112,7 +113,7 @@ impl Communicator {
             Ok(())
         };
         let done = all();
-        // a started group must be ended even after an error; the first error inside the group is the one returned
+        // a started group must be ended even after an error; if both fail, the first error is returned
         let ended = nccl.group_end(op);
         done.and(ended)?;
         // SAFETY: the caller guarantees that `comm` is alive.

@@ -1,6 +1,6 @@
-//! Stream compaction: the elements for which a mask is true, or their indices, in C order. Each block counts its true
-//! elements, and a scan of the counts gives each block's write position. Only the total is read back, because it is the
-//! length of the result.
+//! Stream compaction: writes the elements for which a mask is true, or the indices of these elements, in C order. Each
+//! block counts its true elements, and a scan of the counts gives each block's write position. Only the total is copied
+//! to the host, because it is the length of the result.
 
 use super::{
     Cuda,

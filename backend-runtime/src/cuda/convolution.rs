@@ -86,7 +86,7 @@ impl Convolution {
     }
 }
 
-/// Convolution: each result is the sum of the kernel's products with the elements under it.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,

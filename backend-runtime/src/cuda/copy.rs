@@ -47,8 +47,8 @@ pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
-/// The axis along which the source has stride 1, and another axis along which the result has stride 1. The two form a
-/// matrix to transpose for each index of the other axes.
+/// Two axes to exchange: the source has stride 1 along the first axis, and the result has stride 1 along the second.
+/// They form a matrix to transpose for each index of the other axes.
 #[derive(Clone, Copy)]
 struct Plane {
     /// The axis along which the source has stride 1.
@@ -137,7 +137,7 @@ pub(crate) fn fill(b: &Cuda, op: &'static str, value: RawElement, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::moved(value)], &moved(out))
 }
 
-/// A new array of the dtype `to`, with the layout of `x`.
+/// Converts `x` to the dtype `to`, in a new array with the layout of `x`.
 pub(crate) fn cast(b: &Cuda, op: &'static str, x: &RawArray, to: DType) -> Result<RawArray> {
     map(b, op, &CAST, Members::NONE, &[Input::Array(x)], to)
 }

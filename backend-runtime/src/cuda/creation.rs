@@ -111,7 +111,7 @@ pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawE
     unsafe { over(b, op, kernel, out, &[&start, &from, &by]) }
 }
 
-/// The kernel of `arange`: exact for integers, and in NumPy's precision for floats.
+/// The kernel of `arange`, which is exact for integers and computes floats in NumPy's precision.
 fn arange_kernel(dtype: DType) -> Instance {
     match dtype {
         DType::Float64 => Instance::new("stepped", "double", &[dtype]),
@@ -155,7 +155,7 @@ pub fn linspace(
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
     let distance = to - from;
-    // as in NumPy, if the step underflows to 0, the division by the number of intervals comes last
+    // as in NumPy, if the step underflows to 0, the values are divided by the number of intervals at the end
     let (step, divisor) = match distance / intervals {
         _ if intervals == 0.0 => (distance * 0.0, 1.0),
         step if step == Complex::ZERO => (distance, intervals),

@@ -116,7 +116,7 @@ impl Device {
         self.context.bind_to_thread().checked(op)
     }
 
-    /// Whether the driver has a memory pool with stream-ordered allocation.
+    /// Returns whether the driver has a memory pool with stream-ordered allocation.
     pub(super) fn has_pool(&self) -> bool {
         self.context.has_async_alloc()
     }

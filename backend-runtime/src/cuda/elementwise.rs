@@ -37,7 +37,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
-/// Evaluates an `each` row with one operand, passed as a tuple.
+/// Evaluates an `each` row that takes its one operand as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -46,7 +46,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Evaluates an `each` row with two operands of any dtypes.
+/// Evaluates an `each` row with two operands, whose dtypes may differ.
 pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -56,7 +56,7 @@ pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Evaluates an `each` row with three operands of any dtypes.
+/// Evaluates an `each` row with three operands, whose dtypes may differ.
 pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -117,7 +117,7 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    // this check comes first, because an array with several handles cannot be overwritten
+    // this precedes the copies of the handles below, because an array with several handles cannot be overwritten
     if let Some(given) = given(program.name, inputs, dtype)? {
         moving_into(b, program, params, inputs, moved, &given)?;
         return Ok(given);

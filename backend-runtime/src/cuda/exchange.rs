@@ -16,7 +16,7 @@ use std::borrow::Cow;
 const TO: &str = "to_dlpack";
 const FROM: &str = "from_dlpack";
 
-/// The owner of an exported DLPack tensor's memory: an array's handle. When the consumer returns the tensor, the
+/// The handle of an exported array, which owns the DLPack tensor's memory. When the consumer returns the tensor, the
 /// consumer's work on other streams may still be running.
 struct Exported(Option<RawArray>);
 

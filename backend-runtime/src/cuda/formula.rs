@@ -21,8 +21,8 @@ use std::{
     sync::{LazyLock, RwLock},
 };
 
-/// Evaluates a formula over its arrays, given in order; `None` if an array is not of this backend, or if the formula
-/// has more numbers than a kernel takes.
+/// Evaluates a formula over its arrays, given in order; `None` if an array belongs to another backend, or if the
+/// formula has more numbers than a kernel can take.
 pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
@@ -125,7 +125,7 @@ impl Written {
     }
 }
 
-/// The text of each formula type, with the number of members of its struct. Like the kernels, they live until the
+/// The text of each formula type, with the number of members of its struct. Like the kernels, the texts live until the
 /// process ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 

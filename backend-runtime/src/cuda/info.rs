@@ -1,4 +1,4 @@
-//! Information about a GPU from the driver. The torch backend uses it too, since libtorch numbers GPUs as the driver
+//! Information about a GPU from the driver. The torch backend uses it too, because libtorch numbers GPUs as the driver
 //! does.
 
 use super::{error::Checked, library::Library};

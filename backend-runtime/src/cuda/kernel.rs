@@ -100,7 +100,7 @@ arguments!(bool i32 u32 i64 u64 f32 f64 usize isize);
 // SAFETY: an array of `N` elements has the same layout as a C++ struct of `N` members of type `T`.
 unsafe impl<T: Argument, const N: usize> Argument for [T; N] {}
 
-/// The bytes of an element, padded with zeros. Passed to a kernel, they are the argument for a parameter of the
+/// The bytes of an element, padded with zeros. They can be passed to a kernel as the argument for a parameter of the
 /// element's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(16))]

@@ -1,5 +1,5 @@
-//! Location of NVIDIA's libraries at run time. cudarc panics if a library is missing, so it is not called until
-//! [`Library::load`] has verified that the library is present and has every function that is called.
+//! Finds NVIDIA's libraries at run time. cudarc panics if a library is missing, so no function of cudarc is called
+//! until [`Library::load`] has verified that the library is present and has every required function.
 
 use crate::{
     Error, Result,
@@ -89,7 +89,7 @@ impl Library {
         Ok(())
     }
 
-    /// The reason why the system's loader does not open the library by name; `None` if it does.
+    /// The reason why the system's loader cannot open the library by name; `None` if it can.
     fn loaders_reason(self) -> Option<String> {
         open(Path::new(self.name())).err()
     }
@@ -169,7 +169,7 @@ impl Library {
     }
 
     fn has(self, symbol: &str) -> bool {
-        // SAFETY: the library was found present before, so opening it again succeeds; the symbol is only looked up, not
+        // SAFETY: an earlier check found the library, so opening it again succeeds; the symbol is only looked up, not
         // called.
         unsafe {
             let nccl;
@@ -396,7 +396,7 @@ fn of_python() -> Vec<PathBuf> {
 }
 
 /// The folders where the system's loader searches for a bare name, as far as they can be read: `LD_LIBRARY_PATH`, the
-/// folders in its configuration, and the usual ones.
+/// folders in the loader's configuration, and the default folders.
 fn loaders_folders() -> Vec<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Vec::new();

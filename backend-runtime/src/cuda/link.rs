@@ -80,7 +80,7 @@ pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArr
     Ok(out)
 }
 
-/// Sends one contiguous array to each rank, and receives one from each into a new array.
+/// Sends `send[r]`, which is contiguous, to each rank r, and receives `from[r]` elements from it into a new array.
 fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[usize]) -> Result<RawArray> {
     let communicator = opened(op, link)?;
     let (me, size) = (communicator.rank, communicator.size);
@@ -113,7 +113,8 @@ fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[us
             .checked(op)?;
     }
     if !(sends.is_empty() && receives.is_empty()) {
-        // SAFETY: the arrays are alive and have these bytes; work that frees or changes them comes later on the stream.
+        // SAFETY: the arrays are alive and have the stated numbers of bytes; work that frees or changes them comes
+        // later on the stream.
         unsafe { communicator.exchange(op, &sends, &receives)? };
     }
     Ok(out)

@@ -26,7 +26,7 @@ pub(super) fn along_or_row(b: &Cuda, op: &'static str, x: &RawArray, axis: Optio
     if axis.is_some() { Ok(x.clone()) } else { reshaped(b, op, x, &[x.size()]) }
 }
 
-/// Reshapes `x` to `to`, which must have as many elements.
+/// Reshapes `x` to `to`, which must have the same number of elements.
 pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     b.check(op, x)?;
     rules::count(op, to, x.dtype.size())?;
@@ -144,7 +144,7 @@ pub fn concat(on: OpContext<'_>, xs: &[&RawArray], axis: Option<isize>) -> Resul
     joined(on, &shape, axis, xs.iter().map(|&x| x.clone()))
 }
 
-/// Joins the parts along the axis. The result has the shape `shape`, which the parts match along the other axes.
+/// Joins `parts` along `axis`. The result has the shape `shape`, which all parts have along the other axes.
 fn joined(on: OpContext<'_>, shape: &[usize], axis: usize, parts: impl Iterator<Item = RawArray>) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
     let out = b.uninit_raw(op, dtype, shape)?;
@@ -219,7 +219,7 @@ pub fn roll(on: OpContext<'_>, x: &RawArray, shift: &[isize], axis: Axes) -> Res
     }
 }
 
-/// Rolls by `shifts[k]`, within 0..length, along each axis k.
+/// Rolls each axis k by `shifts[k]`, which must be in 0..length.
 pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;

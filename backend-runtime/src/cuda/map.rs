@@ -197,7 +197,7 @@ fn is_without_repetition(x: &RawArray) -> bool {
 fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
-        // the stride of an axis of length 1 has no meaning: such axes keep their order
+        // the stride of an axis of length 1 has no meaning, so such axes keep their order
         let distance = |axis: usize| {
             if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
         };
@@ -283,7 +283,7 @@ fn flat(
     unsafe { b.launch(op, kernel, grid, &arguments) }
 }
 
-/// Runs the kernel for arrays of any strides; operand 0 of `merged` is the result.
+/// Runs the kernel for strided arrays; operand 0 of `merged` is the result.
 fn strided(
     b: &Cuda,
     op: &'static str,
@@ -330,7 +330,7 @@ fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
     Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
-/// Whether the kernel is for fewer than 2^31 elements and at most three axes.
+/// Returns whether the kernel is for fewer than 2^31 elements and at most three axes.
 pub(super) fn is_usual(instance: &Instance) -> bool {
     instance.template != "strided_wide"
         && (instance.template != "strided" || STRIDED[..3].iter().any(|(_, tag)| *tag == instance.tag))

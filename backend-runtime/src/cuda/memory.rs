@@ -57,9 +57,10 @@ impl Memory {
         self.0.size
     }
 
-    /// Whether an op may overwrite the memory: no other array uses it, and no other library owns it. Work that other
-    /// threads queued before they dropped their handles comes earlier on the stream. Another thread's memory may not be
-    /// overwritten while this thread has index checks due, which may concern one of the op's operands.
+    /// Returns whether an op may overwrite the memory: no other array uses it, and no other library owns it. If other
+    /// threads queued work on the memory before they dropped their handles, that work comes earlier on the stream.
+    /// Memory that another thread allocated may not be overwritten while this thread has unreported index checks,
+    /// because a check may concern one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
@@ -129,7 +130,7 @@ impl Device {
         unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
-    /// Takes back memory; the work that last uses it is already on the stream.
+    /// Takes back memory; the last work that uses the memory is already on the stream.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);

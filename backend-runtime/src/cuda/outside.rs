@@ -108,7 +108,7 @@ impl Notes {
         &self.device
     }
 
-    /// Whether an unreported note may exist.
+    /// Returns whether an unreported note may exist.
     pub(crate) fn are_due(&self) -> bool {
         self.due.load(Ordering::Acquire)
     }
@@ -117,8 +117,8 @@ impl Notes {
         self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Calls `launch` to put a kernel that notes an index on the stream. `launch` gets the address of the note, and the
-    /// content that the kernel completes and writes there.
+    /// Calls `launch` to put a kernel that notes an index on the stream. `launch` gets the address of the note, and an
+    /// incomplete note that the kernel completes and writes to this address.
     pub(super) fn note(
         &self,
         op: &'static str,

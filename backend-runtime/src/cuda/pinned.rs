@@ -1,5 +1,4 @@
-//! Pinned host memory: the driver copies from and to it directly, several times faster than from and to other host
-//! memory.
+//! Pinned host memory, which the driver copies directly, several times faster than other host memory.
 //!
 //! Allocating pinned memory is slow, so a device keeps freed blocks. A block can be reused while a copy from it is
 //! still queued, because copies into the block come later on the stream, and the host writes to it only after waiting

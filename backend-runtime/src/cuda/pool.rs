@@ -100,7 +100,7 @@ impl Pool {
         counts.peak = counts.in_use;
     }
 
-    /// Whether freed memory is kept for reuse.
+    /// Returns whether freed memory is kept for reuse.
     pub(super) fn is_caching(&self) -> bool {
         self.caching.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Exchange of arrays through the host, for GPUs without a link: arrays are packed on the device and copied once to
-//! pinned host memory, and received data is copied back in the same way.
+//! Exchange of arrays through the host, for GPUs without a link. Arrays are packed on the device and copied once to
+//! pinned host memory; received data is copied back in the same way.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -12,8 +12,8 @@ use super::{
 use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
-/// Exchanges the bytes of the arrays in `send`, one after the other, by calling `through`. The `total` elements that
-/// `through` receives become a new array. If no pinned memory is available, returns `None` before anything is sent.
+/// Exchanges the bytes of the arrays in `send`, one after another, by calling `through`. The `total` elements that
+/// `through` receives become a new array. Returns `None` before anything is sent if no pinned memory is available.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,

@@ -29,7 +29,7 @@ impl Text {
         format!("n{}", self.numbers.len() - 1)
     }
 
-    /// A call of an expression; adds its struct to the text once.
+    /// Returns the C++ text of a call of an expression, and adds the expression's struct to the text if it is new.
     fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
         // two tables may have rows of the same name, so rows are distinguished by their text
         let text = expression.functor("");

@@ -72,17 +72,17 @@ impl Merged {
         Merged { n: shape.iter().product(), shape, strides }
     }
 
-    /// Whether the elements of operand `k` are contiguous.
+    /// Returns whether the elements of operand `k` are contiguous.
     pub(crate) fn is_flat(&self, k: usize) -> bool {
         matches!(self.strides[k][..], [] | [1])
     }
 
-    /// Whether operand `k` is a single element, repeated along every axis.
+    /// Returns whether operand `k` is a single element, repeated along every axis.
     pub(crate) fn is_one(&self, k: usize) -> bool {
         self.strides[k].iter().all(|&stride| stride == 0)
     }
 
-    /// Whether the indices of all elements fit in 31 bits; the kernels have a faster form for this.
+    /// Returns whether the indices of all elements fit in 31 bits; the kernels have a faster form for this.
     pub(crate) fn is_small(&self) -> bool {
         self.n < 1 << 31
     }

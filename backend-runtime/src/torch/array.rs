@@ -83,12 +83,12 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
-    /// Whether a result may overwrite the memory. This requires that the memory is on the host and large enough to be
-    /// worth reusing, and that this is its only handle.
+    /// Returns whether a result may overwrite the memory. This requires that the memory is on the host and large enough
+    /// to be worth reusing, and that this is its only handle.
     pub(super) fn is_alone(&self) -> bool {
         let bytes = self.tensor.size().saturating_mul(size_of::<T>());
         let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
-        // the fence orders reads by threads that have dropped their handles before the writes that follow
+        // the fence orders the reads of threads that have dropped their handles before the writes that follow
         fence(Ordering::Acquire);
         alone
     }

@@ -60,7 +60,7 @@ impl Torch {
         Torch { in_place: false, ..self }
     }
 
-    /// Whether CPU loops read and write this backend's tensors in place.
+    /// Returns whether CPU loops read and write this backend's tensors in place.
     pub(super) fn is_in_place(&self) -> bool {
         self.in_place
     }

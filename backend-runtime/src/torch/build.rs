@@ -19,7 +19,7 @@ const FLAGS: [&str; 6] = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility
 /// Headers that may define the version; the oldest layout is last.
 const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"];
 
-/// A compiled shim: a file in the cache, or one in a temporary folder that is removed when this value is dropped.
+/// A compiled shim: a file in the cache, or a file in a temporary folder that is removed when this value is dropped.
 pub(super) struct Built {
     /// The library.
     pub path: PathBuf,
@@ -80,7 +80,7 @@ fn for_this_run(libtorch: &Path, why: String) -> Result<Built> {
     Ok(Built { path, unkept: Some((why, work)) })
 }
 
-/// Prefix of the shim's file name in the cache: a hash of everything that it is compiled from.
+/// Prefix of the shim's file name in the cache: a hash of everything from which the shim is compiled.
 fn prefix(libtorch: &Path) -> Result<String> {
     let headers = libtorch.join("include");
     let version = version(&headers)
@@ -148,7 +148,7 @@ fn compile(libtorch: &Path, folder: &Path) -> Result<PathBuf> {
     Err(unavailable(format!("no C++20 compiler: tried {}; CXX names another", compilers.join(", "))))
 }
 
-/// Whether libtorch was built with the pre-C++11 string ABI, as its older wheels were.
+/// Returns whether libtorch was built with the pre-C++11 string ABI, as its older wheels were.
 fn has_old_strings(libtorch: &Path) -> bool {
     const OLD: &[u8] = b"torchCheckFailEPKcS2_jRKSs";
     fs::read(library(libtorch, "c10")).is_ok_and(|bytes| bytes.windows(OLD.len()).any(|w| w == OLD))

@@ -264,7 +264,7 @@ impl OpContext<'_> {
 
 #[cfg(test)]
 impl Torch {
-    /// The context for the table's op `op` on this backend, with the dtype `T`.
+    /// The context of the op `op` on this backend, with the dtype `T`.
     #[inline(always)]
     pub(super) fn on<T: Element>(&self, op: &'static str) -> OpContext<'_> {
         OpContext::new(self, op, T::DTYPE)

@@ -24,7 +24,7 @@ fn is_integer(dtype: DType) -> bool {
     !matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// Convolution: each result is the sum of the kernel's products with the elements under it.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,

@@ -64,7 +64,7 @@ pub fn fmod(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Te
     if on.dtype.kind() == DTypeKind::Unsigned {
         return from_integers(on, rest);
     }
-    // if the signs differ and the remainder is not 0, the floored quotient was one too small
+    // if the signs differ and the remainder is not 0, the floored quotient is one less than the truncated quotient
     let below = |x: &Tensor| on.call(&ops::LT, args![x, Number::of(ZERO)]);
     let other_sign = on.call(&ops::NE, args![&below(&rest)?, &below(&x)?])?;
     let some = on.call(&ops::NE, args![&rest, Number::of(ZERO)])?;
@@ -196,8 +196,8 @@ pub fn lerp(
     on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
 }
 
-/// Whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only equal elements
-/// close.
+/// Tests for each element whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only
+/// equal elements close.
 pub fn isclose(
     on: OpContext<'_>,
     x1: RawOperand<'_, Tensor>,

@@ -32,7 +32,7 @@ pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let strides = signed(tensor.strides());
     let first = tensor.data().cast_const().cast::<T>();
     let fits = first.is_aligned() && !rules::overlaps(tensor.shape(), &strides);
-    // the copy that is made instead reports invalid bools as an error
+    // if this returns `None`, the array is copied instead, and the copy reports invalid bools as an error
     if !fits || T::DTYPE == DType::Bool && x.view().is_err() {
         return None;
     }

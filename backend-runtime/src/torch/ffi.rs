@@ -193,8 +193,8 @@ fn open(place: &Place) -> Result<Shim> {
     if let Some(why) = built.unkept() {
         cache::say_once(why);
     }
-    // a libtorch without CUDA, or with missing CUDA libraries, can still be used for the CPU, but a damaged one is
-    // refused
+    // a libtorch without CUDA, or with missing CUDA libraries, can still be used for the CPU, but a damaged CUDA
+    // library is refused
     let cuda = locate::library(&place.torch, "torch_cuda");
     let cuda = if cuda.is_file() { dlopen(&examine(&cuda)?, RTLD_GLOBAL).ok() } else { None };
     let load = |path: &Path| {
@@ -205,7 +205,7 @@ fn open(place: &Place) -> Result<Shim> {
         Ok((library, functions))
     };
     let (library, functions) = match load(&built.path) {
-        // the cached shim is removed: it may belong to another build of this version, or lack functions
+        // the cached shim is removed, because it may belong to another build of this version, or lack functions
         Err(_) if built.unkept().is_none() => {
             std::fs::remove_file(&built.path)
                 .map_err(|e| locate::unavailable(format!("{}: {e}", built.path.display())).caused_by(e))?;

@@ -1,5 +1,5 @@
 //! Ops that libtorch lacks, run by the loops of [`Numpyish`](crate::numpyish::Numpyish) on host memory. Tensors on a
-//! GPU are copied to the host, and the results back.
+//! GPU are copied to the host, and the results are copied back.
 
 use super::{
     array::{from_host, to_host, view_of},

@@ -117,7 +117,7 @@ pub fn label(on: OpContext<'_>, x: &Tensor, connectivity: usize, structure: Opti
     Ok([placed(integers, Ok(labels))?, placed(integers, Ok(count))?])
 }
 
-/// The Euclidean distance of each true element to the nearest false one.
+/// The Euclidean distance of each true element to the nearest false element.
 pub fn distance_transform_edt(on: OpContext<'_>, x: &Tensor, sampling: Option<&Tensor>) -> Result<Tensor> {
     let bools = on.with_dtype(DType::Bool);
     let (x, sampling) = (hosted(bools, x)?, sampling.map(|sampling| hosted(on, sampling)).transpose()?);

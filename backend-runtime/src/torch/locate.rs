@@ -1,4 +1,4 @@
-//! Location of libtorch: a folder `torch` with `lib/` and `include/`, as in its wheel.
+//! Finds libtorch: a folder `torch` with `lib/` and `include/`, as in libtorch's wheel.
 
 use crate::{
     Error, Result,
@@ -82,8 +82,8 @@ fn first(folders: impl IntoIterator<Item = PathBuf>, refused: &mut Vec<String>) 
     })
 }
 
-/// Returns the folder itself, or the folder `torch` in it, if it contains libtorch; returns an error if that folder is
-/// not trusted.
+/// Returns `folder` itself, or the folder `torch` in it, if it contains libtorch; returns an error if the folder with
+/// libtorch is not trusted.
 fn in_folder(folder: &Path, trust: Trust) -> std::result::Result<Option<Place>, String> {
     let folders = [folder.to_path_buf(), folder.join("torch")];
     let Some(torch) = folders.into_iter().find(|f| library(f, "torch_cpu").is_file()) else { return Ok(None) };

@@ -65,7 +65,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     run!(b, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Evaluates an `each` row with one operand, passed as a tuple.
+/// Evaluates an `each` row that takes its one operand as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -74,7 +74,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     run!(b, kernel_of::<(A,), F>(), f, x: A)
 }
 
-/// Evaluates an `each` row with two operands of any dtypes.
+/// Evaluates an `each` row with two operands, whose dtypes may differ.
 pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -84,7 +84,7 @@ pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     run!(b, kernel_of::<(X, Y), F>(), f, x1: X, x2: Y)
 }
 
-/// Evaluates an `each` row with three operands of any dtypes.
+/// Evaluates an `each` row with three operands, whose dtypes may differ.
 pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
     b: &Torch,
     f: &F,

@@ -185,7 +185,7 @@ pub fn pad(on: OpContext<'_>, x: &Tensor, widths: &[usize], mode: PadMode, value
 fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);
-    // within one period the indices run forth and back: an index `i` beyond the end becomes `last - i`
+    // within one period the indices run forward and back: an index `i` beyond the end becomes `last - i`
     let mirrored = |period: i64, last: i64| {
         let there = modulo(period)?;
         let back = on.call(&ops::SUB, args![&on.number(Number::of(last))?, &there])?;

@@ -81,7 +81,7 @@ mod tests {
         }
     }
 
-    /// If libtorch has no such GPU, or no GPU at all, it returns an error, and the process continues.
+    /// For a missing GPU, libtorch returns an error, and the process continues.
     #[test]
     fn a_gpu_that_is_not_there_is_an_error() {
         if available("torch", Torch::cpu()).is_none() {

@@ -1,4 +1,4 @@
-//! libtorch, loaded at run time. Any of its ops can be called by name, on the CPU and on GPUs.
+//! The torch backend: libtorch, loaded at run time. Any op of libtorch can be called by name, on the CPU and on GPUs.
 //!
 //! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` calls the function
 //! `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no equivalent op.

@@ -1,4 +1,4 @@
-//! The libtorch ops that the functions of this backend are composed of.
+//! The libtorch ops that the functions of this backend call.
 
 use super::call::Schema;
 

@@ -108,7 +108,7 @@ impl Words {
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
-            // the product of each row goes to the other row
+            // the product of each row is combined with the other row
             let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
             even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
             odd = and(&product)?;
@@ -137,7 +137,7 @@ fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
-/// The first `n` elements, block by block, from members of shape (.., blocks).
+/// The first `n` elements, block by block, from values of shape (.., blocks).
 fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)

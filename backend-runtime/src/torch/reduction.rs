@@ -25,7 +25,7 @@ impl ReductionAxes {
         if !axes.is_empty() {
             return Ok(ReductionAxes { x, axes, keepdims });
         }
-        // a reduction over no axis reduces each element alone, along a new axis of length 1
+        // a reduction over no axis reduces each element by itself, along a new axis of length 1
         let ndim = x.ndim();
         Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
@@ -52,7 +52,8 @@ impl ReductionAxes {
     }
 }
 
-/// Converts the array to the dtype of its sums; uint64 is summed in the bits of int64, which wraps in the same way.
+/// Converts the array to the dtype of its sums. uint64 is summed in the bits of int64, because both wrap in the same
+/// way.
 fn to_sum(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     match on.dtype {
         DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
@@ -106,12 +107,12 @@ pub fn min(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<
     extreme(on, &ops::AMIN, x, axis, keepdims)
 }
 
-/// Whether any element over axes is nonzero.
+/// Tests whether any element over axes is nonzero.
 pub fn any(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
     ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ANY)
 }
 
-/// Whether all elements over axes are nonzero.
+/// Tests whether all elements over axes are nonzero.
 pub fn all(on: OpContext<'_>, x: &Tensor, axis: Axes, keepdims: bool) -> Result<Tensor> {
     ReductionAxes::new(on, on.is_nonzero(x)?, axis, keepdims)?.call(on, &ops::ALL)
 }

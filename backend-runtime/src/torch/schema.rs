@@ -21,7 +21,7 @@ pub fn written(text: &str) -> Option<String> {
 /// that `rrelu_with_noise` stores.
 const WRITTEN_UNSAID: [&str; 3] = ["running_mean", "running_var", "noise"];
 
-/// The reason why a call with this many arguments does not fit the schema; `None` if it does.
+/// The reason why a call with this number of arguments does not fit the schema; `None` if it fits.
 pub fn mismatch(text: &str, args: usize) -> Option<&'static str> {
     let (params, returns) = parts(text);
     if params.len() < args {

@@ -13,7 +13,7 @@ use crate::{
     rules,
 };
 
-/// Converts the elements to a dtype that libtorch can sort, in the same order.
+/// Converts the elements to a dtype that libtorch can sort, preserving their order.
 fn sortable(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Order, x)?;
     if on.dtype == DType::Bool { on.cast(&x, DType::UInt8) } else { Ok(x) }
@@ -78,8 +78,8 @@ pub fn searchsorted(
     on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])
 }
 
-/// Contiguous integers in the order of the elements, with all NaN equal and last: libtorch's search would treat NaN as
-/// the smallest.
+/// Contiguous integers in the order of the elements. All NaN become equal and last, because libtorch's search would
+/// treat NaN as the smallest element.
 fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);

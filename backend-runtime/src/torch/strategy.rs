@@ -19,8 +19,8 @@ pub enum DtypeStrategy {
     Order,
     /// Computes 16-bit floats in float32, with a single rounding at the end.
     Float32,
-    /// Like `Wrap`, and complex numbers become pairs of reals, because libtorch's own complex sum turns an infinite
-    /// part into NaN.
+    /// Like `Wrap`, but complex numbers also become pairs of reals, because libtorch's own complex sum turns an
+    /// infinite part into NaN.
     Parts,
 }
 
@@ -91,7 +91,7 @@ impl Entered {
 }
 
 impl Detour {
-    /// Whether arrays of this dtype take the detour.
+    /// Returns whether arrays of this dtype take the detour.
     #[inline]
     pub fn is_of(self, dtype: DType) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl Detour {
         }
     }
 
-    /// The dtype in which the op computes arrays of this dtype.
+    /// The dtype in which the op computes arrays of dtype `dtype`.
     pub fn carrier(self, dtype: DType) -> DType {
         match self {
             Detour::None => dtype,

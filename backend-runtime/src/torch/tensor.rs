@@ -69,13 +69,13 @@ impl Tensor {
         unsafe { (shim().dtype)(self.as_ptr()) }
     }
 
-    /// Whether the elements have this dtype.
+    /// Returns whether the elements have this dtype.
     #[inline]
     pub fn is(&self, dtype: DType) -> bool {
         self.code() == ffi::code(dtype)
     }
 
-    /// The dtype of the elements; `None` for a dtype of libtorch that this library lacks.
+    /// The dtype of the elements; `None` if this library lacks the tensor's dtype.
     pub fn dtype(&self) -> Option<DType> {
         let code = self.code();
         DType::ALL.into_iter().find(|dtype| ffi::code(*dtype) == code)
@@ -93,14 +93,14 @@ impl Tensor {
         unsafe { (shim().offset)(self.as_ptr()) as usize }
     }
 
-    /// Whether `handles` handles of this tensor are the only users of its memory, and libtorch allocated or owns that
-    /// memory.
+    /// Returns whether `handles` handles of this tensor are the only users of its memory, and libtorch allocated or
+    /// owns that memory.
     pub(super) fn is_alone(&self, handles: usize) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }
     }
 
-    /// Whether libtorch allocated or owns the memory, so that freeing it runs no foreign code.
+    /// Returns whether libtorch allocated or owns the memory, so that freeing it runs no foreign code.
     pub(super) fn is_owned(&self) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().owned)(self.as_ptr()) != 0 }

@@ -40,7 +40,7 @@ impl OpContext<'_> {
         tensors.try_into().map_err(|_| Error::argument(self.op, "operands"))
     }
 
-    /// A new tensor filled with one element, in the dtype of this element.
+    /// A new tensor filled with `value`, in the dtype of `value`.
     pub fn full(self, shape: &[usize], value: RawElement) -> Result<Tensor> {
         rules::count(self.op, shape, value.dtype().size())?;
         let detour = DtypeStrategy::Wrap.detour(value.dtype());
@@ -48,7 +48,7 @@ impl OpContext<'_> {
         detour.leave(self, self.call(&ops::FULL, args![shape, value, dtype, Arg::None, Arg::Device])?)
     }
 
-    /// Whether each element of a tensor of the call's dtype is not 0, as bools.
+    /// A bool tensor that is true where `x`, a tensor of the call's dtype, is not 0.
     pub fn is_nonzero(self, x: &Tensor) -> Result<Tensor> {
         self.cast(&self.enter(DtypeStrategy::Wrap, x)?, DType::Bool)
     }
@@ -58,8 +58,8 @@ impl OpContext<'_> {
         self.call(&ops::ALIAS, args![x])
     }
 
-    /// `x` times a number, in the dtype of `x`, which must be float32 or float64. The number is given in this dtype,
-    /// because the product of a 0-dimensional `x` would otherwise get the dtype of the number.
+    /// `x` times a number, in the dtype of `x`, which must be float32 or float64. The number is converted to this
+    /// dtype, because the product of a 0-dimensional `x` would otherwise get the dtype of the number.
     pub fn scaled(self, x: &Tensor, by: f64) -> Result<Tensor> {
         let by = if x.is(DType::Float64) { Number::of(by) } else { Number::of(by as f32) };
         self.call(&ops::MUL, args![x, by])
@@ -108,7 +108,8 @@ impl OpContext<'_> {
         if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
     }
 
-    /// Applies an op that only moves elements, but that does not support the wide unsigned integers, to any dtype.
+    /// Applies an op that only moves elements to a tensor of any dtype, even if libtorch's op does not support wide
+    /// unsigned integers.
     pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
         let detour = unsigned.map_or(Detour::None, |d| DtypeStrategy::Wrap.detour(d));
@@ -133,7 +134,7 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Whether the dtype is an unsigned integer other than uint8; libtorch has few ops for these.
+/// Returns whether the dtype is an unsigned integer other than uint8; libtorch has few ops for these.
 pub fn is_wide_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
 }

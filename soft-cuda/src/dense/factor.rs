@@ -83,7 +83,7 @@ pub(crate) type Reflections = Vec<C>;
 
 /// Overwrites a matrix with its QR factors: R in the upper triangle and, below the diagonal, the vectors `v` of the
 /// reflections `1 - tau v v*`. The first element of each `v` is 1 and is not stored. Q is the product of the
-/// reflections, the first one leftmost.
+/// reflections, with the first reflection leftmost.
 pub(crate) fn qr(a: &mut Columns) -> Reflections {
     let (m, n) = (a.rows, a.columns);
     let mut all = Vec::new();

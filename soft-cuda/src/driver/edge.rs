@@ -1,4 +1,5 @@
-//! The layer between the exported functions and the driver.
+//! The layer between the exported functions and the driver: the driver of this process, its lock, and the current
+//! context of each thread.
 
 use super::{config::Config, error::Result, state::Driver, work::Mark};
 use crate::exec::Order;

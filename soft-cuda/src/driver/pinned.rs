@@ -1,5 +1,5 @@
 //! Pinned host memory. Copies from and to it are queued on a stream like other work: the host sees their effect only
-//! after it has waited, and must not change the copied memory before.
+//! after it has waited, and must not change the copied memory before the wait.
 
 use super::{
     edge::{call_and_wait, call_in_context},

@@ -34,7 +34,8 @@ fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
 }
 
 impl Driver {
-    /// Enqueues work on a stream; the name is for messages. `staged` is the host memory in bytes that the work holds.
+    /// Enqueues work on a stream; `what` names the work in messages. `staged` is the host memory in bytes that the work
+    /// holds.
     pub(crate) fn put_on(
         &mut self,
         stream: u64,

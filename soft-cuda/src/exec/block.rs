@@ -25,7 +25,7 @@ enum Status {
 #[derive(Clone, Debug, Default)]
 struct Gathering {
     threads: Vec<u32>,
-    /// The number of threads that the barrier expects; `None` if it expects all.
+    /// The number of threads that the barrier expects; `None` if it expects all threads of the block.
     expected: Option<u32>,
 }
 
@@ -207,7 +207,7 @@ impl Block {
             self.status[thread as usize] = Status::Ready;
         }
         // if the barrier is only for some threads, this call orders more accesses than the barrier does, so it may hide
-        // races, but never reports a false one
+        // races, but never reports a false race
         machine.races.barrier();
         self.barriers[number] = Gathering { threads, expected: None };
         self.barriers[number].threads.clear();

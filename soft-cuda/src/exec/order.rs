@@ -34,8 +34,8 @@ impl Order {
         }
     }
 
-    /// The numbers below `count`, in this order. They are computed without a list, because a launch may have very many
-    /// blocks.
+    /// The block numbers below `count`, in this order. They are computed without a list, because a launch may have very
+    /// many blocks.
     pub(super) fn blocks(&mut self, count: u64) -> impl Iterator<Item = u64> + use<> {
         // `i -> (i * step + start) % count` visits all numbers if `step` and `count` have no common factor
         let (step, start) = match self {

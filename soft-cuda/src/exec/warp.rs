@@ -105,7 +105,7 @@ impl Meeting {
 mod tests {
     use super::*;
 
-    /// A meeting in which each lane of `arrived` brings 100 plus its number.
+    /// A meeting in which each lane of `arrived` has the operand 100 plus the lane's index.
     fn meeting(kind: Collective, arrived: u32, by: u64, bounds: u64) -> Meeting {
         let operands = std::array::from_fn(|lane| [100 + lane as u64, by, bounds]);
         Meeting { step: None, kind, mask: arrived, arrived, operands }

@@ -87,7 +87,7 @@ pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> R
     if !plans.iter().any(|plan| Arc::ptr_eq(&plan.device, device)) {
         return Ok(());
     }
-    // the held lock keeps other threads from setting a plan's work area; transforms already queued run to their end
+    // while this thread holds the lock, no other thread can set a plan's work area; queued transforms run to their end
     device.synchronize(op)?;
     let ended = plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).map(|plan| {
         // SAFETY: the handle was removed from the list, the device is current, and the plan's work has finished.

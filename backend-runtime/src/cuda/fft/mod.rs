@@ -79,8 +79,8 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // the last axis is transformed alone, after the others: only then is its input a half spectrum of real
-            // numbers
+            // the last axis is transformed alone, after the other axes, because only then is its input the half
+            // spectrum of a real signal
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -155,7 +155,7 @@ impl Transform {
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
         if half == Half::Input {
-            // cuFFT has only the inverse; the forward transform is the inverse transform of the conjugate
+            // cuFFT has only the inverse transform; the forward transform is the inverse transform of the conjugate
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
         let layout =
@@ -181,7 +181,7 @@ fn strided(x: &RawArray) -> Strided<'_> {
     Strided { shape: &x.shape, strides: &x.strides }
 }
 
-/// Strides of a dense array with `axes` last in memory, in their order.
+/// Strides of a dense array in which `axes` are last in memory, in the given order.
 fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
     let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -211,7 +211,7 @@ fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, m: usize, points: usize, 
     unsafe { b.launch(op, kernel, Grid::over(x.size()), &[&x.pointer(), &n, &m, &points, &conj]) }
 }
 
-/// Whether transforms of elements of this dtype use double precision.
+/// Returns whether transforms of elements of this dtype use double precision.
 fn is_double(dtype: DType) -> bool {
     dtype.to_complex() == DType::Complex128
 }

@@ -314,7 +314,7 @@ fn together(batch: usize, jobs: usize, windows: usize) -> usize {
     by_memory.min((1 << 31) / jobs).clamp(1, batch)
 }
 
-/// The launches of a spreading: colours, each with the number of its jobs. Jobs within tiles come first.
+/// The launches of a spreading: each colour with its number of jobs. The jobs that begin within tiles are first.
 fn colours(tiles: &Tiles, later: usize) -> impl Iterator<Item = (u32, usize)> + use<> {
     let cut: u32 = (0..3).filter(|&axis| tiles.tiles[axis] > 1).map(|axis| 1 << axis).sum();
     let of_colour = tiles.count() >> cut.count_ones();

@@ -167,11 +167,11 @@ struct Steps {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Steps {}
 
-/// Maximum length of an axis along which each element searches for the nearest background by itself: all elements
-/// search in parallel, and most find it close by.
+/// Maximum length of an axis along which each element searches for the nearest background by itself. All elements
+/// search in parallel, and most elements find the background nearby.
 const LONGEST_SEARCHED: usize = 1024;
 
-/// The Euclidean distance of each true element to the nearest false one.
+/// The Euclidean distance of each true element to the nearest false element.
 pub fn distance_transform_edt(on: OpContext<'_>, x: &RawArray, sampling: Option<&RawArray>) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     on.with_dtype(DType::Bool).require(&[x])?;

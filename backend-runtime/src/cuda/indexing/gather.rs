@@ -169,8 +169,8 @@ fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
-/// Runs a kernel over operands of one shape. The kernel writes the first operand, and the last one has the offsets.
-/// `any` is the address of the flag for an out-of-range index, for the kernels that read it.
+/// Runs a kernel over operands of one shape. The kernel writes the first operand, and the last operand has the offsets.
+/// `any` is the address of the flag for an out-of-range index, for the kernels that read the flag.
 fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
@@ -287,7 +287,7 @@ impl Picked {
         wide.broadcast(op, &self.shape)
     }
 
-    /// An array with the common shape of the index arrays, broadcast to the shape of the result.
+    /// `offsets`, which has the common shape of the index arrays, broadcast to the shape of the result.
     fn along(&self, op: &'static str, offsets: &RawArray, selection: &Selection) -> Result<RawArray> {
         let behind = selection.kept.len() - selection.before;
         let axes = self.arrays.len();
@@ -330,7 +330,8 @@ impl Bounds {
             .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
-    /// Marks the offsets that a later offset to the same element overrides; `len` elements can be selected.
+    /// Marks each offset that a later offset to the same element overrides; `len` is the number of elements that can be
+    /// selected.
     fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
         let n = offsets.size();
         if n < 2 {

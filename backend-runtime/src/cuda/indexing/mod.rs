@@ -128,7 +128,7 @@ fn noted(b: &Cuda, op: &'static str, outside: Outside, found: u64, indices: &Raw
     })
 }
 
-/// Waits for the device; returns an error with the out-of-range index if `found` has the position of one.
+/// Waits for the device. If `found` has the position of an out-of-range index, returns an error with this index.
 fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let place = b.download::<u64>(op, found)?[0];
     if place == u64::MAX {
@@ -148,8 +148,8 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Merges the `inner` elements after an axis into fewer, wider elements if alignment allows; returns their dtype and
-/// number.
+/// Merges the `inner` elements after an axis into fewer, wider elements if alignment allows. Returns the dtype and the
+/// number of the wider elements.
 fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     let bytes = inner * dtype.size();
     let fits = |wide: &&DType| {
@@ -210,7 +210,7 @@ fn gathered(
     Ok(out)
 }
 
-/// The template argument for each number of axes of a walk; the last one is also for 2^31 elements or more.
+/// The template argument for each number of axes of a walk; the last argument is also for 2^31 elements or more.
 const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
 /// Elements at indices along one axis, one index per position; the other axes broadcast.
@@ -223,7 +223,7 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     let packed = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
-        // every position begins at index 0 of the axis: the kernel adds the distance to its index
+        // the view begins at index 0 of the axis for every position; the kernel adds the offset of the position's index
         let begin = x.sliced(axis, 0, 1, 1).broadcast(op, &shape)?;
         let merged = Merged::new(&[&out, &begin, &packed.broadcast(op, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };

@@ -24,8 +24,8 @@ pub fn cholesky(on: OpContext<'_>, x: &RawArray, upper: bool) -> Result<RawArray
     if x.size() == 0 {
         return b.uninit_raw(op, x.dtype, &x.shape);
     }
-    // the Cholesky factor of the transpose is the transpose of the factor: the matrices stay in row-major order, so the
-    // lower triangle here is the upper triangle for the library
+    // the Cholesky factor of the transpose is the transpose of the factor, so the matrices stay in row-major order, and
+    // the lower triangle here is the upper triangle for the library
     let a = Stack::of_transposes(b, op, x, leading(&x.shape))?;
     let (kept, fill) = match upper {
         true => (Kept::Lower, Fill::CUBLAS_FILL_MODE_LOWER),
@@ -54,7 +54,7 @@ fn right_sides(b: &Cuda, op: &'static str, x: &RawArray, system: &System) -> Res
 
 /// The solution, reshaped to the result's shape.
 fn solution(x: Stack, system: &System) -> RawArray {
-    // solutions that are vectors are single columns, one after another without gaps
+    // vector solutions are single columns, one after another without gaps
     let shape = system.shape();
     if system.is_vector { x.array.view(shape.clone(), rules::c_strides(&shape), x.array.offset) } else { x.matrices() }
 }

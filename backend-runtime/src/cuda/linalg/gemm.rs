@@ -40,14 +40,15 @@ pub(crate) struct Call {
     pub(crate) m: i64,
     pub(crate) n: i64,
     pub(crate) k: i64,
-    /// Leading dimensions of the first matrix, the second and the result, in elements.
+    /// Leading dimensions of the first matrix, the second matrix and the result, in elements.
     pub(crate) leading: [i64; 3],
-    /// Distances between batches of the first matrix, the second and the result, in elements.
+    /// Distances between batches of the first matrix, of the second matrix and of the result, in elements.
     pub(crate) strides: [i64; 3],
     pub(crate) batches: i64,
 }
 
-/// The leading axes of a product after merging: lengths, and strides of left, right and result.
+/// The merged leading axes of a product: their lengths, and their strides in the left operand, the right operand and
+/// the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Batches<'a> {
     pub(crate) shape: &'a [usize],
@@ -80,8 +81,8 @@ impl Batches<'_> {
             Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
-        // read in column-major order, the C-order result is transposed, so the call multiplies the transpose of right
-        // by the transpose of left
+        // in column-major order, the C-order result is read as its transpose, so the call multiplies the transpose of
+        // the right matrix by the transpose of the left matrix
         Some(Call {
             transpose_first: !right.by_rows,
             transpose_second: !left.by_rows,

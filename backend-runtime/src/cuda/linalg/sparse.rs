@@ -98,7 +98,7 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
 }
 
-/// Number of positions that the checks report: one of a wrong pointer, and one of a wrong index.
+/// Number of positions that the checks report: the position of a wrong pointer, and the position of a wrong index.
 const FOUND: usize = 2;
 
 /// Runs the kernel of a product. `before` has the matrix's values or the first dense factor, and `behind` the last

@@ -127,7 +127,8 @@ fn dominant(shape: &[usize]) -> ArrayD<f32> {
     x
 }
 
-/// Stacks of matrices too large for batched calls, and of more matrices than one batched call takes.
+/// Tests stacks of matrices that are too large for batched calls, and stacks of more matrices than one batched call
+/// takes.
 #[test]
 fn many_large_matrices_and_very_many_small_ones() {
     let Some(b) = solver() else { return };
@@ -160,7 +161,7 @@ fn many_large_matrices_and_very_many_small_ones() {
     assert!(squares.iter().zip(&norms).all(|(s, n)| (s - n).abs() < 1e-4), "squares of values are those of elements");
 }
 
-/// The library reads matrices in place, so views must be copied first.
+/// Tests every layout: the library reads matrices in place, so views must be copied first.
 #[test]
 fn factors_of_every_layout() {
     let Some(b) = solver() else { return };
@@ -176,7 +177,7 @@ fn factors_of_every_layout() {
 #[test]
 fn determinants_beyond_all_floats_on_the_way() {
     let Some(b) = solver() else { return };
-    // the product of the first half of the diagonal overflows, and that of the second half underflows to 0
+    // the product of the first half of the diagonal overflows, and the product of the second half underflows to 0
     let n = 400;
     let large = |i: usize| if i < n / 2 { 1e3_f64 } else { 1e-3 };
     let x = ArrayD::from_shape_fn(IxDyn(&[n, n]), |at| if at[0] == at[1] { large(at[0]) } else { 0.0 });

@@ -137,7 +137,7 @@ fn sampled(
     shared: [f64; 2],
 ) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
-    // all shapes are checked first, before a result that is too large is refused
+    // shape errors take precedence over the error for a result that is too large
     for own in own {
         if let Parameter::Array(x) = own {
             on.require(&[x])?;

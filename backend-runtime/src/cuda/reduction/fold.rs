@@ -90,7 +90,7 @@ impl Fold {
         }
     }
 
-    /// Whether an empty axis is an error, because the reduction has no identity.
+    /// Returns whether an empty axis is an error, because the reduction has no identity.
     pub(crate) fn needs_elements(self) -> bool {
         matches!(self, Fold::Maximum | Fold::Minimum | Fold::Largest | Fold::Smallest)
     }

@@ -32,12 +32,12 @@ pub fn sum(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Resul
     over_axes(on, x, axis, keepdims, Fold::Sum)
 }
 
-/// Whether any element over axes is nonzero.
+/// Tests whether any element over axes is nonzero.
 pub fn any(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
     over_axes(on, x, axis, keepdims, Fold::Any)
 }
 
-/// Whether all elements over axes are nonzero.
+/// Tests whether all elements over axes are nonzero.
 pub fn all(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
     over_axes(on, x, axis, keepdims, Fold::All)
 }

@@ -30,7 +30,7 @@ impl Values<'_> {
     /// Maximum size of the members in bytes, which leaves room for the other kernel arguments.
     pub(crate) const MOST: usize = 1024;
 
-    /// A common traversal of the inputs along these axes.
+    /// A common traversal of the inputs along `axes`.
     fn along(&self, axes: &[usize]) -> Merged {
         let part = |x: &RawArray| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -170,7 +170,7 @@ impl Plan {
         Ok(out)
     }
 
-    /// Whether adjacent results are closer in memory than adjacent elements of one result.
+    /// Returns whether adjacent results are closer in memory than adjacent elements of one result.
     fn columns(&self) -> bool {
         let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
         self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
@@ -222,7 +222,7 @@ struct Split {
     vectors: bool,
     /// Number of blocks for all results.
     blocks: u32,
-    /// Number of parts that each result's elements are split into; each part has its own block.
+    /// Number of parts into which the elements of each result are split; each part has its own block.
     parts: u32,
     /// Number of elements per part.
     chunk: usize,
@@ -251,7 +251,7 @@ impl Split {
         let blocks = results.div_ceil(per_block);
         let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
         let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
-        // a multiple of the elements in a pack of any dtype, so that every part begins aligned
+        // a multiple of the elements in a pack of any dtype, so that the beginning of every part is aligned
         let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
         Split {
             width: per_block.trailing_zeros(),
@@ -302,7 +302,7 @@ mod tests {
                     let what = format!("{results} results of {n}: {s:?}");
                     let width = 1 << s.width;
                     assert!(width <= 256, "{what}");
-                    // beyond the launch limit, each block works on further results
+                    // beyond the launch limit, each block computes several groups of results
                     let blocks = results.div_ceil(width).min(i32::MAX as usize);
                     assert_eq!(s.blocks as usize, blocks, "{what}");
                     assert!(s.chunk.is_multiple_of(16) && s.parts as usize * s.chunk >= n, "{what}");

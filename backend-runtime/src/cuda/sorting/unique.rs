@@ -127,8 +127,8 @@ fn part(x: &RawArray, which: usize) -> RawArray {
     RawArray { dtype: x.dtype.to_real(), ..parts }
 }
 
-/// Runs a kernel with one thread for each of `n` items. The arguments must be those of the kernel, with pointers to
-/// arrays of `n` items.
+/// Runs a kernel with one thread for each of `n` items. `arguments` must match the kernel's parameters, with pointers
+/// to arrays of `n` items.
 fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());

@@ -55,8 +55,9 @@ pub fn add_at(
     put(on, &x, index, values, via, true)
 }
 
-/// Returns the changed array: `x` itself if it is the only handle of memory that libtorch owns, its strides do not
-/// overlap and its dtype needs no conversion to float32, or if the selection is empty; otherwise a new array.
+/// Returns the changed array. It is `x` itself if the selection is empty, or if `x` is the only handle of memory that
+/// libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32; otherwise it is a new
+/// array.
 fn put(
     on: OpContext<'_>,
     x: &Tensor,
@@ -194,7 +195,7 @@ impl Picked {
     }
 }
 
-/// A view of the part of an array that a list of indices selects from. Its axes are the result's axes before those of
+/// A view of the part of an array from which a list of indices selects. Its axes are the result's axes before those of
 /// the index arrays, then the indexed axes, then the remaining axes.
 struct Part {
     view: Tensor,
@@ -206,7 +207,7 @@ struct Part {
 }
 
 impl Part {
-    /// `has_parts` says whether `x` has a last axis of length 2 for the parts of complex numbers.
+    /// Makes the view. `has_parts` says whether `x` has a last axis of length 2 for the parts of complex numbers.
     fn of(on: OpContext<'_>, x: &Tensor, selection: &Selection, picked: &Picked, has_parts: bool) -> Result<Part> {
         let (spans, strides) = (&selection.spans, x.strides());
         let mut offset = x.offset();
@@ -241,7 +242,7 @@ impl Part {
         Ok(Part { view, before: before.len(), chosen: picked.along.len(), backwards })
     }
 
-    /// libtorch's list of indices: `None` for the axes before the indexed ones.
+    /// libtorch's list of indices, with `None` for the axes before the indexed axes.
     fn all<'a>(&self, chosen: &'a [Tensor]) -> Vec<Option<&'a Tensor>> {
         std::iter::repeat_n(None, self.before).chain(chosen.iter().map(Some)).collect()
     }

@@ -18,14 +18,14 @@ use crate::{
     rules::{self, Along, Masked, Span},
 };
 
-/// A slice of the array: a view, unless an axis runs backwards.
+/// A slice of the array; a view, unless a step is negative.
 pub fn getitem(on: OpContext<'_>, x: &Tensor, slices: &[Slice]) -> Result<Tensor> {
     let spans = rules::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x, &spans)?;
     on.reverse(&part, &backwards)
 }
 
-/// A view of these spans in which all axes run forward, and the axes of the view that must be reversed.
+/// A view of these spans with positive steps, and the axes of the view that must be reversed.
 fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
@@ -190,8 +190,8 @@ pub fn scatter(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor,
     if indices.size() == 0 {
         return on.call(&ops::CLONE, args![x]);
     }
-    // for each index of the axis, the last value written there, or -1, so that libtorch's order of writes does not
-    // matter
+    // for each index of the axis, the position of the last value written there, or -1, so that libtorch's order of
+    // writes does not matter
     let len = x.shape()[axis];
     let none = on.full(&[len], RawElement::of(-1_i64))?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;

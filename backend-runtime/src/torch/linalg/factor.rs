@@ -1,7 +1,7 @@
 //! Factorizations with libtorch's `linalg`. libtorch loops over all matrices of a stack even if they have no elements,
-//! and there may be 2^45 such matrices, so the results for such stacks are made here. libtorch's error texts differ
-//! from those of this crate, so invalid input is refused before a call, and failed factorizations are read from a
-//! tensor with one code per matrix.
+//! and there may be 2^45 such matrices, so this file makes the results for such stacks. libtorch's error texts differ
+//! from this crate's, so invalid input is refused before a call, and failed factorizations are read from a tensor with
+//! one code per matrix.
 
 use crate::{
     Axes, QrMode, Result,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Whether any element of a tensor is not 0.
+/// Returns whether any element of a tensor is not 0.
 fn any(on: OpContext<'_>, x: &Tensor) -> Result<bool> {
     if x.size() == 0 {
         return Ok(false);

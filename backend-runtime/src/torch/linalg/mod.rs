@@ -1,4 +1,5 @@
-//! Linear algebra. This file has the matrix products, `factor` the factorizations, and `sparse` the sparse products.
+//! Linear algebra. This file has the matrix products, `factor` has the factorizations, and `sparse` has the sparse
+//! products.
 
 mod factor;
 mod sparse;

@@ -1,5 +1,5 @@
-//! Products with sparse matrices. For tensors on the host they are computed by the host's loops, and on GPUs by
-//! libtorch's gathers and scatters.
+//! Products with sparse matrices. The host's loops compute them for tensors on the host, and libtorch's gathers and
+//! scatters compute them on GPUs.
 
 use crate::{
     DType, DTypeKind, Result,

@@ -8,7 +8,7 @@ use crate::{
     torch::{OpContext, Tensor, Torch, TorchArray, casting, elementwise},
 };
 
-/// Random bits, and values that are critical for integer ops.
+/// Random bits, and edge cases of integer ops.
 fn bits(n: usize) -> Vec<u64> {
     let random = (0..n as u64).flat_map(|i| {
         let w = philox(7, i);

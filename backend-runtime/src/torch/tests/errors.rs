@@ -1,4 +1,4 @@
-//! Invalid arguments of any op must give an error that names the op, and never a panic.
+//! Tests that invalid arguments of any op give an error that names the op, and never a panic.
 
 use super::{array, torch};
 use crate::{

@@ -14,7 +14,7 @@ use std::{
     process::Command,
 };
 
-/// The environment variable with the case for a child process.
+/// The environment variable that holds the case for a child process.
 const CASE: &str = "BACKENDS_LOADING_CASE";
 
 /// The text that the child prints before its result.
@@ -41,7 +41,7 @@ fn run(command: &mut Command) -> (String, String) {
     (result.unwrap_or_else(|| panic!("no result:\n{text}")).1.to_owned(), text)
 }
 
-/// The cases that children run; does nothing when run as a test itself.
+/// Runs the case of a child process; without a case it does nothing.
 #[test]
 fn cases() {
     let Ok(case) = env::var(CASE) else { return };

@@ -1,4 +1,4 @@
-//! Rounding other than to nearest, computed from a comparison of the nearest number with the exact result.
+//! Rounding toward zero, down and up, computed from a comparison of the nearest number with the exact result.
 
 use super::value::Float;
 use std::cmp::Ordering;

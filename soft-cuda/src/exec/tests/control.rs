@@ -1,11 +1,11 @@
-//! Branches, calls and returns.
+//! Tests of branches, calls and returns.
 
 use super::{Device, kernel, kernel_after, outcome};
 use crate::ptx::Module;
 
 #[test]
 fn guards_and_loops() {
-    // the kernel sums the odd numbers below the thread's number
+    // the kernel sums the odd numbers below the thread's index
     let text = kernel(
         "mov.u32 %r0, 0; mov.u32 %r1, 0;
         $L: setp.ge.u32 %p1, %r0, %t;

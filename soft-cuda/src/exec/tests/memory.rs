@@ -1,4 +1,4 @@
-//! Memory spaces, and invalid accesses.
+//! Tests of memory spaces and of invalid accesses.
 
 use super::{Device, kernel, kernel_after, outcome};
 use crate::fault::Fault;

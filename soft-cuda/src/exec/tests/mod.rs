@@ -1,4 +1,4 @@
-//! Launches of small kernels.
+//! Tests that launch small kernels.
 
 mod control;
 mod memory;

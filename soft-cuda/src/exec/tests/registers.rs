@@ -1,4 +1,4 @@
-//! Results of instructions that take several steps or use special registers.
+//! Tests of instructions that take several steps or use special registers.
 
 use super::{kernel, outcome};
 
