@@ -108,7 +108,7 @@ fn device() {
     }
 }
 
-/// Copies from and to pinned memory run only when something waits for them.
+/// Tests that copies from and to pinned memory run only when something waits for them.
 fn pinned() {
     // SAFETY: each pointer is null or valid for writing the result; the buffers have 4 bytes.
     unsafe {

@@ -1,4 +1,4 @@
-//! The backend: a GPU and a random stream.
+//! Defines `Cuda`, the backend: a GPU and a stream of random numbers.
 
 use super::{device::Device, info};
 use crate::{Result, random::Stream};
@@ -14,7 +14,7 @@ pub struct Cuda {
     pub(super) random: Stream,
 }
 
-/// The random stream that all backends made by [`Cuda::new`] share.
+/// The stream of random numbers that all backends made by [`Cuda::new`] share.
 static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 
 impl Cuda {
@@ -23,7 +23,7 @@ impl Cuda {
         Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }
 
-    /// [`Cuda::new`] with its own random stream, seeded with `seed`.
+    /// [`Cuda::new`] with its own stream of random numbers, seeded with `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }

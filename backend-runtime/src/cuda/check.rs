@@ -55,7 +55,7 @@ pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     each.chain(folds(ops)).collect()
 }
 
-/// The dtypes of a kernel's result and inputs, given the row's input dtype and result dtype.
+/// The dtypes of a kernel's result and inputs, given the op's input dtype and result dtype.
 pub(super) fn kernel_dtypes(kernel: &KernelInfo, dtype: DType, result: DType) -> Vec<DType> {
     let inputs = kernel.elements.iter().enumerate().map(|(at, element)| match element.dtype(dtype) {
         dtype if kernel.moved.contains(&at) => mover(dtype),
@@ -81,7 +81,7 @@ fn folds(ops: &[OpInfo]) -> Option<Unit> {
     (!unit.kernels.is_empty()).then_some(unit)
 }
 
-/// The programs that do not belong to a row of the op table.
+/// The programs of kernels that do not belong to a single op of the op table.
 pub(super) static PROGRAMS: &[KernelList] = &[
     super::copy::COPIES,
     super::copy::CASTS,

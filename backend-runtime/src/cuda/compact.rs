@@ -14,7 +14,7 @@ use crate::{DType, Error, Result, rules};
 
 static PROGRAM: Program = Program { name: "compact", source: ProgramSource::File(include_str!("kernels/compact.cuh")) };
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let each = |name| DType::ALL.map(|dtype| Instance::new(name, "", &[dtype]));
     let values = MOVERS.map(|dtype| Instance::new("write_values", "", &[dtype]));
@@ -105,7 +105,7 @@ impl MaskIndices {
     }
 }
 
-/// Counterpart of the struct `Shape` in the kernel.
+/// Counterpart of the C++ struct `Shape` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Shape {

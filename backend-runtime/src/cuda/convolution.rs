@@ -19,7 +19,7 @@ static PROGRAM: Program =
 /// C++ names of the three reductions of a pooling window.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bool);
     let real = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
@@ -32,7 +32,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
 /// Output channels per thread: `CHANNELS` in the kernels.
 const CHANNELS: usize = 4;
 
-/// Counterpart of the struct `Sliding` in the kernels.
+/// Counterpart of the C++ struct `Sliding` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sliding {
@@ -41,7 +41,7 @@ struct Sliding {
     by_len: Divisor,
 }
 
-/// Counterpart of the struct `Convolution` in the kernels.
+/// Counterpart of the C++ struct `Convolution` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Convolution {

@@ -16,11 +16,11 @@ static COPY: Program = Program::each("copy", "x", &["x"]);
 /// The program that converts each element to the dtype of the result.
 static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 
-/// The kernels of copies, listed for the check that all kernels compile.
+/// The kernels of copies, listed so that `check` can compile them all.
 pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
-/// The conversion kernels for contiguous arrays, listed for the check that all kernels compile. Nothing else in the
+/// The conversion kernels for contiguous arrays, listed so that `check` can compile them all. Nothing else in the
 /// kernels for more axes depends on the dtype.
 pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
@@ -73,7 +73,7 @@ impl Plane {
 static TRANSPOSE: Program =
     Program { name: "transpose", source: ProgramSource::File(include_str!("kernels/copy.cuh")) };
 
-/// The kernels of transposition, listed for the check that all kernels compile.
+/// The kernels of transposition, listed so that `check` can compile them all.
 pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     let of = |&(_, tag): &(usize, &'static str)| MOVERS.map(|dtype| Instance::new("transpose", tag, &[dtype]));
     RANKS.iter().flat_map(of).collect()
@@ -82,7 +82,7 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
 /// Template arguments of the kernel, by the maximum number of axes outside the plane.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
-/// Counterpart of the struct `Matrix` in the kernel.
+/// Counterpart of the C++ struct `Matrix` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Matrix {

@@ -18,7 +18,7 @@ use crate::{
 
 static PROGRAM: Program = Program { name: "create", source: ProgramSource::File(include_str!("kernels/create.cuh")) };
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = |dtype: &DType| dtype.kind() == DTypeKind::Real;
     let counted =

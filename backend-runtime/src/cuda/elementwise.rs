@@ -11,12 +11,12 @@ use super::{
 use crate::{DType, Each, EachOf, EachSource, Element, Result, formula};
 use std::any::Any;
 
-/// Evaluates an `each` row with one operand.
+/// Evaluates an elementwise op (an `each` row of the op table) with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
     each::<F, T, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Evaluates an `each` row with two operands.
+/// Evaluates an elementwise op with two operands.
 pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -26,7 +26,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Evaluates an `each` row with three operands.
+/// Evaluates an elementwise op with three operands.
 pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -37,7 +37,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
-/// Evaluates an `each` row that takes its one operand as a tuple.
+/// Evaluates an elementwise op that takes its one operand as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -46,7 +46,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Evaluates an `each` row with two operands, whose dtypes may differ.
+/// Evaluates an elementwise op with two operands, whose dtypes may differ.
 pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -56,7 +56,7 @@ pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Evaluates an `each` row with three operands, whose dtypes may differ.
+/// Evaluates an elementwise op with three operands, whose dtypes may differ.
 pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -86,7 +86,7 @@ fn moving_named(
     moving(b, &program, params.as_slice().into(), inputs, moved, dtype)
 }
 
-/// Overwrites an array of the same shape with a row's result; `None` if an input is not an array of this backend.
+/// Overwrites an array of the same shape with an op's result; `None` if an input is not an array of this backend.
 pub(super) fn over<F: EachSource>(
     b: &Cuda,
     f: &F,

@@ -6,7 +6,7 @@ use cudarc::{
     driver::result::DriverError, nvrtc::result::NvrtcError,
 };
 
-/// A library's result, converted for the op that made the call.
+/// Converts a library's result to this crate's `Result`, for the op that made the call.
 pub(crate) trait Checked<T> {
     /// The value, or an error with the op's name and the library's message.
     fn checked(self, op: &'static str) -> Result<T>;

@@ -150,7 +150,7 @@ mod tests {
     };
     use crate::{Arrays, Complex, Each, EachSource, Numeric, formula::*, numpyish::Numpyish};
 
-    /// A row with a parameter, and with a separate expression for complex dtypes.
+    /// An op with a parameter, and with a separate expression for complex dtypes.
     #[derive(Clone, Copy)]
     struct Scaled(f64);
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(numbers, expected);
     }
 
-    /// A row with more parameters than a kernel takes.
+    /// An op with more parameters than a kernel takes.
     #[derive(Clone, Copy)]
     struct Wide;
 

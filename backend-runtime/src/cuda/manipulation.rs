@@ -274,13 +274,13 @@ pub fn pad(on: OpContext<'_>, x: &RawArray, widths: &[usize], mode: PadMode, val
 
 static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&BORDERED, || {
     let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
     ["u32", "u64"].into_iter().flat_map(of).collect()
 });
 
-/// Counterpart of the struct `Border` in the kernels.
+/// Counterpart of the C++ struct `Border` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Border {

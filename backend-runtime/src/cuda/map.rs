@@ -119,7 +119,7 @@ impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
     }
 }
 
-/// Counterpart of the struct `Input` in the kernels.
+/// Counterpart of the C++ struct `Input` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct KernelInput {

@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-/// Counterpart of the struct `Outside` in the kernels: an out-of-range index.
+/// Counterpart of the C++ struct `Outside` in the kernels: an out-of-range index.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Outside {

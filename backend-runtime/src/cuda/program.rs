@@ -49,7 +49,7 @@ pub const fn c_type(dtype: DType) -> &'static str {
 /// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Name that identifies the program, together with the text of a row's expression.
+    /// Name that identifies the program, together with the text of an op's expression.
     pub name: &'static str,
     /// The source text.
     pub source: ProgramSource,
@@ -60,17 +60,17 @@ pub struct Program {
 pub enum ProgramSource {
     /// A file with kernel templates.
     File(&'static str),
-    /// The scalar expression of a row of the op table.
+    /// The scalar expression of an elementwise op.
     Each(Expression),
-    /// The reduction of a row of the op table.
+    /// The reduction of an op.
     Fold(FoldKernel),
     /// A formula.
     Formula(Formula),
-    /// A reduction of a formula's values: either a reduction built into the kernels, or the reduction of a row.
+    /// A reduction of a formula's values: either a reduction built into the kernels, or the reduction of an op.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
-/// A formula: the structs of its rows, and its own struct.
+/// A formula: the structs of its ops, and its own struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     /// The C++ text of the structs.
@@ -79,8 +79,8 @@ pub struct Formula {
     pub key: &'static str,
 }
 
-/// A row's scalar expression. It may use the inputs, the parameters, the type `T` (the row's dtype) and the type `U`
-/// (the result's dtype).
+/// The scalar expression of an elementwise op. It may use the inputs, the parameters, the type `T` (the op's dtype) and
+/// the type `U` (the result's dtype).
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
     /// The expression.
@@ -94,19 +94,19 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The expression of a row, for this dtype of its first operand.
+    /// The expression of an op, for this dtype of its first operand.
     pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
         Expression::of_row(&RowSource::of::<F>(), dtype)
     }
 
-    /// The expression of a row that is given as data, for this dtype of its first operand.
+    /// The expression of an op that is given as data, for this dtype of its first operand.
     pub(super) const fn of_row(row: &RowSource, dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
         Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
     /// The expression of the gradient with respect to an operand, as a function of the operands, the result and the
-    /// result's gradient. The row must define this gradient.
+    /// result's gradient. The op must define this gradient.
     pub(super) fn of_gradient(row: &RowSource, operand: usize) -> Expression {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
         let (text, inputs) = (row.cuda_pulls[operand], &NAMES[..row.inputs.len() + 2]);
@@ -170,19 +170,19 @@ impl Program {
     }
 }
 
-/// The source texts around a row's reduction: two texts before it, and the kernels after it.
+/// The source texts around an op's reduction: two texts before it, and the kernels after it.
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
 
 /// The kernel around a formula and a reduction.
 const REDUCE_FORMULA: &str = include_str!("kernels/reduce_formula.cuh");
 
-/// The texts before and after the struct of a `fold` row.
+/// The texts before and after the struct of an op's reduction.
 pub(super) fn around_folds() -> [String; 2] {
     [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
 }
 
-/// The struct of a row's reduction, which the kernels take. It computes values that [`FoldKernel::finish`] turns into
+/// The struct of an op's reduction, which the kernels take. It computes values that [`FoldKernel::finish`] turns into
 /// results.
 pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     let FoldKernel { acc, identity, map, join, params, .. } = fold;
@@ -202,7 +202,7 @@ pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     )
 }
 
-/// The kernels around a row's expression.
+/// The kernels around an op's expression.
 pub const EACH: &str = include_str!("kernels/each.cuh");
 
 /// One kernel of a program's template: `template<tag, types..>`.

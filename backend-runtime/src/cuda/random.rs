@@ -19,7 +19,7 @@ use crate::{DType, DTypeKind, Element, Real, Result, dispatch, raw::RawElement, 
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |kind: fn(DTypeKind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
     let real = || of(|kind| kind == DTypeKind::Real);

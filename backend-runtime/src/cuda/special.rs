@@ -14,11 +14,11 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
 };
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
-/// Counterpart of the struct `Points` in the kernel.
+/// Counterpart of the C++ struct `Points` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Points {

@@ -1,4 +1,4 @@
-//! Tests that compare a device with the CPU backend, for layouts, sizes and dtypes that the rows' own tests do not
+//! Tests that compare a device with the CPU backend, for layouts, sizes and dtypes that the ops' own tests do not
 //! cover.
 
 use super::{

@@ -11,11 +11,11 @@ use std::fmt::Write;
 /// The name of the struct that the kernels take.
 pub(super) const STRUCT: &str = "k_row";
 
-/// The C++ text of a formula while it is written. Each row of the formula becomes a struct, and each use of the row a
-/// call of that struct.
+/// The C++ text of a formula while it is written. Each op of the formula becomes a struct, and each use of the op
+/// becomes a call of that struct.
 #[derive(Debug, Default)]
 struct Text {
-    /// The text of each row's struct, without the name.
+    /// The text of each op's struct, without the name.
     rows: Vec<String>,
     /// The text of all structs.
     structs: String,
@@ -31,7 +31,7 @@ impl Text {
 
     /// Returns the C++ text of a call of an expression, and adds the expression's struct to the text if it is new.
     fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
-        // two tables may have rows of the same name, so rows are distinguished by their text
+        // two op tables may have ops of the same name, so ops are distinguished by their text
         let text = expression.functor("");
         let at = self.rows.iter().position(|known| *known == text).unwrap_or_else(|| {
             self.structs += &expression.functor(&format!("row{}", self.rows.len()));
@@ -42,7 +42,7 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// The text of all structs: first the rows' structs, then the struct of the formula `value` over `arrays` arrays.
+    /// The text of all structs: first the ops' structs, then the struct of the formula `value` over `arrays` arrays.
     fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();

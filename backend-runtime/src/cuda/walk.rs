@@ -124,7 +124,7 @@ impl Merged {
     }
 }
 
-/// Counterpart of the struct `Walk` in the kernels.
+/// Counterpart of the C++ struct `Walk` in the kernels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Walk<const K: usize> {
@@ -138,8 +138,8 @@ pub(crate) struct Walk<const K: usize> {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl<const K: usize> Argument for Walk<K> {}
 
-/// Counterpart of the struct `Divisor` in the kernels, which divides numbers below 2^31 by computing
-/// `(high(x * magic) + x) >> shift`.
+/// Counterpart of the C++ struct `Divisor` in the kernels, which divides numbers below 2^31 by computing `(high(x *
+/// magic) + x) >> shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divisor {

@@ -1,4 +1,4 @@
-//! The op table's `aten` mappings, each from a row to one op of libtorch.
+//! The op table's `aten` mappings, each from an op of this crate to an op of libtorch.
 
 use super::{
     Torch, TorchArray,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{DType, Element, Error, Result, rules};
 
-/// A row's mapping: its libtorch op, and the strategy for dtypes that this op lacks.
+/// The mapping of an op of this crate: libtorch's op, and the strategy for dtypes that libtorch's op lacks.
 #[derive(Debug)]
 pub struct Aten {
     op: &'static str,
@@ -18,8 +18,8 @@ pub struct Aten {
 }
 
 impl Aten {
-    /// Maps the row `op` to the overload `overload` of libtorch's op `name`: `Aten::new("add", "aten::add", "Tensor",
-    /// DtypeStrategy::Parts)`.
+    /// Maps this crate's op `op` to the overload `overload` of libtorch's op `name`: `Aten::new("add", "aten::add",
+    /// "Tensor", DtypeStrategy::Parts)`.
     pub const fn new(op: &'static str, name: &'static str, overload: &'static str, via: DtypeStrategy) -> Aten {
         Aten { op, schema: Schema::new(name, overload), via }
     }
@@ -36,9 +36,9 @@ impl Aten {
     }
 }
 
-/// Conversion of an op's results to a row's result: an array, a list or a tuple.
+/// Conversion of the results of libtorch's op to the result of this crate's op: an array, a list or a tuple.
 pub trait FromTensors: Sized {
-    /// Takes the results in order; `back` converts them back from the dtype of the call to the row's dtype.
+    /// Takes the results in order; `back` converts each result back to the dtype of the call.
     fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
 }
 
@@ -83,13 +83,13 @@ macro_rules! tuples {
 }
 tuples! { (A, B) (A, B, C) (A, B, C, D) }
 
-/// Calls the row's op in libtorch. `T` is the row's dtype.
+/// Calls libtorch's op with the arguments of this crate's op. `T` is the dtype of the call.
 pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]) -> Result<R> {
     let (mut results, back) = called(b, aten, T::DTYPE, args)?;
     R::from_tensors(&mut results, &back)
 }
 
-/// Calls the row's op in libtorch, for the row's dtype `dtype`.
+/// Calls libtorch's op with the arguments of this crate's op, for a call of dtype `dtype`.
 fn called<'b>(b: &'b Torch, aten: &Aten, dtype: DType, args: &[Arg<'_>]) -> Result<(Results, Back<'b>)> {
     let on = OpContext::new(b, aten.op, dtype);
     let limited = infinite_beyond_float32(dtype, args);

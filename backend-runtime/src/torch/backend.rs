@@ -1,4 +1,4 @@
-//! The torch backend: a device of libtorch, and a random stream.
+//! Defines `Torch`, the backend: a device of libtorch, and a stream of random numbers.
 
 use super::{
     array::{TorchArray, from_host, to_host},
@@ -15,7 +15,7 @@ use crate::{
 };
 use std::{any::Any, fmt};
 
-/// libtorch on one device. Cheap to clone; clones share the random stream.
+/// libtorch on one device. Cheap to clone; clones share the stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Torch {
     /// -1 for the CPU, else the GPU's ordinal.

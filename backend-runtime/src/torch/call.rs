@@ -78,7 +78,7 @@ impl Schema {
     }
 
     /// The schema as libtorch writes it: `aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.
-    /// `op` is the row named in errors.
+    /// `op` is the name in errors.
     pub fn text(&self, op: &'static str) -> Result<String> {
         self.handle(op)?.text(op)
     }
@@ -108,7 +108,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// The row whose op was called.
+    /// The name of this crate's op that called libtorch's op.
     pub fn op(&self) -> &'static str {
         self.op
     }

@@ -30,7 +30,7 @@ macro_rules! run {
     }};
 }
 
-/// Evaluates an `each` row with one operand.
+/// Evaluates an elementwise op (an `each` row of the op table) with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -44,7 +44,7 @@ pub fn each1<T: Element, F: Each<1, T> + EachSource>(
     run!(b, kernel::<1, T, F>(), f, x: T)
 }
 
-/// Evaluates an `each` row with two operands.
+/// Evaluates an elementwise op with two operands.
 pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -54,7 +54,7 @@ pub fn each2<T: Element, F: Each<2, T> + EachSource>(
     run!(b, kernel::<2, T, F>(), f, x1: T, x2: T)
 }
 
-/// Evaluates an `each` row with three operands.
+/// Evaluates an elementwise op with three operands.
 pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     b: &Torch,
     f: &F,
@@ -65,7 +65,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     run!(b, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Evaluates an `each` row that takes its one operand as a tuple.
+/// Evaluates an elementwise op that takes its one operand as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -74,7 +74,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     run!(b, kernel_of::<(A,), F>(), f, x: A)
 }
 
-/// Evaluates an `each` row with two operands, whose dtypes may differ.
+/// Evaluates an elementwise op with two operands, whose dtypes may differ.
 pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -84,7 +84,7 @@ pub fn each_of2<X: Element, Y: Element, F: EachOf<(X, Y)> + EachSource>(
     run!(b, kernel_of::<(X, Y), F>(), f, x1: X, x2: Y)
 }
 
-/// Evaluates an `each` row with three operands, whose dtypes may differ.
+/// Evaluates an elementwise op with three operands, whose dtypes may differ.
 pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -95,7 +95,7 @@ pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachS
     run!(b, kernel_of::<(X, Y, Z), F>(), f, x1: X, x2: Y, x3: Z)
 }
 
-/// The reduction of a `fold` row over axes; the result has the dtype `U`.
+/// Evaluates a reduction of the op table (a `fold` row) over axes; the result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Torch,
     f: &F,

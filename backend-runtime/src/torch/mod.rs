@@ -1,7 +1,8 @@
 //! The torch backend: libtorch, loaded at run time. Any op of libtorch can be called by name, on the CPU and on GPUs.
 //!
-//! `aten` mappings of the table go through [`aten()`](aten::aten); a row `call = "reduction::sum"` calls the function
-//! `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no equivalent op.
+//! Ops that the op table maps to libtorch (`aten`) go through [`aten()`](aten::aten). A row with `call =
+//! "reduction::sum"` calls the function `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no
+//! equivalent op.
 //!
 //! # Finding libtorch
 //!

@@ -25,7 +25,7 @@ use crate::{
 /// Mask of the low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
-/// Moves an array that the CPU's code made to the backend's device.
+/// Transfers an array from the CPU's code to the backend's device.
 fn moved<T: Element>(on: OpContext<'_>, x: HostArray<T>) -> Result<Tensor> {
     let moved = from_host(x, on.backend.index()).map_err(|why| why.within(on.op))?;
     Ok(moved.tensor().clone())

@@ -10,7 +10,7 @@ use crate::{DType, Result, bf16, f16};
 /// The treatment of dtypes that a libtorch op lacks, or computes differently from NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DtypeStrategy {
-    /// libtorch supports every dtype of the row.
+    /// libtorch supports every dtype of the op.
     Direct,
     /// Computes uint16, uint32 and uint64 as the signed integers with the same bits; for ops that only move bits, or
     /// whose results wrap.
@@ -111,7 +111,7 @@ impl Detour {
         }
     }
 
-    /// Converts a result back to the row's dtype.
+    /// Converts a result of libtorch's op back to the dtype of the call.
     pub fn leave(self, on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
         match self {
             Detour::None => Ok(x),
@@ -132,7 +132,7 @@ impl Detour {
         }
     }
 
-    /// Converts a number of the row's dtype for the op; with `Parts` it stays unchanged, because no number can
+    /// Converts a number of the call's dtype for libtorch's op; with `Parts` it stays unchanged, because no number can
     /// represent the parts.
     pub fn enter_number(self, n: Number) -> Number {
         let code = |d: DType| super::ffi::code(signed(d));

@@ -211,7 +211,7 @@ impl<'a> Tensors<'a> {
 }
 
 impl Arg<'_> {
-    /// A number of the row's dtype.
+    /// A number of the call's dtype.
     pub fn element<T: Element>(x: T) -> Self {
         Arg::Number(Number::of(x))
     }

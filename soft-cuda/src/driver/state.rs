@@ -27,7 +27,7 @@ pub struct Driver {
     pub(super) pinned: BTreeMap<u64, Vec<u8>>,
     /// The order in which threads run; a random order continues from launch to launch.
     pub(super) order: Order,
-    /// Device and address of each queued free; the keys are the orders of the frees.
+    /// Device and address of each queued free; the key is the order of the free among all work.
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
     /// Host memory in bytes that queued copies hold.
     pub(super) staged: usize,

@@ -105,7 +105,7 @@ pub(crate) enum Space {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
     pub number: Slot,
-    /// The number of threads that meet; `None` if all threads of the block meet.
+    /// The number of threads that the barrier waits for; `None` if it waits for all threads of the block.
     pub threads: Option<Slot>,
     /// Whether the lanes of a warp must reach the barrier together.
     pub aligned: bool,

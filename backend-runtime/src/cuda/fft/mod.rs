@@ -25,7 +25,7 @@ use std::cmp::Reverse;
 
 static PROGRAM: Program = Program { name: "fft", source: ProgramSource::File(include_str!("../kernels/fft.cuh")) };
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let complex = [DType::Complex64, DType::Complex128];
     let reals = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];

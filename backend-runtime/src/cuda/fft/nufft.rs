@@ -37,7 +37,7 @@ const AXES: [&str; 3] = ["1", "2", "3"];
 const LANES: [[&str; 4]; 3] =
     [["1, 2", "1, 4", "1, 8", "1, 16"], ["2, 2", "2, 4", "2, 8", "2, 16"], ["3, 2", "3, 4", "3, 8", "3, 16"]];
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     let keys = |&points: &DType| KEYS.map(|key| Instance::new("point_keys", "", &[points, key]));
     let records = POINTS.iter().map(|&points| Instance::new("point_records", "", &[points]));
@@ -322,7 +322,7 @@ fn colours(tiles: &Tiles, later: usize) -> impl Iterator<Item = (u32, usize)> + 
     within.into_iter().chain((0..8).filter(move |colour| colour & !cut == 0).map(move |colour| (colour, of_colour)))
 }
 
-/// Counterpart of the struct `Spreading` in the kernels.
+/// Counterpart of the C++ struct `Spreading` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct SpreadArgument {
@@ -385,7 +385,7 @@ impl SpreadArgument {
     }
 }
 
-/// Counterpart of the struct `Interpolation` in the kernels.
+/// Counterpart of the C++ struct `Interpolation` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct InterpolateArgument {

@@ -31,7 +31,7 @@ const ORDERED: [DType; 12] = [
     DType::Float64,
 ];
 
-/// The kernels' instances, listed for the check that all kernels compile.
+/// The kernels' instances, listed so that `check` can compile them all.
 pub fn kernels() -> impl Iterator<Item = Instance> {
     let filters = ["spline_lanes", "correlated"];
     let filters = filters.into_iter().flat_map(|name| [FLOATS[0], FLOATS[1]].map(|d| Instance::new(name, "", &[d])));
@@ -40,7 +40,7 @@ pub fn kernels() -> impl Iterator<Item = Instance> {
     filters.chain(extremes)
 }
 
-/// Counterpart of the struct `Lanes` in the kernels.
+/// Counterpart of the C++ struct `Lanes` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Lanes {
@@ -80,7 +80,7 @@ fn parts(dtype: DType) -> usize {
     1 + usize::from(dtype.to_real() != dtype)
 }
 
-/// Counterpart of the struct `Window` in the kernels.
+/// Counterpart of the C++ struct `Window` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Window {
@@ -104,7 +104,7 @@ fn filter_mode(mode: Boundary) -> u32 {
     mode as u32
 }
 
-/// Counterpart of the struct `Poles` in the kernel.
+/// Counterpart of the C++ struct `Poles` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Poles {

@@ -23,12 +23,12 @@ use crate::{
 const TAGS: [[&str; 3]; 4] =
     [["1, 2", "1, 4", "1, 6"], ["2, 2", "2, 4", "2, 6"], ["3, 2", "3, 4", "3, 6"], ["8, 2", "8, 4", "8, 6"]];
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) fn kernels() -> impl Iterator<Item = Instance> {
     TAGS.into_iter().flatten().flat_map(|tag| FLOATS.map(|dtype| Instance::new("sampled", tag, &[dtype])))
 }
 
-/// Counterpart of the struct `SampledAxis` in the kernel.
+/// Counterpart of the C++ struct `SampledAxis` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct SampledAxis {
@@ -39,7 +39,7 @@ struct SampledAxis {
     by_to: Divisor,
 }
 
-/// Counterpart of the struct `Sampling` in the kernel.
+/// Counterpart of the C++ struct `Sampling` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Sampling {
@@ -62,7 +62,7 @@ struct Sampling {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Sampling {}
 
-/// Counterpart of the struct `Places` in the kernel.
+/// Counterpart of the C++ struct `Places` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Places {

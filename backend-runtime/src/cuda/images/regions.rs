@@ -27,7 +27,7 @@ static PROGRAM: Program = Program {
 /// The dtypes of parent indices, narrowest first.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let runs = PARENTS.into_iter().flat_map(|p| DType::ALL.map(|x| Instance::new("label_runs", "", &[p, x])));
     let rest = ["label_join", "label_roots", "label_numbers", "label_spread"];
@@ -41,7 +41,8 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
 /// Number of elements per block in the kernels that count.
 const TILE: usize = 4096;
 
-/// Counterpart of the struct `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit fields.
+/// Counterpart of the C++ struct `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit
+/// fields.
 fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
     let axes = |wanted: isize| {
@@ -51,7 +52,7 @@ fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     [apart as i64, i64::from(axes(-1)) | i64::from(axes(1)) << 32]
 }
 
-/// Counterpart of the struct `Lattice` in the kernels.
+/// Counterpart of the C++ struct `Lattice` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Lattice {
@@ -154,7 +155,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     Ok([out, count])
 }
 
-/// Counterpart of the struct `Steps` in the kernel.
+/// Counterpart of the C++ struct `Steps` in the kernel.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Steps {

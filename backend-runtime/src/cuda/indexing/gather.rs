@@ -27,7 +27,7 @@ const TEXT: &str = concat!(
 
 static PROGRAM: Program = Program { name: "gather", source: ProgramSource::File(TEXT) };
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |name, dtypes: &[DType]| -> Vec<Instance> {
         let dtypes = dtypes.iter().map(|&dtype| [dtype]);

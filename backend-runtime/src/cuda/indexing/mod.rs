@@ -25,13 +25,13 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/index.cuh"))),
 };
 
-/// The kernels for lists of indices, listed for the check that all kernels compile.
+/// The kernels for lists of indices, listed so that `check` can compile them all.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
 
 /// The one dtype that is too wide for an atomic operation on a whole element.
 const WIDEST: DType = DType::Complex128;
 
-/// The kernels of this file, listed for the check that all kernels compile.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
@@ -404,7 +404,7 @@ impl Scatter {
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
     }
 
-    /// Counterpart of the struct `Sizes` in the kernels, with `inner` elements after the axis.
+    /// Counterpart of the C++ struct `Sizes` in the kernels, with `inner` elements after the axis.
     fn sizes(&self, inner: usize) -> [u64; 4] {
         let n = self.n / self.inner.max(1) * inner;
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)

@@ -42,7 +42,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, code) = (part(&matrices, first, 1), part(codes, first, 1));
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are n
-            // by n, with one code each.
+            // by n, with one error code each.
             let called: std::result::Result<(), CusolverError> = unsafe {
                 of_dtype!(
                     op,
@@ -69,7 +69,7 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
             let (a_at, pivot) = (part(&matrices, first, 1), part(pivots, first, a.rows));
             let code = part(codes, first, 1);
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are n
-            // by n, with n pivots and one code each.
+            // by n, with n pivots and one error code each.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -229,7 +229,7 @@ pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawAr
     with_handle(b, op, |handle| {
         let mut size = 0_i32;
         // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are m by
-        // n, with k scalars and one code each; the work area has the size that the library requested.
+        // n, with k scalars and one error code each; the work area has the size that the library requested.
         unsafe {
             let asked: std::result::Result<(), CusolverError> = of_dtype!(
                 op,
@@ -288,8 +288,8 @@ pub(super) fn gesvdj(b: &Cuda, a: &Stack, s: &RawArray, vectors: Option<[&Stack;
             let (a_at, s_at, [u, v]) = (a.at(first), part(s, first, values), of_vectors(first));
             let code = part(codes, first, 1);
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices are m
-            // by n, their vectors are square matrices, and each has min(m, n) values and one code; the work area has
-            // the size that the library requested.
+            // by n, their vectors are square matrices, and each has min(m, n) values and one error code; the work area
+            // has the size that the library requested.
             unsafe {
                 let asked: std::result::Result<(), CusolverError> = of_dtype!(
                     op,

@@ -19,7 +19,7 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
 };
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let integer = |dtype: &DType| matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);

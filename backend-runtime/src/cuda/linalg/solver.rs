@@ -132,7 +132,7 @@ pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with one code each.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with one error code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -155,8 +155,8 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
     with_handle(b, op, |handle| {
-        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with n pivots and one code
-        // each.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices are n by n, with n pivots and one error
+        // code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -185,7 +185,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &R
             let (raw, params, as_is) = (handle.raw, handle.params, Operation::CUBLAS_OP_N);
             let (lda, ldx) = (a.leading(), x.leading());
             // SAFETY: the library is loaded, and the handle is alive. The matrices have n rows, with n pivots and one
-            // code each.
+            // error code each.
             unsafe { sys::cusolverDnXgetrs(raw, params, as_is, n, k, of, a_at, lda, pivot, of, x_at, ldx, code) }
                 .result()
                 .checked(op)
@@ -201,7 +201,7 @@ pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Re
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         // SAFETY: the library is loaded, and the handle is alive. The matrices are m by n, with min(m, n) scalars and
-        // one code each.
+        // one error code each.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -260,7 +260,7 @@ pub(super) fn gesvd(
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         // SAFETY: the library is loaded, and the handle is alive. The matrices are m by n, the vectors are square
-        // matrices except thin `u`, which is m by n; each matrix has n values and one code.
+        // matrices except thin `u`, which is m by n; each matrix has n values and one error code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {
@@ -350,7 +350,8 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         if a.batch == 1 {
-            // SAFETY: the library is loaded, and the handle is alive. The matrix is n by n, with n values and one code.
+            // SAFETY: the library is loaded, and the handle is alive. The matrix is n by n, with n values and one error
+            // code.
             return unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevd_bufferSize(
@@ -396,7 +397,7 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
         parts(a.batch, a.rows * a.columns).try_for_each(|(first, batch)| {
             let batch = batch as i64;
             // SAFETY: the library is loaded, and the handle is alive. This part has `batch` matrices, which are n by n,
-            // with n values and one code each.
+            // with n values and one error code each.
             unsafe {
                 let mut room = Room::of(b, op, |device, host| {
                     sys::cusolverDnXsyevBatched_bufferSize(
@@ -454,7 +455,7 @@ pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, c
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
         // SAFETY: the library is loaded, and the handle is alive. The matrices and the eigenvector matrices are n by n;
-        // each has n values and one code.
+        // each has n values and one error code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {

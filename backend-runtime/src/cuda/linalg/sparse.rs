@@ -25,7 +25,7 @@ static PROGRAM: Program = Program {
 /// Numbers of threads that can share a row, with the kernels' template arguments.
 const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
     let shared = |name| {

@@ -19,7 +19,7 @@ static PROGRAM: Program =
 /// The dtypes that can be factorized.
 const DTYPES: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let alone = ["addresses", "note_codes"].map(|name| Instance::new(name, "", &[]));
     let in_place = ["tidy", "conjugates"].map(|name| DTYPES.map(|dtype| Instance::new(name, "", &[dtype])));
@@ -35,7 +35,7 @@ fn determinants_of(dtype: DType, pivot: DType) -> Instance {
     Instance::new("determinants", "", &[dtype, dtype.to_real(), pivot])
 }
 
-/// Column-major matrices of one shape, one after the other.
+/// Column-major matrices of one shape, consecutive in memory.
 #[derive(Clone)]
 pub(super) struct Stack {
     pub(super) op: &'static str,

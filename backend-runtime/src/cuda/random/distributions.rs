@@ -19,7 +19,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels, listed for the check that all kernels compile.
+/// The kernels, listed so that `check` can compile them all.
 pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     const COUNTS: [Distribution; 2] = [Distribution::Poisson, Distribution::Binomial];
     const REALS: [Distribution; 4] =
@@ -115,7 +115,7 @@ pub fn random_truncated_normal(
     sampled(on, Distribution::TruncatedNormal, on.dtype, shape, &[lower, upper], [mean, std])
 }
 
-/// Counterpart of the struct `Own` in the kernel.
+/// Counterpart of the C++ struct `Own` in the kernel.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct KernelOwn {

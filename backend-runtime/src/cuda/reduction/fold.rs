@@ -114,7 +114,7 @@ pub(crate) struct Names {
     pub(crate) of_formula: &'static str,
 }
 
-/// The template arguments of a fold that a row of the op table defines.
+/// The template arguments of a reduction that an op of the op table defines.
 pub(crate) const OF_ROW: Names = Names { fold: "k_fold", of_formula: "k_fold, k_row" };
 
 /// The dtype in which sums of floats are accumulated.
@@ -135,7 +135,7 @@ pub(super) static REDUCE: Program = Program {
     )),
 };
 
-/// The instances of the `REDUCE` kernels, listed for the check that all kernels compile.
+/// The instances of the `REDUCE` kernels, listed so that `check` can compile them all.
 pub(crate) const FOLDS: KernelList = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {

@@ -146,7 +146,7 @@ pub(super) fn of_formula(
     }
 }
 
-/// The reduction of a `fold` row over axes; the result has the dtype `U`.
+/// Evaluates a reduction of the op table (a `fold` row) over axes; the result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Cuda,
     f: &F,

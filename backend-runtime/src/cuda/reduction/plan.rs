@@ -274,7 +274,7 @@ impl Split {
     }
 }
 
-/// Counterpart of the struct `Split` in the kernels.
+/// Counterpart of the C++ struct `Split` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct KernelSplit {

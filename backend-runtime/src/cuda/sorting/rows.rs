@@ -22,7 +22,7 @@ pub(crate) static PROGRAM: Program = Program {
     )),
 };
 
-/// The instances of the kernels in `PROGRAM`, listed for the check that all kernels compile.
+/// The instances of the kernels in `PROGRAM`, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];

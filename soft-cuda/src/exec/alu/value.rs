@@ -21,7 +21,7 @@ pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 pub(crate) trait Value: Copy + PartialOrd {
     /// The value in a register.
     fn get(register: u64) -> Self;
-    /// The register value that holds it.
+    /// The register value that holds this value.
     fn put(self) -> u64;
 }
 

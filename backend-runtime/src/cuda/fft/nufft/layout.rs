@@ -21,7 +21,7 @@ const THREADS: [usize; 2] = [64, 256];
 /// Minimum number of points between two cuts.
 const LEAST_PART: usize = 512;
 
-/// Counterpart of the struct `Tiles` in the kernels.
+/// Counterpart of the C++ struct `Tiles` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Tiles {
@@ -128,7 +128,7 @@ impl Block {
         }
     }
 
-    /// Number of threads, in whole warps.
+    /// Number of threads, rounded up to whole warps.
     pub fn threads(&self) -> u32 {
         (self.groups * self.lanes).next_multiple_of(32)
     }
