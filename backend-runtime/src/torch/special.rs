@@ -93,7 +93,8 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
     on.leave(DtypeStrategy::Float32, value)
 }
 
-/// A number in the dtype in which an activation is computed: float32 for 16-bit floats.
+/// Rounds a number to the dtype in which an activation is computed: float32 for 16-bit floats, otherwise the dtype
+/// itself.
 fn computed(on: OpContext<'_>, number: f64) -> f64 {
     let dtype = if on.dtype.size() == 2 { DType::Float32 } else { on.dtype };
     RawElement::of(number).to(dtype).to_f64()

@@ -73,7 +73,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Frees memory when the stream reaches this position.
+    /// Frees memory when the stream reaches the position of this call.
     pub fn free_on(&mut self, device: usize, address: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         let on = self.allocation(address)?;

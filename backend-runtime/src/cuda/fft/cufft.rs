@@ -1,4 +1,4 @@
-//! cuFFT plans, created once per layout.
+//! cuFFT plans, which are cached by layout.
 
 use super::layout::{Layout, Side};
 use crate::{

@@ -1,5 +1,5 @@
-//! Matrix products, with cuBLAS for floats, and with kernels of this crate for integers, which wrap, and for sparse
-//! matrices. Factorizations, with cuSOLVER, and with cuBLAS for many small matrices.
+//! Linear algebra. Matrix products use cuBLAS for floats, and kernels of this crate for integers, which wrap, and for
+//! sparse matrices. Factorizations use cuSOLVER, and cuBLAS for many small matrices.
 
 mod batched;
 mod blas;

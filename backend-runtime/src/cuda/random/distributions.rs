@@ -77,7 +77,7 @@ pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: Parameter<
     sampled(on, Distribution::Binomial, DType::Int64, shape, &[p], [n as f64, 0.0])
 }
 
-/// Multinomial random counts: the number of `n` trials that fall into each category.
+/// Multinomial random counts: `n` trials, counted by category.
 pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &RawArray) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     b.check(op, weights)?;

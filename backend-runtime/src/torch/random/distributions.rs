@@ -79,7 +79,7 @@ pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: RawOperand
     })
 }
 
-/// Multinomial random counts: the number of `n` trials that fall into each category.
+/// Multinomial random counts: `n` trials, counted by category.
 pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &Tensor) -> Result<Tensor> {
     with_real!(on, T => {
         let weights = TorchArray::<T>::new(on.op, weights.clone())?;

@@ -51,7 +51,7 @@ fn is_zero<T: Int>(a: u64, _: u64) -> u64 {
     u64::from(T::get(a).wide() == 0)
 }
 
-/// A shift; counts are 32-bit numbers, and counts beyond the width shift out all bits.
+/// Shifts left. Counts are 32-bit numbers, and counts beyond the width shift out all bits.
 fn shl<T: Int>(a: u64, count: u64) -> u64 {
     let count = low(count) as u32;
     if count < T::BITS { T::of(T::get(a).wide() << count).put() } else { 0 }

@@ -137,7 +137,7 @@ fn sums_are_those_of_the_cpu() {
         Case::new(20, 3.1, &[5, 1, 8], 3, &[2], 2),
         Case::new(25, 7.0, &[19, 9, 17], 7, &[], -1),
         Case::new(25, 7.0, &[17, 33, 20], 2, &[], 0),
-        // windows are cut into slabs, with one tile along axis 2 and with several
+        // windows are cut into slabs, both with one tile along axis 2 and with several
         Case::new(6, 7.0, &[7, 31, 6], 16, &[], -1),
         Case::new(6, 7.0, &[31, 7, 6], 16, &[], 1),
     ];
