@@ -84,7 +84,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
 struct Words {
     /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
     even: Tensor,
-    /// Words 1 and 3 of the blocks, with the same dtype and shape.
+    /// Words 1 and 3 of the blocks, as int64 of shape (2, blocks).
     odd: Tensor,
 }
 

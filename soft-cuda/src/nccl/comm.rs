@@ -128,7 +128,7 @@ impl Comm {
         self.inbox().messages[from].pop_front()
     }
 
-    /// Records an error, which `ncclCommGetAsyncError` returns from now on.
+    /// Records an error; `ncclCommGetAsyncError` returns it from now on.
     pub(super) fn fail(&self, status: Status) {
         self.inbox().error.get_or_insert(status);
     }

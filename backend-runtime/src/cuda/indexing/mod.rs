@@ -325,7 +325,7 @@ pub fn scatter_min(
     combined(on, "scatter_min", x, indices, values, axis)
 }
 
-/// A copy of `x`, combined with values by a kernel.
+/// Copies `x`, and combines the copy with values by a kernel.
 fn combined(
     on: OpContext<'_>,
     kernel: &'static str,

@@ -81,7 +81,7 @@ impl Stack {
         swapped(&self.array)
     }
 
-    /// Leading dimension: elements between columns.
+    /// Leading dimension: the number of elements from one column to the next.
     pub(super) fn leading(&self) -> i64 {
         self.rows.max(1) as i64
     }
