@@ -196,8 +196,8 @@ pub fn lerp(
     on.leave(DtypeStrategy::Float32, on.call(&ops::LERP, args![&x1, &x2, &weight])?)
 }
 
-/// Tests for each element whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make only
-/// equal elements close.
+/// Tests for each element whether `|x1 - x2| <= atol + rtol |x2|`. Negative tolerances, which libtorch refuses, make
+/// only equal elements close.
 pub fn isclose(
     on: OpContext<'_>,
     x1: RawOperand<'_, Tensor>,
