@@ -1,13 +1,14 @@
-//! Filtered back-projection.
+//! Filtered back-projection: reconstructs an image from its projections in one pass.
 
 use crate::Scan;
 use backends::{Backend, Complex, Error, InterpOptions, IrfftOptions, Precision, Result, Slice};
 use std::f64::consts::PI;
 
-/// Direct inversion of the projections, for scans whose reference spectrum has no zero below the cutoff frequency.
+/// Reconstruction by filtered back-projection, for scans whose reference spectrum has no zero below the cutoff
+/// frequency.
 ///
-/// Each projection is deconvolved by the reference spectrum, filtered, and smeared back over the image along the planes
-/// that were summed in it.
+/// Each projection is deconvolved by the reference spectrum and filtered. Each of its values is then added to all image
+/// points of the line or plane over which that value was summed.
 #[derive(Clone, Debug)]
 pub struct FilteredBackProjection<B: Backend, T: Precision> {
     backend: B,
@@ -22,8 +23,8 @@ pub struct FilteredBackProjection<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
-    /// The inversion for images of this shape with pixels of `delta` cm. Frequencies above the fraction `cutoff` (in 0
-    /// .. 1) of the highest frequency are removed.
+    /// Creates the reconstruction of images of this shape with pixels of `delta` cm. Frequencies above the fraction
+    /// `cutoff` (in 0 .. 1) of the highest frequency are removed.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, cutoff: f64) -> Result<Self> {
         scan.check_image::<T>("fbp", shape, delta)?;
         if !(cutoff > 0.0 && cutoff <= 1.0) {
@@ -72,7 +73,7 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
         Ok(image)
     }
 
-    /// The filtered projections, times their weights.
+    /// Filters the projections and multiplies each by its weight.
     fn filtered(&self, sinogram: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let spectrum = b.multiply(b.rfft(&b.ifftshift(sinogram, -1)?)?, &self.filter)?;
@@ -82,8 +83,8 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     }
 }
 
-/// The filter, up to the cutoff: `-i` divided by the spectrum of the integrated reference, and in three dimensions also
-/// multiplied by the frequency.
+/// Coefficients of the filter up to the cutoff frequency: `-i` divided by the spectrum of the integrated reference, and
+/// in three dimensions also multiplied by the frequency.
 fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;
@@ -99,7 +100,7 @@ fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B
     b.concat([&kept, &b.zeros::<T::Complex>([samples / 2 - highest])?])
 }
 
-/// The projections with a gradient that is not 0.
+/// Indices of the projections whose gradient is not 0.
 fn with_gradient(scan: &Scan) -> Vec<usize> {
     (0..scan.projections()).filter(|&k| scan.magnitude(k) != 0.0).collect()
 }

@@ -1,14 +1,15 @@
 //! Image reconstruction for electron paramagnetic resonance (EPR) imaging, written once for every backend of
 //! `backends`.
 //!
-//! A [`Scan`] describes how a measurement was taken. [`Projector`] is its model: the projections of an image, and the
-//! exact adjoint. Two methods reconstruct the image: [`FilteredBackProjection`], in one pass, and [`Tv`], which
-//! minimises the misfit plus the total variation by the algorithm of Chambolle and Pock, on the [`Toeplitz`] form of
-//! the model. [`TvOptions`] can restrict the image to nonnegative elements and to zeros outside of a mask.
-//! [`SpectralProjector`] is the model for samples whose spectrum differs from pixel to pixel.
+//! A [`Scan`] describes how a measurement was taken. [`Projector`] models the measurement: it computes the projections
+//! of an image, and the exact adjoint of that map. Two methods reconstruct the image: [`FilteredBackProjection`], in
+//! one pass, and [`Tv`], which minimises the misfit plus the total variation by the algorithm of Chambolle and Pock, on
+//! the [`Toeplitz`] form of the model. [`TvOptions`] can restrict the image to nonnegative elements and to zeros
+//! outside of a mask. [`SpectralProjector`] models samples whose spectrum differs from pixel to pixel.
 //!
-//! The conventions and the reference values of the tests are those of the Python package PyEPRI. Image axes are (Y, X)
-//! or (Y, X, Z), pixel `i` of `n` is at `(i - n / 2) * delta`; a sinogram is (projections, field samples).
+//! The conventions follow the Python package PyEPRI, which also computed the reference values of the tests. Image axes
+//! are (Y, X) or (Y, X, Z), and pixel `i` of `n` is at `(i - n / 2) * delta`. A sinogram is an array (projections,
+//! field samples).
 //!
 //! ```
 //! use backends::prelude::*;

@@ -1,4 +1,4 @@
-//! The model of a measurement: projections of an image, and the adjoint.
+//! `Projector`: computes the projections of an image, and the adjoint of that map, by non-uniform FFTs.
 
 use crate::{Scan, Toeplitz};
 use backends::{Backend, Error, IrfftOptions, NufftPlan, NufftType, Precision, Result};
@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 /// Computes the projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
 ///
-/// In the Fourier domain of the field, the projection in gradient `g` is the image's spectrum along the ray of `g`
-/// times the reference spectrum: map and adjoint take one non-uniform FFT each.
+/// The Fourier transform of the projection with gradient `g` along the field axis is the image's spectrum along the
+/// direction of `g`, times the reference spectrum. So the map and its adjoint take one non-uniform FFT each.
 #[derive(Clone, Debug)]
 pub struct Projector<B: Backend, T: Precision> {
     backend: B,
@@ -15,7 +15,8 @@ pub struct Projector<B: Backend, T: Precision> {
     shape: Vec<usize>,
     delta: f64,
     eps: f64,
-    /// For each image axis, the angle of each node. A node is a kept coefficient of a projection's real FFT.
+    /// For each image axis, the angular frequency of each node (radians per pixel). A node is a Fourier coefficient of
+    /// a projection that the image determines.
     angles: Vec<B::Array<T>>,
     /// The index of each node among the coefficients of all projections.
     places: B::Array<i64>,
@@ -74,7 +75,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         self.delta
     }
 
-    /// The number of Fourier coefficients of the projections that the image determines.
+    /// The number of nodes: the Fourier coefficients, in all projections, that the image determines.
     pub fn nodes(&self) -> usize {
         self.backend.size(&self.places)
     }
@@ -121,7 +122,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         b.multiply(b.real(&image)?, 2.0 * self.pixel() / self.scan.samples() as f64)
     }
 
-    /// The kernel of "project, then back-project", which is a convolution. Its lengths are twice those of the image.
+    /// The convolution kernel of the map "project, then back-project". Each axis is twice as long as in the image.
     pub fn toeplitz_kernel(&self) -> Result<B::Array<T>> {
         let b = &self.backend;
         let doubled: Vec<usize> = self.shape.iter().map(|n| 2 * n).collect();
@@ -131,13 +132,13 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         b.multiply(b.real(&kernel)?, 2.0 * self.pixel().powi(2) / self.scan.samples() as f64)
     }
 
-    /// The operator "project, then back-project" as one convolution.
+    /// The map "project, then back-project" as one convolution.
     pub fn toeplitz(&self) -> Result<Toeplitz<B, T>> {
         Toeplitz::new(&self.backend, &self.toeplitz_kernel()?)
     }
 }
 
-/// The plan of a non-uniform FFT of images of this shape, with the angles of the nodes along each axis.
+/// Plans a non-uniform FFT of images of this shape, with the angular frequencies of the nodes along each axis.
 fn plan<B: Backend, T: Precision>(
     b: &B,
     kind: NufftType,

@@ -1,9 +1,9 @@
-//! The description of a measurement.
+//! The description of a measurement: field samples, reference spectrum and gradients.
 
 use backends::{Error, Real, Result};
 use std::f64::consts::TAU;
 
-/// The description of a measurement, without the projections themselves. Its parts are checked for consistency.
+/// The description of a measurement, without the projections themselves. The constructor checks its consistency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
     field: Vec<f64>,
@@ -23,8 +23,8 @@ fn refuse(why: impl Into<String>) -> Error {
 }
 
 impl Scan {
-    /// A scan over the evenly spaced magnetic `field` (G). `reference` is the sample's spectrum without gradient. The
-    /// rows of `gradients` (G/cm) are the X, Y and, in three dimensions, Z components.
+    /// Creates a scan over the evenly spaced magnetic `field` (G). `reference` is the sample's spectrum without
+    /// gradient. The rows of `gradients` (G/cm) are the X, Y and, in three dimensions, Z components.
     pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
         if field.len() < 2 {
             return Err(refuse(format!("the field has {} samples, but must have at least 2", field.len())));
@@ -121,7 +121,7 @@ impl Scan {
         TAU * a as f64 / (self.samples() as f64 * self.step())
     }
 
-    /// The coefficients (projection, a) of the projections' real FFT that an image with pixels of `delta` cm
+    /// The pairs (projection, index of a coefficient in its real FFT) that an image with pixels of `delta` cm
     /// determines.
     pub(crate) fn nodes(&self, delta: f64) -> Vec<(usize, usize)> {
         let band = self.samples() as f64 * self.step() / (2.0 * delta);
@@ -149,7 +149,7 @@ impl Scan {
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
             return Err(Error::Memory { op, bytes: usize::MAX });
         }
-        // the square of a pixel's volume is a factor of the normal operator
+        // the normal operator contains the square of a pixel's volume as a factor
         let volume = delta.powi(shape.len() as i32);
         let longest = shape.iter().copied().max().unwrap_or(0) as f64 * delta;
         let angle = self.frequency(self.samples()) * delta;
@@ -211,7 +211,7 @@ mod tests {
     fn nodes_stay_below_both_limits() {
         let field: Vec<f64> = (0..8).map(f64::from).collect();
         let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
-        // without a gradient, all coefficients below 8 / 2; with a gradient, a < 8 / (2 * 0.5) / 4
+        // without a gradient, all coefficients below 8 / 2 are nodes; with a gradient, those with a < 8 / (2 * 0.5) / 4
         assert_eq!(scan.nodes(0.5), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]);
     }
 }

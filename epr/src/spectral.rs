@@ -1,4 +1,4 @@
-//! The model of a measurement of a sample whose spectrum differs from pixel to pixel.
+//! `SpectralProjector`: the model of a measurement of a sample whose spectrum differs from pixel to pixel.
 
 use crate::Scan;
 use backends::{
@@ -7,7 +7,8 @@ use backends::{
 
 /// Computes the projections of a spectral-spatial image (field, Y, X) or (field, Y, X, Z), and the exact adjoint.
 ///
-/// Each frequency of the field takes a non-uniform FFT of one image; the scan's reference spectrum is not used.
+/// For each frequency of the field axis, one image is transformed by a non-uniform FFT. The scan's reference spectrum
+/// is not used.
 #[derive(Clone, Debug)]
 pub struct SpectralProjector<B: Backend, T: Precision> {
     backend: B,
@@ -18,10 +19,10 @@ pub struct SpectralProjector<B: Backend, T: Precision> {
     frequencies: Vec<Frequency<B, T>>,
 }
 
-/// The transforms of one frequency of the field.
+/// The non-uniform FFTs for one frequency of the field axis.
 #[derive(Clone, Debug)]
 struct Frequency<B: Backend, T: Precision> {
-    /// The indices of its nodes among the coefficients of all projections.
+    /// For each node with this frequency, its index among the coefficients of all projections.
     places: B::Array<i64>,
     to_nodes: NufftPlan<B, T::Complex>,
     to_image: NufftPlan<B, T::Complex>,

@@ -1,4 +1,4 @@
-//! Convolution with a kernel of twice the image's lengths.
+//! `Toeplitz`: convolution of images with a kernel whose axes are twice as long as those of the image.
 
 use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
@@ -11,7 +11,7 @@ pub struct Toeplitz<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Toeplitz<B, T> {
-    /// The operator of a centred kernel, whose lengths are twice those of the image.
+    /// Creates the operator from a centred kernel, whose axes are twice as long as those of the image.
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {
@@ -25,7 +25,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         })
     }
 
-    /// Multiplies the operator by a number.
+    /// Multiplies the operator by a scalar.
     pub fn scaled(&self, factor: f64) -> Result<Self> {
         let spectrum = self.backend.multiply(&self.spectrum, factor)?;
         Ok(Toeplitz { spectrum, ..self.clone() })
@@ -46,7 +46,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
         self.second_half(&x, last)
     }
 
-    /// Removes the half of an axis that wraps around.
+    /// Keeps the second half of an axis. The first half contains the values that the cyclic convolution wraps around.
     fn second_half<U: backends::Element>(&self, x: &B::Array<U>, axis: usize) -> Result<B::Array<U>> {
         let mut slices = vec![Slice::ALL; self.shape.len()];
         slices[axis] = Slice::from(self.shape[axis]..);

@@ -8,9 +8,9 @@ use crate::{
 use backends::{Backend, DType, DiffOptions, Error, Precision, Real, Result, Slice, expr};
 use std::{f64::consts::PI, ops::ControlFlow};
 
-/// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`: `A` is the [`Projector`], `s`
-/// the measured projections, TV the isotropic total variation. [`TvOptions`] can restrict the images to nonnegative
-/// elements, and to zeros outside of a mask.
+/// The reconstruction that minimises `0.5 |A u - s|^2 + weight * TV(u)` over images `u`. `A` is the [`Projector`], `s`
+/// are the measured projections, and TV is the isotropic total variation. [`TvOptions`] can restrict the images to
+/// nonnegative elements, and to zeros outside of a mask.
 ///
 /// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual
 /// algorithm is one convolution and a few elementwise ops.
@@ -19,24 +19,24 @@ pub struct Tv<B: Backend, T: Precision> {
     backend: B,
     normal: Toeplitz<B, T>,
     back_projection: B::Array<T>,
-    /// 0.5 |s|^2, a part of the energy that does not depend on the image.
+    /// `0.5 |s|^2`, the term of the energy that does not depend on the image.
     offset: f64,
     initial: B::Array<T>,
     weight: f64,
     lipschitz: f64,
-    /// True if the run is only planned, with meaningless values: see [`Tv::planned`].
+    /// True for a planning run, whose arrays hold meaningless values: see [`Tv::planned`].
     is_planned: bool,
 }
 
 impl<B: Backend, T: Precision> Tv<B, T> {
-    /// The problem for a sinogram, with a regularisation `lambda` that does not depend on the units and sizes of the
-    /// measurement.
+    /// Creates the problem for a sinogram. The regularisation weight `lambda` does not depend on the units and sizes of
+    /// the measurement.
     pub fn new(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, false)
     }
 
-    /// Like `new`, for a run with meaningless values, as in a plan for ranks that do not exist. It makes a fixed number
-    /// of power iterations, and accepts any values.
+    /// Like `new`, for a planning run whose arrays hold meaningless values, for example to plan for ranks that do not
+    /// exist. It makes a fixed number of power iterations, and accepts any values.
     pub fn planned(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, true)
     }
@@ -149,7 +149,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         options.check(b, b.shape(&self.initial))?;
         let TvOptions { max_iter, energy_every: every, tol, init, dual, mask, positivity, mut callback } = options;
         let dims = b.ndim(&self.initial);
-        // per axis, |gradient|^2 <= 4
+        // the gradient operator along one axis has a squared norm of at most 4
         let gradient_norm = (4.0 * dims as f64).sqrt();
         let tau = 0.5 / self.lipschitz;
         let dual_step = self.lipschitz / (gradient_norm * gradient_norm * self.weight);
@@ -158,7 +158,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             let why = format!("the step lengths are {steps}: too far from 1 for {}; lambda sets them", T::DTYPE);
             return Err(Error::argument("tv", why));
         }
-        // the step lengths are multiplied into operands that are computed once
+        // multiplies the step lengths into the operator and the data, once for all iterations
         let normal_step = self.normal.scaled(tau)?;
         let data_step = b.multiply(&self.back_projection, tau)?;
         let mut energies = Vec::new();
@@ -182,7 +182,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             if let Some(tol) = tol {
                 let change = self.change(&next, &image)?;
                 last_change = Some(change);
-                // meaningless values do not end a planned run
+                // a planned run has meaningless values, so they must not end it
                 if change <= tol && !self.is_planned {
                     reason = Reason::Converged;
                 }
@@ -209,7 +209,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     fn change(&self, next: &B::Array<T>, image: &B::Array<T>) -> Result<f64> {
         let b = &self.backend;
         let squares = |next: &B::Array<T>, image: &B::Array<T>| {
-            // fetch both numbers at once
+            // fetches both sums at once
             let sums = [expr!(b, sum(square(next - image), ..))?, expr!(b, sum(square(next), ..))?];
             let numbers = b.to_vec::<T>(b.stack(&sums)?)?;
             Ok::<_, Error>([numbers[0].to_f64(), numbers[1].to_f64()])
@@ -233,7 +233,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Ok(change)
     }
 
-    /// The energy at an image `u` with known `|A u|^2`.
+    /// The energy at an image `u`, where `squared` is `|A u|^2`.
     fn energy(&self, image: &B::Array<T>, squared: f64) -> Result<f64> {
         let b = &self.backend;
         let misfit = 0.5 * squared - dot(b, image, &self.back_projection)? + self.offset;
@@ -271,7 +271,7 @@ pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Res
 /// Adds the [`divergence`] of a field, times a number, to an image.
 fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B::Array<T>], by: f64) -> Result<()> {
     for (axis, component) in field.iter().enumerate() {
-        // the element rolled in at the beginning is the zero from the end
+        // `roll` moves the last element, which is 0, to the beginning
         let before = b.roll(component, 1, axis)?;
         expr!(b, *image += by * (component - before))?;
     }
@@ -293,7 +293,7 @@ fn constrain<B: Backend, T: Precision>(
     }
 }
 
-/// The isotropic total variation: the sum of the lengths of the gradient.
+/// The isotropic total variation: the sum of the lengths of the gradient vectors.
 pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<f64> {
     let squares = squares(b, &gradient(b, image)?)?;
     scalar(b, &expr!(b, sum(sqrt(squares), ..))?)
@@ -343,7 +343,8 @@ fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Res
     scalar(b, &expr!(b, sum(x * y, ..))?)
 }
 
-/// The weight for `lambda` = 1: the scale of the misfit for this reference spectrum and sampling.
+/// The weight of the total variation for `lambda` = 1: the scale of the misfit for this reference spectrum and
+/// sampling.
 fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
     let highest = scan.reference().iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -352,8 +353,8 @@ fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     (highest - lowest) * angles * scan.samples() as f64 / scan.range() * projector.delta().powi(dims - 1)
 }
 
-/// Makes a fixed number of the iterations of [`lipschitz`] and returns 1: in a plan, values cannot decide when the
-/// iterations settle.
+/// Makes a fixed number of the power iterations of [`lipschitz`] and returns 1. In a planning run the values are
+/// meaningless, so they cannot decide when to stop.
 fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     const ITERATIONS: usize = 30;
     let mut x = start.clone();
@@ -367,7 +368,7 @@ fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B
 
 /// 1.05 times the norm of the operator, estimated by power iterations from `start` until they slow down.
 fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
-    /// If the relative change of the norm is below this number, one last application of the operator gives the norm.
+    /// If the relative change of the norm is below this threshold, one last application of the operator gives the norm.
     const SETTLED: f64 = 1e-5;
     const MOST: usize = 10_000;
     let norm = |x: &B::Array<T>| dot(b, x, x).map(f64::sqrt);

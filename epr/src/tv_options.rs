@@ -3,7 +3,7 @@
 use backends::{Backend, Error, Precision, Result};
 use std::{fmt, ops::ControlFlow};
 
-/// The settings of [`Tv::solve_with`](crate::Tv::solve_with).
+/// The options of [`Tv::solve_with`](crate::Tv::solve_with).
 ///
 /// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of the minimisation: every
 /// iteration's image satisfies them, and the iterations converge to the image of least energy among those that do.
@@ -139,7 +139,7 @@ impl<B: Backend, T: Precision> fmt::Debug for TvOptions<'_, B, T> {
     }
 }
 
-/// The progress that [`Tv`](crate::Tv) reports.
+/// The progress that [`Tv`](crate::Tv) reports to the callback.
 #[derive(Debug)]
 pub struct Step<'a, A> {
     /// The number of iterations so far.
@@ -185,7 +185,7 @@ pub struct Solution<A> {
     pub reason: Reason,
     /// The relative change of the image in the last iteration, if a tolerance was given.
     pub change: Option<f64>,
-    /// The dual field: one component per axis, with vectors of length at most 1. At the minimum, where the image's
-    /// gradient is not 0, they are the directions of that gradient.
+    /// The dual field: one component per axis, with vectors of length at most 1. At the minimum, these vectors point in
+    /// the direction of the image's gradient wherever that gradient is not 0.
     pub dual: Vec<A>,
 }
