@@ -5,7 +5,7 @@ use backends::prelude::*;
 use backends_solvers::linear::{GridBoundary::Zero, Laplacian, Method, Multigrid, Solution, Solve};
 use std::time::Instant;
 
-/// The shortest time of several runs in milliseconds, and the result of the last run.
+/// Returns the shortest time of several runs in milliseconds, and the result of the last run.
 fn timed<X>(mut run: impl FnMut() -> Result<X>) -> Result<(f64, X)> {
     let mut shortest = f64::INFINITY;
     let mut runs = 0;
@@ -44,7 +44,7 @@ fn compare<B: Backend>(b: &B) -> Result<()> {
             report("sparse Cholesky", n, timed(|| solve(Method::Direct).hermitian(true).solve(b, &matrix, &rows))?);
         }
     }
-    // a system of ten numbers shows the time outside of the iterations
+    // with only ten unknowns, most of the time is spent outside of the iterations
     let a = Laplacian::new([Zero]);
     let y = b.ones::<f64>([10])?;
     let (time, found) = timed(|| {

@@ -1,4 +1,4 @@
-//! The method biCG-stab(l), for any square operator.
+//! The method biCG-stab(l), for operators that map a space to itself (square matrices).
 
 use super::{
     monitor::{Monitor, squares},
@@ -98,8 +98,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
     let b = s.b;
     let l = rs.len() - 1;
     let dependent = (DEPENDENT * epsilon::<T>()).powi(2);
-    // for each of r_1 .. r_l (index 0 is r_1): its components along the vectors before it, its square, and the
-    // component of r_0 along it
+    // for each of r_1 .. r_l (index 0 is r_1): `tau` holds its components along the preceding vectors, `sigma` its
+    // square, and `first` the component of r_0 along it
     let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
     let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
     let mut first: Vec<B::Array<T>> = Vec::with_capacity(l);
@@ -125,8 +125,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }
-    // `gamma` has the same coefficients in terms of the original r_j; `shifted` (gamma'') has them shifted by one, for
-    // x
+    // `gamma` holds the coefficients of `first` in terms of the original r_j; `shifted` (gamma'' in the paper) holds
+    // the coefficients for updating `x`, shifted by one
     let mut gamma = first.clone();
     for j in (0..l).rev() {
         for i in j + 1..l {

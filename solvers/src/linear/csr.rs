@@ -1,4 +1,4 @@
-//! Sparse matrices in host memory, for factorizations on the host.
+//! Sparse matrices in host memory, for factorizations on the host by the crate `faer`.
 
 use super::OP;
 use backends::{Error, Result, WideFloat};
@@ -16,8 +16,8 @@ pub struct HostCsr<T> {
 }
 
 impl<T: WideFloat> HostCsr<T> {
-    /// A matrix of this shape from the start of each row, the columns and the values. Columns may be in any order;
-    /// duplicates are added.
+    /// Creates a matrix of this shape. `indptr` has the start of each row in `indices` (columns) and `values`, followed
+    /// by the end. Columns may be in any order; duplicates are added.
     ///
     /// # Errors
     /// `Error::Argument` if the lists do not fit each other or the shape.
@@ -79,7 +79,7 @@ impl<T: WideFloat> HostCsr<T> {
         (0..self.rows.min(self.columns)).map(|i| self.place(i, i).map_or(T::ZERO, |k| self.values[k])).collect()
     }
 
-    /// Index of the stored element in row `i` and column `j`.
+    /// Index of the stored element in row `i` and column `j`; `None` if the element is not stored.
     pub(super) fn place(&self, i: usize, j: usize) -> Option<usize> {
         let begin = self.indptr[i];
         self.row(i).0.binary_search(&j).ok().map(|k| begin + k)
@@ -122,7 +122,7 @@ mod factors {
     };
     use std::marker::PhantomData;
 
-    /// Factors of a sparse matrix by faer, in double precision: Cholesky (`l l^H`) if the matrix is Hermitian and
+    /// Factorization of a sparse matrix by faer, in double precision: Cholesky (`l l^H`) if the matrix is Hermitian and
     /// definite, else LU.
     pub struct Factors<T> {
         real: Option<Kind<f64>>,
@@ -136,7 +136,7 @@ mod factors {
         Lu(Box<dyn SolveCore<S> + Send + Sync>),
     }
 
-    /// `f64`, and complex numbers with parts in `f64`.
+    /// The element types of a factorization: `f64` and `Complex<f64>`.
     trait Scalar: ComplexField + Copy + 'static {
         fn scaled(self, by: f64) -> Self;
         fn is_finite(self) -> bool;

@@ -1,4 +1,4 @@
-//! Direct methods: dense matrices are factorized by ops of the backend, sparse ones on the host.
+//! Direct methods: dense matrices are factorized by ops of the backend, sparse matrices on the host.
 
 use super::{
     OP,
@@ -12,7 +12,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// The factorization of an operator's matrix; a dense matrix is factorized only when it is used.
+/// Returns the factorization of an operator's matrix. A dense matrix is factorized only when a system is solved.
 pub(super) fn way<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -28,7 +28,7 @@ pub(super) fn way<B: Backend, T: WideFloat>(
     }
 }
 
-/// Solves systems along the last axis of `y`.
+/// Solves one system for each vector along the last axis of `y`.
 pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     match (matrix.ndim(), y.ndim()) {
         (2, 1) => b.solve(matrix, y),
@@ -43,7 +43,7 @@ pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B
     .map_err(|why| why.within(OP))
 }
 
-/// Solves by factors in host memory.
+/// Solves one system for each vector along the last axis of `y`, by factors in host memory.
 pub(super) fn sparse<B: Backend, T: WideFloat>(
     b: &B,
     factors: &Factors<T>,
@@ -67,8 +67,8 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b.squeeze(found.solution, -1)
 }
 
-/// Judges least-squares solutions. Returns the lengths of the residuals `r = y - A x`, the reason that reports each
-/// system as solved or not, and the largest `|A^H r|` that counts as a solution up to rounding.
+/// Judges least-squares solutions. Returns for each system the length of its residual `r = y - A x`, a reason that
+/// reports the system as solved or not, and the largest `|A^H r|` that counts as a solution up to rounding.
 pub(super) fn judged<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,

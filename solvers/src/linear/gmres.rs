@@ -8,8 +8,8 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Float, Numeric, Real, Result, WideFloat, expr};
 
-/// The small triangular system of one system of the batch, in host memory: Saad and Schultz, "GMRES: a generalized
-/// minimal residual algorithm for solving nonsymmetric linear systems" (1986), with Givens rotations.
+/// The small triangular system of GMRES, in host memory, for one system of the batch: Saad and Schultz, "GMRES: a
+/// generalized minimal residual algorithm for solving nonsymmetric linear systems" (1986), with Givens rotations.
 struct Triangle<T: WideFloat> {
     /// Columns of the rotated Hessenberg matrix, which is upper triangular.
     columns: Vec<Vec<T>>,
@@ -55,7 +55,7 @@ impl<T: WideFloat> Triangle<T> {
         Some(self.right[k + 1].abs().to_f64().powi(2))
     }
 
-    /// The square of the residual.
+    /// The square of the residual's length.
     fn left_sq(&self) -> f64 {
         self.right.last().map_or(0.0, |r| r.abs().to_f64().powi(2))
     }
@@ -107,7 +107,7 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
         let norm = b.sqrt(s.dot(&w, &w)?)?;
         basis.push(unit(b, &w, &norm)?);
         column.push(norm);
-        // all systems share one wait for the device
+        // fetches the numbers of all systems with one wait for the device
         let numbers = b.to_vec::<T>(b.stack(&column)?)?;
         let items = triangles.len();
         let mut ended = vec![];

@@ -12,7 +12,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// The way in which systems with the matrix are solved.
+/// The method by which systems with the matrix are solved.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
     /// By products with the operator.
@@ -85,7 +85,7 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
         let apply = |b: &B, z: &B::Array<T>| product(b, z);
         let preconditioner =
             self.preconditioner.as_deref().map(|of| OnTheWayBack { of, method, is_transposed: self.is_transposed });
-        // only a trial shows whether the transposed preconditioner exists
+        // whether the transposed preconditioner exists is only known after applying it once
         let preconditioner = match preconditioner {
             Some(p) if p.of_this(b, g)?.is_some() => Some(p),
             _ => None,
@@ -111,7 +111,7 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
     }
 }
 
-/// The transposed preconditioner of the solve.
+/// A preconditioner for the transposed system: the transpose of the original system's preconditioner.
 struct OnTheWayBack<'p, B: Backend, T: WideFloat> {
     of: &'p dyn Preconditioner<B, T>,
     method: Method,
@@ -125,7 +125,7 @@ impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
         }
         match self.of.apply_transposed(b, r)? {
             Some(z) => Ok(Some(z)),
-            // the methods listed here take Hermitian preconditioners, whose transpose is the conjugate
+            // these methods take Hermitian preconditioners, whose transpose is the conjugate
             None if matches!(self.method, Method::Cg | Method::CgAdaptive | Method::Minres) => {
                 b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
             }

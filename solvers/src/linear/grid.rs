@@ -1,4 +1,4 @@
-//! Operators on grids.
+//! The Laplacian of a grid as a linear operator, with a boundary condition for each axis.
 
 use super::{OP, operator::LinearOperator};
 use crate::sparse::{Coo, Csr};
@@ -8,7 +8,7 @@ use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Rea
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GridBoundary {
-    /// Values from the other end.
+    /// The values beyond an end are those at the other end.
     Periodic,
     /// Zeros, one step beyond the last element (Dirichlet).
     Zero,
@@ -47,7 +47,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The axis for a grid of length `n`. The neighbours of a single element are the element itself or zeros.
+    /// Returns the axis for a grid of length `n`. The weight is 0 if the axis has a single element that is its own
+    /// neighbour.
     pub fn of_length(self, n: usize) -> Self {
         let is_nothing = n == 1 && self.ends != GridBoundary::Zero;
         Line { weight: if is_nothing { 0.0 } else { self.weight }, ..self }
@@ -77,7 +78,7 @@ impl Laplacian {
         Ok(self)
     }
 
-    /// Sets the multiple of the grid that is subtracted.
+    /// Sets the factor `shift`: the operator subtracts `shift` times the grid.
     pub fn shift(mut self, shift: f64) -> Self {
         self.shift = shift;
         self

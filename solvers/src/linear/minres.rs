@@ -14,7 +14,7 @@ use backends::{Backend, Result, WideFloat, expr};
 /// unknowns with the least `|A r| / (|A| |r|)` are kept, and returned if `x` grew that much.
 struct Kept<B: Backend, T: WideFloat> {
     x: B::Array<T>,
-    /// The kept unknowns at the last check that found `x` not too long.
+    /// A copy of the kept unknowns, made at the last check that found `x` not too long.
     short: B::Array<T>,
     /// `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner; infinite if any other unknowns
     /// count as better.
@@ -31,7 +31,7 @@ struct Kept<B: Backend, T: WideFloat> {
 
 /// Unknowns are kept only if their ratio is below this.
 const LOW: f64 = 0.1;
-/// The ratio counts as risen if it exceeds the kept one by this factor.
+/// The ratio counts as risen if it exceeds the kept ratio by this factor.
 const RISE: f64 = 32.0;
 /// Number of iterations between checks of the length of `x`.
 const EVERY: usize = 8;
@@ -61,7 +61,7 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         let mut takes = vec![false; rr.len()];
         for (i, take) in takes.iter_mut().enumerate() {
             let ratio = ratio_sq[i].sqrt();
-            // the residual has decreased so much since then that any newer unknowns are better
+            // since the unknowns were kept, the residual has decreased so much that any newer unknowns are better
             let is_old = self.previous_sq[i] < 1e-2 * self.residual_sq[i];
             self.rises[i] |= self.ratios[i] <= least::<T>() && ratio > RISE * self.ratios[i];
             if is_old || ratio < LOW.min(self.ratios[i]) && !self.rises[i] {
@@ -101,8 +101,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
             short[i] = 16.0 * rounding < residual;
             self.rises[i] |= !short[i];
-            // `x` is too large if its rounding errors are as large as the residual, or too large to explain such a drop
-            // of the residual. NaN counts as lost, too.
+            // `x` is too large if its rounding errors are as large as the kept residual, or if `x` is not short
+            // although the residual seems to have dropped to a tenth. NaN counts as lost, too.
             let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
             lost[i] = !is_true && self.ratios[i] <= least::<T>();
         }
@@ -169,7 +169,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     let b = s.b;
     let Pass { mut r, rr, z, mut az, unknowns, .. } = pass;
     let (first, mut x) = (r.clone(), b.zeros_like(&r)?);
-    // Lanczos vectors before division by their lengths `beta`, and the preconditioner's products with them
+    // the Lanczos vectors before division by their lengths `beta`, and the preconditioner's products with these vectors
     let (mut v, mut v_before) = (r.clone(), x.clone());
     let mut z = match z {
         Some(z) => z,
@@ -177,10 +177,10 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     };
     let (zero, one) = (b.zeros_like(&rr)?, b.ones_like(&rr)?);
     let (mut beta, mut beta_before) = (b.sqrt(s.dot(&v, &z)?)?, one.clone());
-    // the last two rotations, and the remaining part of the right side
+    // the last two rotations, and the part of the right side that remains
     let ((mut cos, mut cos_before), (mut sin, mut sin_before)) = ((one.clone(), one.clone()), (zero.clone(), zero));
     let mut left = beta.clone();
-    // directions, and the operator's products with them
+    // the search directions, and the operator's products with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
     let residual_sq = squares(b, &rr)?;
     let (mut plateaus, mut kept) = (Plateaus::new(residual_sq.clone()), Kept::new(&x, residual_sq));
@@ -251,7 +251,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     }
 }
 
-/// Counts iterations in a row that left a residual unchanged up to rounding.
+/// For each system, the number of successive iterations that left the residual unchanged up to rounding.
 struct Plateaus {
     lengths: Vec<usize>,
     previous: Vec<f64>,

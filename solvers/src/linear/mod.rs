@@ -1,4 +1,4 @@
-//! Systems of linear equations `A x = y`, where `A` is a matrix or a function that multiplies by one.
+//! Systems of linear equations `A x = y`, where `A` is a matrix or a function that computes the product `A x`.
 //!
 //! [`Solve`] has the options and runs the [`Method`]s; [`Solution`] is the result, with a report. Operators are arrays,
 //! sparse matrices, functions, or your own types with [`LinearOperator`]. [`Preconditioner`]s reduce the number of

@@ -1,4 +1,4 @@
-//! The stopping rule, applied to each system of a batch separately.
+//! The stopping rule of iterative methods, applied to each system of a batch separately.
 
 use super::{
     scale::{epsilon, shifted},
@@ -7,9 +7,9 @@ use super::{
 use backends::{Backend, Real, Result, WideFloat};
 use std::ops::ControlFlow;
 
-/// A solve diverges if `r.r` exceeds its first value by this factor ..
+/// A solve diverges if `r.r` exceeds its first value by this factor after `PATIENCE` iterations or more.
 const GROWTH: f64 = 1e5;
-/// .. after this number of iterations.
+/// The number of iterations during which `r.r` may grow by more than `GROWTH`.
 const PATIENCE: usize = 8;
 /// A pass counts as a gain if it leaves at most this fraction of the residual.
 const GAIN: f64 = 0.9;
@@ -140,7 +140,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.is_unfinished()
     }
 
-    /// Changes the units to units that are larger by 2 to the power of `exponents`.
+    /// Changes to units that are 2 to the power of `exponents` times as large.
     pub fn in_units(&mut self, exponents: &[i32]) {
         for (i, &e) in exponents.iter().enumerate() {
             self.unit[i] += e;
@@ -170,8 +170,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.mask = None;
     }
 
-    /// Records an iteration, with `r.r` of the systems and a function that computes the unknowns. Returns whether the
-    /// pass goes on.
+    /// Records an iteration. `residual_sq` holds `r.r` of each system, and `x` computes the unknowns. Returns whether
+    /// the pass goes on.
     pub fn observe(&mut self, residual_sq: &[f64], x: Option<&dyn Fn() -> Result<B::Array<T>>>) -> Result<bool> {
         self.count += 1;
         for (i, &rr) in residual_sq.iter().enumerate() {
@@ -210,8 +210,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         Ok(self.goes_on())
     }
 
-    /// Returns whether an iteration left the residual of a running system unchanged to the last digit: a divisor may be
-    /// 0.
+    /// Returns whether an iteration left the residual of a running system unchanged to the last digit, which may mean
+    /// that a divisor is 0.
     pub fn is_stalled(&self) -> bool {
         self.states.iter().zip(&self.stalled).any(|(state, stalled)| *state == State::Running && *stalled)
     }
@@ -226,7 +226,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.goes_on()
     }
 
-    /// Ends a system by a breakdown.
+    /// Ends a system, with a breakdown as the reason.
     pub fn break_off(&mut self, item: usize, what: &'static str) {
         if self.states[item] == State::Running {
             self.states[item] = State::Broken(what);
@@ -248,8 +248,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.reasons.iter().any(Option::is_none)
     }
 
-    /// Ends a pass, with the lengths of the residuals computed from the unknowns. Returns for each system whether it
-    /// takes the unknowns of the pass; otherwise it keeps those before the pass.
+    /// Ends a pass. `after` holds the lengths of the residuals computed from the unknowns. Returns for each system
+    /// whether it takes the unknowns of the pass; otherwise it keeps the unknowns from before the pass.
     pub fn settle(&mut self, after: &[f64]) -> Vec<bool> {
         let steady = 1.0 - 16.0 * epsilon::<T>();
         (0..after.len())
@@ -318,7 +318,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.reasons.iter().flatten().any(may_be_inconsistent)
     }
 
-    /// Marks, after all passes, the systems that have a least-squares solution.
+    /// After all passes, reports the given systems as inconsistent: they have a least-squares solution only.
     pub fn are_least_squares(&mut self, systems: &[bool]) {
         for (reason, &is_one) in self.reasons.iter_mut().flatten().zip(systems) {
             if is_one && may_be_inconsistent(reason) {

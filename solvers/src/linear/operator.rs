@@ -1,16 +1,16 @@
-//! Operators of linear systems: matrices, or functions that multiply by one.
+//! Operators of linear systems: matrices, or functions that compute products with a matrix.
 
 use super::csr::HostCsr;
 use backends::{ArrayAttributes, Arrays, Backend, Error, Result, WideFloat};
 
 /// A linear map between arrays of any shape: the `A` of `A x = y`.
 ///
-/// Only [`apply`](LinearOperator::apply) is required. The other methods let more solvers run: the matrix itself is
-/// needed by direct methods and some preconditioners, products with the adjoint by biCG and least squares.
+/// Only [`apply`](LinearOperator::apply) is required. The other methods let more solvers run: direct methods and some
+/// preconditioners need the matrix itself; biCG and least squares need products with the adjoint.
 ///
-/// Operators must compute with the backend that they are given, which may or may not record for gradients.
+/// Operators must compute with the backend passed as `b`, which may or may not record operations for gradients.
 pub trait LinearOperator<B: Backend, T: WideFloat> {
-    /// `A x`. Leading axes that are a batch of systems are leading axes of the result.
+    /// `A x`. If `x` has leading batch axes, the result has the same ones.
     ///
     /// # Errors
     /// The errors of the ops; `Error::Shapes` if `x` does not fit.
@@ -84,7 +84,7 @@ pub struct MatrixFree<'a, B: Backend, T: WideFloat> {
 type Product<'a, B, T> = Box<dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a>;
 
 impl<'a, B: Backend, T: WideFloat> MatrixFree<'a, B, T> {
-    /// An operator that multiplies by `A` with this function.
+    /// Creates an operator that multiplies by `A` with this function.
     pub fn new(apply: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
         MatrixFree { apply: Box::new(apply), adjoint: None, hermitian: false }
     }
@@ -125,7 +125,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for MatrixFree<'_, B, T> {
 pub struct Dense<'a, B: Backend, T: WideFloat>(&'a B::Array<T>);
 
 impl<'a, B: Backend, T: WideFloat> Dense<'a, B, T> {
-    /// An operator for this matrix, or stack of matrices.
+    /// Creates an operator from a matrix, or from a stack of matrices.
     pub fn new(matrix: &'a B::Array<T>) -> Self {
         Dense(matrix)
     }
@@ -136,7 +136,7 @@ fn product<B: Backend, T: WideFloat>(b: &B, a: &B::Array<T>, x: &B::Array<T>) ->
     match (a.ndim(), x.ndim()) {
         (0 | 1, _) | (_, 0) => Err(Error::shapes(super::OP, a.shape(), x.shape())),
         (_, 1) => b.matmul(a, x),
-        // rows of vectors times the transposed matrix, in one matrix product
+        // multiplies the vectors, as rows of one matrix, by the transposed matrix
         (2, _) => b.matmul(x, b.matrix_transpose(a)?),
         _ => b.squeeze(b.matmul(a, b.expand_dims(x, -1)?)?, -1),
     }

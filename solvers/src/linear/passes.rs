@@ -1,4 +1,4 @@
-//! Solves by iterative methods, in passes: each pass of a method starts from a residual that is computed from the
+//! Solves by iterative methods, in passes: a method starts each pass from a residual that is computed from the current
 //! unknowns.
 
 use super::{
@@ -20,11 +20,11 @@ pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     pub r: B::Array<T>,
     /// The inner product `r.r`.
     pub rr: B::Array<T>,
-    /// `z` is the preconditioner's product with the residual, and `az` the operator's product with `z`; each only if
-    /// known.
+    /// `z` is the preconditioner's product with the residual, and `az` the operator's product with `z`. Each is `None`
+    /// if it is not yet known.
     pub z: Option<B::Array<T>>,
     pub az: Option<B::Array<T>>,
-    /// The shadow residual, for methods that have one, if it differs from the residual.
+    /// The shadow residual, if the method uses a shadow residual other than the residual itself.
     pub shadow: Option<B::Array<T>>,
     /// For least squares: `y - A x`.
     pub rows: Option<B::Array<T>>,
@@ -38,7 +38,7 @@ struct Current<B: Backend, T: WideFloat> {
     rows: Option<B::Array<T>>,
 }
 
-/// The highest power of the operator in the numbers that a method computes.
+/// The highest power of the operator among the quantities that a method computes.
 fn power(method: Method) -> usize {
     match method {
         Method::Cg | Method::CgAdaptive | Method::BiCg => 1,
@@ -122,7 +122,7 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         };
         let mut new = with(&d)?;
         if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
-            // rounds the unknowns to the form that the user gets, in which they may have fewer digits or be infinite
+            // rounds the unknowns to the form that the user gets, where they may have fewer digits or be infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -190,8 +190,9 @@ fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Res
 
 type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays>::Array<T>, Vec<i32>);
 
-/// The first products with the preconditioner and the operator. If the size of either would cause overflow or
-/// underflow, it is scaled by powers of two. Returns the exponents for the operator as well.
+/// Computes the first products with the preconditioner and with the operator. If the size of the preconditioner or of
+/// the operator would cause overflow or underflow, it is scaled by powers of two. Also returns the exponents for the
+/// operator.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,
@@ -241,8 +242,7 @@ fn residual_of<B: Backend, T: WideFloat>(
     })
 }
 
-/// Combines the residuals of two sets of unknowns: the first for the systems where `first` is true, the second for the
-/// others.
+/// Combines the residuals of two sets of unknowns: `x` for the systems where `first` is true, the other set elsewhere.
 fn one_of<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     first: &[bool],
@@ -266,9 +266,9 @@ fn one_of<B: Backend, T: WideFloat>(
     Ok(Current { residual, rows })
 }
 
-/// A second shadow residual, for systems in which the residual fails as shadow residual. For example, for
-/// skew-symmetric operators the product of `A r` with the residual is 0. The second one has a component along `A M r`,
-/// so that its products with the first directions are not small.
+/// Returns a second shadow residual, for systems in which the residual itself fails as shadow residual. For example,
+/// for skew-symmetric operators the product of `A r` with the residual is 0. The second shadow residual has a component
+/// along `A M r`, so that its products with the first directions are not small.
 fn second_shadow<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     systems: &[bool],

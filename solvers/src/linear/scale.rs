@@ -1,9 +1,8 @@
-//! Powers of two that scale systems so that squares neither overflow nor underflow. Multiplication by powers of two is
-//! exact.
+//! Scaling of systems by powers of two, which is exact, so that squares neither overflow nor underflow.
 
 use backends::{ArrayAttributes, Backend, DType, Element, Real, Result, WideFloat, expr};
 
-/// The `e` with `|x| = m 2^e` and `m` from 1/2 to 1; 0 if `x` is zero or not finite.
+/// The exponent `e` such that `|x| = m 2^e` with `m` from 1/2 to 1; 0 if `x` is zero or not finite.
 pub(super) fn exponent(x: f64) -> i32 {
     let of_normal = |x: f64| (x.abs().to_bits() >> 52) as i32 - 1022;
     match x.abs() {
@@ -34,14 +33,14 @@ pub(super) fn is_harmless<T: WideFloat>(exponent: i32, k: usize) -> bool {
     exponent.unsigned_abs() as usize * k <= if is_double::<T>() { 500 } else { 60 }
 }
 
-/// Returns whether numbers with this exponent are near the subnormal ones, which have fewer digits.
+/// Returns whether numbers with this exponent are near the subnormal range, whose numbers have fewer digits.
 pub(super) fn is_short<T: WideFloat>(exponent: i32) -> bool {
     exponent < if is_double::<T>() { -950 } else { -75 }
 }
 
 /// A power of two for each system of a batch.
 pub(super) struct Powers<B: Backend, T: WideFloat> {
-    /// Two factors of each power, both representable even if their product is not. `None` if all powers are 1.
+    /// Two factors of each power: both are representable even if the power itself is not. `None` if all powers are 1.
     halves: Option<[B::Array<T>; 2]>,
 }
 
@@ -66,7 +65,8 @@ impl<B: Backend, T: WideFloat> Powers<B, T> {
         expr!(b, x * low * high)
     }
 
-    /// Applies a linear map and multiplies by the powers, half before and half after the map.
+    /// Applies a linear map and multiplies by the powers of two: by one factor before the map, and by the other after
+    /// it.
     pub fn of_map(
         &self,
         b: &B,

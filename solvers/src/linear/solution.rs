@@ -1,4 +1,4 @@
-//! Results of a solve.
+//! Results of a linear solve.
 
 use backends::{Arrays, Backend, Error, Result, WideFloat};
 use std::fmt;
@@ -61,8 +61,8 @@ pub struct Solution<B: Arrays, T: WideFloat> {
     pub x: B::Array<T>,
     /// The length (2-norm) of `y - A x`, computed from `x`.
     pub residual: Vec<f64>,
-    /// The tolerance for the residual: `max(rtol |y|, atol)`, with a relative part of at least the root of the dtype's
-    /// epsilon in direct methods. For least squares without a matrix, it is the tolerance for `|A^H (y - A x)|`; with a
+    /// The tolerance for the residual, `max(rtol |y|, atol)`. Direct methods use at least the square root of the
+    /// dtype's epsilon as `rtol`. For least squares without a matrix, it is the tolerance for `|A^H (y - A x)|`; with a
     /// matrix, it is the largest value of this length that counts as a least-squares solution up to rounding.
     pub tolerance: Vec<f64>,
     /// Number of iterations until each system was solved or given up; 0 in direct methods.
@@ -88,7 +88,7 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
         self.converged.iter().all(|&converged| converged)
     }
 
-    /// The solution, if all systems are solved.
+    /// Returns the solution, if all systems are solved.
     ///
     /// # Errors
     /// `Error::Argument` with the residual, the tolerance and the iterations of the first unsolved system.
@@ -99,7 +99,7 @@ impl<B: Arrays, T: WideFloat> Solution<B, T> {
         }
     }
 
-    /// The unknowns, if all systems are solved.
+    /// Returns the unknowns, if all systems are solved.
     ///
     /// # Errors
     /// The errors of [`checked`](Solution::checked).

@@ -1,4 +1,4 @@
-//! The options of a solve, and the solve itself.
+//! The options of a linear solve, and the solve itself.
 
 use super::{
     OP, direct,
@@ -25,8 +25,8 @@ pub enum Method {
     /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It also runs on other
     /// operators, and may diverge.
     Cg,
-    /// Conjugate gradients with steps from products with the operator; tolerates operators that are not quite linear or
-    /// symmetric.
+    /// Conjugate gradients whose step lengths are computed from products with the operator. It tolerates operators that
+    /// are not quite linear or symmetric.
     CgAdaptive,
     /// Biconjugate gradients, for operators with a known adjoint.
     BiCg,
@@ -35,11 +35,11 @@ pub enum Method {
     BiCgStab(usize),
     /// The generalized minimal residual method, for any square operator; see [`restart`](Solve::restart).
     Gmres,
-    /// The minimal residual method, for Hermitian operators, which may be indefinite or singular: if the right side has
-    /// no solution, it finds a least-squares solution, and reports that
-    /// ([`Reason::Inconsistent`](super::Reason::Inconsistent)). A preconditioner must be positive definite.
+    /// The minimal residual method, for Hermitian operators, which may be indefinite or singular. If the right side has
+    /// no solution, it finds a least-squares solution, and reports
+    /// [`Reason::Inconsistent`](super::Reason::Inconsistent). A preconditioner must be positive definite.
     Minres,
-    /// Factorization of the matrix: a dense one on the device of its arrays, a sparse one on the host, which needs the
+    /// Factorizes the matrix: a dense matrix on the device of its arrays, a sparse matrix on the host, which needs the
     /// feature `faer`.
     Direct,
     /// Minimises `|y - A x|`: by the op `lstsq` for a dense matrix, else by conjugate gradients on the normal
@@ -47,14 +47,13 @@ pub enum Method {
     LeastSquares,
 }
 
-/// A solve of `A x = y`: its options, and the methods that run it.
+/// The options of a solve of `A x = y`, and the methods that run it.
 ///
 /// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems,
 /// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual
 /// `r = y - A x`.
-///
-/// On a backend that records, the solution has gradients with respect to the right side and to everything that the
-/// operator is made of: the backward pass solves the transposed system once, by the same method.
+/// On a backend that records, the solution has gradients with respect to the right side and to all arrays that the
+/// operator uses: the backward pass solves the transposed system once, by the same method.
 ///
 /// ```
 /// use backends::{expr, prelude::*};
@@ -167,8 +166,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self
     }
 
-    /// Sets the initial unknowns, with the shape of the solution; zeros by default. Direct methods do not use them. No
-    /// gradients pass through them.
+    /// Sets the initial unknowns, with the shape of the solution; zeros by default. Direct methods ignore the initial
+    /// unknowns. No gradients pass through the initial unknowns.
     pub fn x0(mut self, x0: &B::Array<T>) -> Self {
         self.x0 = Some(x0.clone());
         self
@@ -382,7 +381,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.finished(x, found)
     }
 
-    /// The report of the solve, in which `x` is replaced by the solution that has gradients.
+    /// Replaces `x` in the report of the solve by the solution that has gradients.
     fn finished(&self, x: B::Array<T>, found: RefCell<Option<Solution<B, T>>>) -> Result<Solution<B, T>> {
         match found.into_inner() {
             Some(solution) => Ok(Solution { x, ..solution }),
@@ -435,7 +434,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         Ok(Solution { iterations: monitor.iterations, history: monitor.history, ..ended })
     }
 
-    /// The report of a solve without iterations.
+    /// Creates the report of a solve without iterations.
     fn ended(
         &self,
         x: B::Array<T>,
@@ -544,7 +543,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     }
 }
 
-/// The lengths of `y - A x`.
+/// The lengths of the residuals `y - A x`.
 fn distances<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,

@@ -8,7 +8,8 @@ use super::{
 use crate::sparse::{Coo, Csc, Csr, Dia};
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
 
-/// Products with vectors along the last axis of `x`, by a function that multiplies a vector or the columns of a matrix.
+/// Multiplies the vectors along the last axis of `x` by a matrix. The given function multiplies a vector or the columns
+/// of a matrix.
 fn rows<B: Backend, T: WideFloat>(
     b: &B,
     [m, n]: [usize; 2],

@@ -16,10 +16,9 @@ use std::{
 pub(super) type Apply<'s, B, T> =
     dyn Fn(&B, &<B as backends::Arrays>::Array<T>) -> Result<<B as backends::Arrays>::Array<T>> + 's;
 
-/// `A x = y`, with leading axes that are a batch of such systems.
+/// The system `A x = y`, or a batch of systems along leading axes.
 ///
-/// `A` and the preconditioner are those of the user, scaled by powers of two if their sizes would cause overflow or
-/// underflow.
+/// `A` and the user's preconditioner are scaled by powers of two if their sizes would cause overflow or underflow.
 pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub b: &'s B,
     apply: &'s Apply<'s, B, T>,
@@ -34,7 +33,7 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub evaluations: Cell<usize>,
     /// The largest `|A v| / |v|` seen in each system, for methods that use it.
     pub sizes: RefCell<Vec<f64>>,
-    /// The square of the operator's size in the norm of the preconditioner, which MINRES passes on from pass to pass.
+    /// The square of the operator's size in the norm of the preconditioner, which MINRES keeps for its next pass.
     pub size_sq: RefCell<Option<B::Array<T>>>,
 }
 
@@ -42,7 +41,7 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
 pub(super) struct Measured<B: Backend, T: WideFloat> {
     pub x: B::Array<T>,
     pub exponents: Vec<i32>,
-    /// `x.x`, as an array and as numbers.
+    /// The inner product `x.x` of each system, as an array of the backend and as numbers on the host.
     pub rr: B::Array<T>,
     pub squares: Vec<f64>,
 }
@@ -113,7 +112,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         }
     }
 
-    /// The product with the operator, of any shape.
+    /// The product with the operator; the result may have any shape.
     pub fn forward(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.scaled(self.operator_scale.as_ref(), x, |x| self.count(self.apply, x))
     }
@@ -122,7 +121,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         self.preconditioner.is_some()
     }
 
-    /// The preconditioner's approximate solution of `A z = r`; `r` without a preconditioner.
+    /// The preconditioner's approximate solution of `A z = r`; `r` itself if there is no preconditioner.
     pub fn precondition(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let z = self.scaled(self.preconditioner_scale.as_ref(), r, |r| preconditioner.apply(self.b, r))?;
@@ -165,7 +164,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(found)
     }
 
-    /// Splits the array into a power of two for each system and the rest, scaled by the inverse of that power.
+    /// Splits the array into a power of two for each system and the array scaled by the inverse of that power.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
@@ -174,7 +173,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(Measured { x, exponents, rr, squares })
     }
 
-    /// The length of each system's part of an array.
+    /// The length (2-norm) of each system's slice of an array.
     pub fn lengths(&self, x: &B::Array<T>) -> Result<Vec<f64>> {
         let measured = self.measured(x)?;
         Ok(measured.lengths(&vec![0; measured.squares.len()]))
@@ -185,7 +184,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Powers::new(self.b, exponents)?.of(self.b, x, self.batch)
     }
 
-    /// Selects for each system the first array if `first` is true, else the second.
+    /// Selects, for each system, the first array if `first` is true, else the second array.
     pub fn select(&self, first: &[bool], x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
         if first.iter().all(|&first| first) {
             return Ok(x.clone());
@@ -211,7 +210,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     }
 }
 
-/// These axes as an argument for reductions. A range that starts at 0, without a batch, covers all axes.
+/// Converts these axes to the axis argument of a reduction. A range that starts at 0 (no batch) covers all axes.
 pub(super) fn unknown_axes(axes: Range<usize>) -> Axes {
     if axes.start == 0 { Axes::All } else { axes.collect::<Vec<usize>>().into() }
 }
@@ -230,7 +229,7 @@ pub(super) fn magnitudes<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Re
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.abs().to_f64()).collect())
 }
 
-/// `n / d`, or 0 where `d` is 0, which means that no direction is left.
+/// `n / d`, or 0 where `d` is 0: then there is no direction to step along.
 pub(super) fn ratio<B: Backend, T: WideFloat>(b: &B, n: &B::Array<T>, d: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b, where(d == 0, 0, n / d))
 }

@@ -1,4 +1,4 @@
-//! Methods that step along the gradient.
+//! Minimisation by steps along the gradient: fixed and adaptive gradient descent, and Adam.
 
 use super::{
     optimizers::Adam,
@@ -53,7 +53,7 @@ fn walk<'p, 'c, B: Backend, U: Real>(
 const HALVINGS: usize = 60;
 
 /// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the decrease
-/// that the slope predicts. It is doubled after a step whose first trial fell that much.
+/// that the slope predicts. It is doubled after a step whose first trial satisfied this condition.
 pub(super) fn adaptive<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,

@@ -1,4 +1,4 @@
-//! Conversion of unknowns of any structure to one real vector, and back.
+//! Conversion of unknowns of any structure to one real vector and back.
 
 use super::optimizers::complex;
 use crate::dtype::convert;
@@ -51,7 +51,7 @@ struct Unflatten<'f, B: Backend, U: Real> {
 }
 
 impl<B: Backend, U: Real> Unflatten<'_, B, U> {
-    /// The next elements, as an array of this shape.
+    /// Reads the next elements as an array of this shape.
     fn take(&mut self, shape: &[usize]) -> Result<B::Array<U>> {
         let (from, n) = (self.next, shape.iter().product::<usize>());
         self.next += n;

@@ -1,4 +1,4 @@
-//! Line search: the length of a step along a direction of descent.
+//! Line search: finds the length of a step along a direction of descent.
 
 use super::problem::{Array, Point, Problem, eps};
 use backends::{Backend, Real, Result};
@@ -13,7 +13,7 @@ pub enum LineSearch {
     #[default]
     StrongWolfe,
     /// Armijo's condition, which is the first of the Wolfe conditions: steps are shortened until it holds, by quadratic
-    /// interpolation (Nocedal and Wright, algorithm 3.1). Needs fewer evaluations per step, and usually more steps.
+    /// interpolation (Nocedal and Wright, algorithm 3.1). It needs fewer evaluations per step, and usually more steps.
     Backtracking,
 }
 
@@ -21,13 +21,13 @@ const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 /// Maximum number of trial steps while the interval grows, and again while it shrinks.
 const TRIALS: usize = 30;
-/// If the function keeps falling along a step of this many times the largest unknown (or times 1), the descent counts
-/// as unbounded.
+/// If the function keeps falling along a step of this many times the largest unknown (or times 1 if that is larger),
+/// the descent counts as unbounded.
 const ENDLESS: f64 = 1e20;
 
 /// Result of a line search.
 pub(super) enum Found<B: Backend, U: Real> {
-    /// A point that satisfies the conditions of the search.
+    /// A point that satisfies the conditions of the line search.
     Lower(Point<B, U>),
     /// The function kept falling up to the longest step of the search.
     Endless(Point<B, U>),
@@ -92,7 +92,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         }
     }
 
-    /// Returns whether the value falls sufficiently.
+    /// Returns whether the value at the trial is low enough.
     fn falls(&self, trial: &Trial<B, U>) -> bool {
         let value = trial.point.value;
         let by_value = value <= self.start.value + DECREASE * trial.step * self.slope;
@@ -134,7 +134,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
-    /// Narrows the interval between `low`, the trial with the lowest value so far that falls sufficiently, and `high`.
+    /// Narrows the interval between two trials. `low` is the trial with the lowest value so far that falls
+    /// sufficiently; `high` is the other end.
     fn zoom(
         &self,
         problem: &mut Problem<'_, '_, B, U>,
@@ -172,7 +173,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if self.falls(&trial) {
                 return Ok(Found::Lower(trial.point));
             }
-            // the minimum of the parabola through both values whose slope at the start is the given one
+            // the minimum of the parabola through both values that has the given slope at the start
             let lacks = 2.0 * (trial.point.value - self.start.value - self.slope * step);
             let least = -self.slope * step * step / lacks;
             step = if least.is_finite() { least.clamp(0.1 * step, 0.5 * step) } else { 0.5 * step };
@@ -184,8 +185,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
     }
 }
 
-/// The minimum of the cubic that has the values and slopes of both trials, kept away from the ends of the interval:
-/// Nocedal and Wright, equation 3.59.
+/// The minimum of the cubic with the values and slopes of both trials, kept away from the ends of the interval: Nocedal
+/// and Wright, equation 3.59.
 fn between<B: Backend, U: Real>(low: &Trial<B, U>, high: &Trial<B, U>) -> f64 {
     let (f0, f1) = (low.point.value, high.point.value);
     let (a0, a1) = (low.step, high.step);

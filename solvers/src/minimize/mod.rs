@@ -1,7 +1,7 @@
 //! Minimisation of functions, over any backend.
 //!
-//! [`minimize`] uses gradients, [`trust_region`] second derivatives as well, [`nelder_mead`] only values. [`Adam`] and
-//! [`Sgd`] make one step at a time, for training loops.
+//! [`minimize`] uses gradients, [`trust_region`] also uses second derivatives, and [`nelder_mead`] uses only values.
+//! [`Adam`] and [`Sgd`] make one step per call, for training loops.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -50,8 +50,8 @@ pub use trust_region::trust_region;
 /// Method of [`minimize`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// BFGS (Broyden, Fletcher, Goldfarb and Shanno): for up to some thousands of unknowns, because it stores a square
-    /// matrix of their number.
+    /// BFGS (Broyden, Fletcher, Goldfarb and Shanno), for up to some thousands of unknowns: it stores an n x n matrix
+    /// for n unknowns.
     Bfgs,
     /// BFGS with limited memory.
     Lbfgs {
@@ -64,19 +64,19 @@ pub enum Method {
         rate: f64,
     },
     /// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the
-    /// decrease that the slope predicts. It is doubled after a step whose first trial fell that much.
+    /// decrease that the slope predicts. It is doubled after a step whose first trial satisfied this condition.
     AdaptiveDescent {
         /// The first rate to be tried.
         rate: f64,
     },
-    /// The steps of [`Adam`].
+    /// Steps of the optimiser [`Adam`].
     Adam {
         /// The learning rate.
         rate: f64,
     },
 }
 
-/// State of a search, passed to the callback before the first iteration and after each.
+/// The state of a search, passed to the callback before the first iteration and after each iteration.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Iteration {
@@ -92,12 +92,11 @@ pub struct Iteration {
 
 type Callback<'c> = Box<dyn FnMut(&Iteration) -> ControlFlow<()> + 'c>;
 
-/// Settings of a search.
+/// The options of a search.
 ///
-/// A search has converged when the largest magnitude in the gradient is at most `gtol`. It has also converged, if
-/// `ftol` is greater than 0, when a step changes the value by at most `ftol * max(|value|, 1)`, or, if `xtol` is
-/// greater than 0, when a step changes every unknown by at most `xtol * max(|x|, 1)`, where `|x|` is the largest
-/// magnitude.
+/// A search has converged when the largest magnitude in the gradient is at most `gtol`. Two further criteria apply if
+/// their tolerance is greater than 0: a step changes the value by at most `ftol * max(|value|, 1)`; or a step changes
+/// every unknown by at most `xtol * max(|x|, 1)`, where `|x|` is the largest magnitude.
 pub struct Minimize<'c> {
     method: Method,
     line_search: LineSearch,
@@ -147,22 +146,22 @@ impl<'c> Minimize<'c> {
         self
     }
 
-    /// Sets the largest magnitude in the gradient at which the search has converged.
+    /// Sets the convergence tolerance for the largest magnitude in the gradient.
     #[must_use]
     pub fn gtol(mut self, gtol: f64) -> Self {
         self.gtol = Some(gtol);
         self
     }
 
-    /// Sets the change of the value, relative to the larger of the value and 1, at which the search has converged.
+    /// Sets the convergence tolerance for the change of the value in a step, relative to `max(|value|, 1)`.
     #[must_use]
     pub fn ftol(mut self, ftol: f64) -> Self {
         self.ftol = ftol;
         self
     }
 
-    /// Sets the change of the unknowns, relative to the larger of the largest unknown and 1, at which the search has
-    /// converged.
+    /// Sets the convergence tolerance for the change of the unknowns in a step, relative to `max(|x|, 1)`, where `|x|`
+    /// is the largest magnitude.
     #[must_use]
     pub fn xtol(mut self, xtol: f64) -> Self {
         self.xtol = xtol;
@@ -176,7 +175,7 @@ impl<'c> Minimize<'c> {
         self
     }
 
-    /// Sets the maximum number of evaluations; a step that has begun may add a few.
+    /// Sets the maximum number of evaluations; a step that has begun may exceed it by a few.
     #[must_use]
     pub fn max_evaluations(mut self, max_evaluations: usize) -> Self {
         self.max_evaluations = max_evaluations;
@@ -209,7 +208,7 @@ impl fmt::Debug for Minimize<'_> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Minimum<N> {
-    /// The point with the lowest value found; with Adam and a fixed rate the last point.
+    /// The point with the lowest value found; with Adam or a fixed rate, the last point.
     pub x: N,
     /// The value at `x`.
     pub value: f64,
@@ -231,11 +230,11 @@ pub struct Minimum<N> {
 
 /// Finds a minimum of a function that returns one real number, starting at `x0`, by gradients.
 ///
-/// `f` and `x0` are the same as for `backends::grad::value_and_grad`: the unknowns are an array of any shape, or
+/// `f` and `x0` have the same form as in `backends::grad::value_and_grad`: the unknowns are an array of any shape, or
 /// vectors, tuples and structs of arrays. The search itself runs in the dtype of the value. For complex unknowns the
 /// gradient is the direction of steepest ascent, `d/dx + i d/dy`.
 ///
-/// A search that ends without a minimum is not an error; the result says why it ended.
+/// A search that ends without a minimum is not an error; the result gives the reason for its end.
 ///
 /// ```
 /// use backends::prelude::*;

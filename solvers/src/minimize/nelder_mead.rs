@@ -1,4 +1,4 @@
-//! The simplex method of Nelder and Mead, which uses only values.
+//! The simplex method of Nelder and Mead, which uses only values of the function, not its gradients.
 
 use super::{
     Minimize, Minimum, flat,
@@ -10,10 +10,10 @@ use backends::{Arrays, Backend, Real, Result, grad::Params};
 /// (Comput. J. 7, 1965). The initial simplex, the order of ties and the stopping criterion are those of
 /// `scipy.optimize.minimize(method="Nelder-Mead")`.
 ///
-/// `f` returns one real number, runs on the backend itself, and needs no gradient; NaN counts as higher than every
+/// `f` returns one real number, runs on the backend `b` itself, and needs no gradient; NaN counts as higher than every
 /// number. The simplex is updated in double precision on the host. The search has converged when the corners differ by
-/// at most `xtol` in each unknown and by at most `ftol` in value; both are 1e-4 if not set or 0. The settings `gtol`,
-/// method and line search are not used.
+/// at most `xtol` in each unknown and by at most `ftol` in value; both tolerances are 1e-4 if not set or 0. The options
+/// `gtol`, `method` and `line_search` are not used.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -47,7 +47,7 @@ where
     let mut value = |x: &[f64], search: &mut Search<'_, '_, B, U>| -> Result<f64> {
         search.evaluations += 1;
         let at = f(b, &shaped(&vector(x)?)?);
-        // an error at the start is returned; at later points, a failed factorization only counts as NaN
+        // an error at the start is returned; at later points, a failed factorization gives NaN instead
         let value = if search.evaluations == 1 { Some(at?) } else { or_nan(at)? };
         let value = value.map_or(Ok(f64::NAN), |value| b.item(&value).map(Real::to_f64))?;
         Ok(if value.is_nan() { f64::INFINITY } else { value })
@@ -112,7 +112,7 @@ fn simplex<'p, 'c, B: Backend, U: Real>(
         let (worst, highest) = corners[n].clone();
         let second = corners[n - 1].1;
         // reflects the worst corner at the centre of the other corners; `part` is the distance beyond the centre, as a
-        // multiple of the distance from the worst corner to the centre
+        // multiple of the distance between the worst corner and the centre
         let beyond =
             |part: f64| -> Vec<f64> { center.iter().zip(&worst).map(|(c, w)| (1.0 + part) * c - part * w).collect() };
         let reflected = beyond(1.0);

@@ -6,7 +6,7 @@ use backends::{
 };
 use std::any::Any;
 
-/// State of an optimiser between steps, one entry per array of the parameters, in their order.
+/// State of an optimiser between steps: one entry per array of the parameters, in the order of the arrays.
 #[derive(Default)]
 pub(super) struct Slots {
     kept: Vec<Box<dyn Any + Send + Sync>>,
@@ -14,7 +14,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Starts a new step, at the first array.
+    /// Starts a new step: `next` returns the state of the first array again.
     fn restart(&mut self) {
         self.next = 0;
     }
@@ -40,10 +40,10 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 
 /// Stochastic gradient descent, with momentum and weight decay as in `torch.optim.SGD`.
 ///
-/// With the gradient `g` of a parameter `x`, plus `weight_decay * x`, the velocity is
-/// `v = momentum * v + (1 - dampening) * g`, or `g` in the first step; then `x -= rate * v`, or with
-/// [`nesterov`](Sgd::nesterov) `x -= rate * (g + momentum * v)`. For complex parameters, the gradient is the one that
-/// `backends::grad::grad` returns.
+/// Let `g` be the gradient of a parameter `x`, plus `weight_decay * x`. The velocity is `v = momentum * v + (1 -
+/// dampening) * g`, or `g` in the first step. The parameter changes by `x -= rate * v`, or with
+/// [`nesterov`](Sgd::nesterov) by `x -= rate * (g + momentum * v)`. For complex parameters, the gradient is the one
+/// that `backends::grad::grad` returns.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -60,7 +60,7 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Sgd {
-    /// The learning rate; may be changed between steps, by a schedule.
+    /// The learning rate, which a schedule may change between steps.
     pub rate: f64,
     momentum: f64,
     dampening: f64,
@@ -71,7 +71,7 @@ pub struct Sgd {
 }
 
 impl Sgd {
-    /// Plain gradient descent with this learning rate.
+    /// Creates plain gradient descent with this learning rate.
     pub fn new(rate: f64) -> Sgd {
         Sgd {
             rate,
@@ -99,7 +99,7 @@ impl Sgd {
         self
     }
 
-    /// Sets the multiple of the parameter that is added to the gradient; 0 by default.
+    /// Sets the weight decay: this multiple of the parameter is added to the gradient; 0 by default.
     #[must_use]
     pub fn weight_decay(mut self, weight_decay: f64) -> Sgd {
         self.weight_decay = weight_decay;
@@ -167,9 +167,9 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
 /// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), with the defaults of `torch.optim.Adam`;
 /// `decoupled` weight decay makes it AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
 ///
-/// Running means of the gradient and of its square, over about `1 / (1 - beta)` steps and with bias correction, give
-/// the step `x -= rate * mean / (sqrt(mean of squares) + eps)`. The real and imaginary parts of complex parameters are
-/// treated as separate parameters, as in PyTorch.
+/// The optimiser keeps running means of the gradient and of its square, over about `1 / (1 - beta)` steps and with bias
+/// correction. The step is `x -= rate * mean / (sqrt(mean of squares) + eps)`. The real and imaginary parts of complex
+/// parameters are treated as separate parameters, as in PyTorch.
 ///
 /// ```
 /// use backends::{grad::{Params, value_and_grad}, prelude::*};
@@ -196,7 +196,7 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Adam {
-    /// The learning rate; may be changed between steps, by a schedule.
+    /// The learning rate, which a schedule may change between steps.
     pub rate: f64,
     betas: [f64; 2],
     eps: f64,
@@ -213,28 +213,28 @@ struct Moments<A> {
 }
 
 impl Adam {
-    /// Adam with this learning rate, `betas` 0.9 and 0.999, `eps` 1e-8 and no weight decay.
+    /// Creates Adam with this learning rate, `betas` 0.9 and 0.999, `eps` 1e-8 and no weight decay.
     pub fn new(rate: f64) -> Adam {
         let slots = Slots::default();
         Adam { rate, betas: [0.9, 0.999], eps: 1e-8, weight_decay: 0.0, decoupled: false, steps: 0, slots }
     }
 
-    /// Sets the fractions of the running means of the gradient and of its square that are kept from step to step.
+    /// Sets the decay factors `beta` of the two running means: of the gradient, and of its square.
     #[must_use]
     pub fn betas(mut self, mean: f64, square: f64) -> Adam {
         self.betas = [mean, square];
         self
     }
 
-    /// Sets the number that is added to the root of the mean square, to avoid division by 0.
+    /// Sets the term that is added to the root of the mean square, to avoid division by 0.
     #[must_use]
     pub fn eps(mut self, eps: f64) -> Adam {
         self.eps = eps;
         self
     }
 
-    /// Sets the weight decay: this multiple of the parameter is added to the gradient; with
-    /// [`decoupled`](Adam::decoupled) the parameter shrinks by `rate` times the multiple instead.
+    /// Sets the weight decay: this multiple of the parameter is added to the gradient. With
+    /// [`decoupled`](Adam::decoupled), the parameter instead shrinks by `rate` times this multiple of itself.
     #[must_use]
     pub fn weight_decay(mut self, weight_decay: f64) -> Adam {
         self.weight_decay = weight_decay;
@@ -263,7 +263,7 @@ impl Adam {
         <&N as Params<B, K>>::change(params, grads, &mut AdamStep { b, adam: self })
     }
 
-    /// One step, if the parameters are a single real array.
+    /// Makes one step for parameters that consist of a single real array.
     pub(super) fn step_array<B: Backend, T: Float>(
         &mut self,
         b: &B,
@@ -318,7 +318,7 @@ impl<B: Backend> ChangeArrays<B> for AdamStep<'_, B> {
     }
 }
 
-/// The complex array with these parts; an error if `T` is not complex.
+/// Combines a real and an imaginary part to a complex array. Returns an error if `T` is not complex.
 pub(super) fn complex<B: Backend, T: Float>(
     b: &B,
     re: &B::Array<T::Real>,
@@ -329,7 +329,7 @@ pub(super) fn complex<B: Backend, T: Float>(
     z.map(|z| *z).map_err(|_| Error::argument("complex", format!("{} is not complex", T::DTYPE)))
 }
 
-/// The Euclidean norm of the gradients of all parameters, taken as one vector.
+/// The Euclidean norm of the gradients of all parameters, as if they were one vector.
 ///
 /// # Errors
 /// The errors of the ops.
@@ -351,7 +351,7 @@ where
     for<'a> &'a N: Params<B, K, Grads = N>,
 {
     let norm = grad_norm(b, grads)?;
-    // PyTorch adds 1e-6, which avoids a division by 0
+    // PyTorch adds 1e-6, which avoids division by 0
     grads.map(&mut Scaled { b, factor: (longest / (norm + 1e-6)).min(1.0) })
 }
 

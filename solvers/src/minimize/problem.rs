@@ -11,7 +11,7 @@ pub(super) type Evaluate<'p, B, U> = dyn FnMut(&Array<B, U>) -> Result<(f64, Arr
 /// An array of a backend.
 pub(super) type Array<B, U> = <B as backends::Arrays>::Array<U>;
 
-/// A point, with the function's value and gradient there.
+/// A point, with the value and the gradient of the function at this point.
 pub(super) struct Point<B: Backend, U: Real> {
     pub x: B::Array<U>,
     pub value: f64,
@@ -70,7 +70,7 @@ impl Stop {
     }
 }
 
-/// State of a search for a minimum, with its settings.
+/// The state of a search for a minimum, with its options.
 pub(super) struct Search<'p, 'c, B: Backend, U: Real> {
     pub b: &'p B,
     pub options: Minimize<'c>,
@@ -80,7 +80,7 @@ pub(super) struct Search<'p, 'c, B: Backend, U: Real> {
     pub trajectory: Vec<B::Array<U>>,
 }
 
-/// A search by gradients, with the function.
+/// A gradient-based search, together with the function to be minimised.
 pub(super) struct Problem<'p, 'c, B: Backend, U: Real> {
     search: Search<'p, 'c, B, U>,
     evaluate: &'p mut Evaluate<'p, B, U>,
@@ -112,8 +112,8 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         Ok(Point { x, value, gradient })
     }
 
-    /// Evaluates the function at a trial point: NaN if a matrix factorization fails there, for example if a step makes
-    /// a covariance singular.
+    /// Evaluates the function at a trial point. The value is NaN if a matrix factorization fails at that point, for
+    /// example because the step makes a covariance singular.
     pub fn attempt(&mut self, x: B::Array<U>) -> Result<Point<B, U>> {
         self.search.evaluations += 1;
         match or_nan((self.evaluate)(&x))? {
@@ -126,7 +126,7 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         }
     }
 
-    /// The state of the search, at its end.
+    /// The state of the search when it ends.
     pub fn into_search(self) -> Search<'p, 'c, B, U> {
         self.search
     }
@@ -157,8 +157,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(sum * of_x * of_y)
     }
 
-    /// The reason to report for a search that cannot continue. Squares overflow before the values do, so a value far
-    /// below the first one means that the function is unbounded.
+    /// Returns the reason to report for a search that cannot continue. Squares overflow before the values do, so a
+    /// value far below the first value means that the function is unbounded.
     pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
         let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
         if is_far { Stop::Unbounded } else { stop }
@@ -178,13 +178,13 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(b.item(&expr!(b, max(abs(x), ..))?)?.to_f64())
     }
 
-    /// The point a step away: `x + step * direction`.
+    /// The point `x + step * direction`.
     pub fn moved(&self, x: &B::Array<U>, step: f64, direction: &B::Array<U>) -> Result<B::Array<U>> {
         let b = self.b;
         expr!(b, x + step * direction)
     }
 
-    /// Reports the current state. Returns a reason to stop if the search ends here.
+    /// Reports the state at `point`. Returns a reason to stop if the search ends here.
     pub fn look(&mut self, point: &Point<B, U>) -> Result<Option<Stop>> {
         let norm = self.largest(&point.gradient)?;
         if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
@@ -223,7 +223,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         }
     }
 
-    /// Counts a step and reports it. Returns a reason to stop if the search ends here.
+    /// Counts a step and reports the new state. Returns a reason to stop if the search ends here.
     pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         self.iterations += 1;
         let little = self.changed_little(before, after)?;
@@ -269,8 +269,8 @@ fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
 }
 
-/// The size at which squares approach the largest number of the dtype. In float16 it is nearly the largest number
-/// itself, because usual values are that large.
+/// The size at which squares approach the largest number of the dtype. For float16 it is near the largest number
+/// itself, because typical values are already large in its range.
 pub(super) fn endless<U: Real>() -> f64 {
     largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }
@@ -289,8 +289,8 @@ pub(super) fn eps<U: Real>() -> f64 {
     U::ONE.nextafter(U::HIGHEST).to_f64() - 1.0
 }
 
-/// The default of `gtol`: 1e-5 in double precision; 1e-3 in single precision, the limit of the gradients' accuracy
-/// there; 0.1 in 16 bits.
+/// The default of `gtol`: 1e-5 in double precision; 1e-3 in single precision, because its gradients are not more
+/// accurate; 0.1 in 16-bit dtypes.
 fn usual_gtol<U: Real>() -> f64 {
     match U::DTYPE {
         DType::Float64 => 1e-5,

@@ -1,4 +1,4 @@
-//! Quasi-Newton methods, which estimate the second derivatives from changes of the gradient.
+//! Quasi-Newton methods (BFGS and L-BFGS), which estimate the second derivatives from changes of the gradient.
 
 use super::{
     line_search::{Found, Line},
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// An estimate of the inverse Hessian.
 pub(super) trait Curvature<B: Backend, U: Real> {
-    /// Returns whether the estimate has had no update yet.
+    /// Returns whether the estimate has not been updated yet.
     fn is_empty(&self) -> bool;
 
     /// Resets the estimate.
@@ -18,8 +18,8 @@ pub(super) trait Curvature<B: Backend, U: Real> {
     /// The estimate times the gradient.
     fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>>;
 
-    /// Updates the estimate from a step and the change of the gradient along the step. `products` are the inner
-    /// products step * change and change * change.
+    /// Updates the estimate from a step and the change of the gradient along this step. `products` are the inner
+    /// products `step . change` and `change . change`.
     fn learn(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -35,7 +35,7 @@ pub(super) struct Bfgs<A> {
     inverse: Option<A>,
 }
 
-/// The last steps and changes of the gradient, for L-BFGS: Nocedal and Wright, algorithm 7.4.
+/// The last steps and the gradient's change in each, for L-BFGS: Nocedal and Wright, algorithm 7.4.
 pub(super) struct Lbfgs<A> {
     memory: usize,
     pairs: VecDeque<Pair<A>>,
@@ -159,7 +159,7 @@ struct Progress {
     is_again: bool,
 }
 
-/// The action after a step.
+/// The action to take after a step.
 #[derive(PartialEq, Eq)]
 enum Next {
     GoOn,

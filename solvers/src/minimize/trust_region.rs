@@ -18,9 +18,9 @@ const ACCEPTED: f64 = 0.15;
 /// conjugate gradients inside a trust region (Steihaug's method; Nocedal and Wright, "Numerical optimization", 2nd
 /// edition, algorithms 4.1 and 7.2). It takes few steps, and handles negative curvature.
 ///
-/// The function receives a backend that records twice. At each point the function is recorded once; a product with the
-/// Hessian, which is never formed, is one backward pass through the record. The settings method and line search are not
-/// used.
+/// The function receives a backend that records twice, for second derivatives. The function is recorded once at each
+/// point. The Hessian is never formed; a product with it is one backward pass through the record. The options `method`
+/// and `line_search` are not used.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -83,7 +83,7 @@ pub fn trust_region<B: Backend, T: Real>(
             search.evaluations += 1;
             let falls = value - or_nan(value_at(b, &f, &trial, shape))?.unwrap_or(f64::NAN);
             let ratio = (falls + noise) / (promised + noise);
-            // also for NaN, which results from a step to a point where the function is undefined
+            // this also holds for NaN, which results from a step to a point where the function is undefined
             if ratio.is_nan() || ratio < 0.25 {
                 radius = 0.25 * length.min(radius);
             } else if ratio > 0.75 && length > 0.99 * radius {
@@ -108,7 +108,7 @@ pub fn trust_region<B: Backend, T: Real>(
     }
 }
 
-/// The value alone; nothing is recorded, since the input is a constant.
+/// The function's value alone; nothing is recorded, since the input is a constant.
 fn value_at<B: Backend, T: Real>(
     b: &B,
     f: &impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -125,7 +125,7 @@ fn value_at<B: Backend, T: Real>(
     Ok(b.item(&value)?.to_f64())
 }
 
-/// A step within the radius that lowers the model, and the Hessian times this step.
+/// Returns a step within the radius that lowers the quadratic model, and the Hessian times this step.
 fn steihaug<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     gradient: &Array<B, T>,
@@ -142,7 +142,7 @@ fn steihaug<B: Backend, T: Real>(
     let mut square = search.dot(&residual, &residual)?;
     let length = square.sqrt();
     let enough = (unit * length).sqrt().min(0.5) * length;
-    // conjugate gradients take as many iterations as there are unknowns; rounding errors may add some
+    // conjugate gradients need at most one iteration per unknown; rounding errors may add some
     for _ in 0..2 * b.shape(gradient)[0] + 10 {
         let product = times(&direction)?;
         let curvature = search.dot(&direction, &product)?;
@@ -151,7 +151,7 @@ fn steihaug<B: Backend, T: Real>(
         let inside = curvature > 0.0 && search.dot(&new, &new)? < radius * radius;
         if !inside {
             let [near, far] = to_the_edge(search, &step, &direction, radius)?;
-            // change of the model along the direction
+            // the change of the quadratic model after a multiple `part` of the direction
             let model = |part: f64| part * (0.5 * part * curvature - unit * square);
             let part = if model(near) < model(far) { near } else { far };
             return Ok((search.moved(&step, part, &direction)?, search.moved(&along, part, &product)?));
@@ -170,7 +170,7 @@ fn steihaug<B: Backend, T: Real>(
     Ok((step, along))
 }
 
-/// The two multiples of `direction` at which `step` plus the multiple reaches the radius.
+/// The two multiples `t` of `direction` for which `|step + t direction|` equals the radius.
 fn to_the_edge<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     step: &Array<B, T>,

@@ -15,28 +15,28 @@ use backends::{Backend, Float, Result, expr};
 
 const MOST: usize = 5;
 
-/// The coefficients that turn a BDF into an NDF, by order: the fraction of the next backward difference that is added.
+/// The coefficients that modify a BDF to an NDF, by order: the fraction of the next backward difference that is added.
 const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
-/// 1 + 1/2 + .. + 1/k.
+/// The sum 1 + 1/2 + .. + 1/k.
 fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// The coefficient of the slope at the new time.
+/// The coefficient of the slope at the new time, by order.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
 
-/// Ratio of a step's error to the first difference of higher order than the step uses.
+/// Ratio of a step's error to the backward difference of the next higher order than the step uses.
 fn error_constant(order: usize) -> f64 {
     KAPPA[order] * gamma(order) + 1.0 / (order + 1) as f64
 }
 
 pub(super) struct Bdf<B: Backend, T: Float> {
     t: f64,
-    /// The state and its backward differences, at times `length` apart. There are two more differences than the order
-    /// needs, for choosing another order.
+    /// The state and its backward differences, for times spaced by `length`. Two more differences than the order needs
+    /// are kept, for choosing another order.
     differences: Vec<B::Array<T>>,
     order: usize,
     length: f64,
@@ -71,7 +71,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         })
     }
 
-    /// Changes the step length: the same polynomial is represented by differences at the new spacing.
+    /// Changes the step length: computes the differences of the same interpolating polynomial at the new spacing.
     fn rescale(&mut self, b: &B, length: f64) -> Result<()> {
         let weights = rescaling(self.order, length / self.length);
         let old = self.differences[1..=self.order].to_vec();
@@ -91,7 +91,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(Attempt::TooLong(trouble))
     }
 
-    /// Updates the differences after a step; `d` is the first difference of higher order than the step used.
+    /// Updates the differences after a step. `d` is the backward difference of the next higher order than the step
+    /// used.
     fn advance(&mut self, b: &B, d: &B::Array<T>) -> Result<()> {
         let (order, differences) = (self.order, &mut self.differences);
         differences[order + 2] = b.subtract(d, &differences[order + 1])?;
@@ -102,8 +103,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Chooses the order that allows the longest next step. The error of this step is estimated for the current order,
-    /// for one order less and for one order more.
+    /// Chooses the order that allows the longest next step. The error of the step just made is estimated for the
+    /// current order, for one order less and for one order more.
     fn choose(&mut self, b: &B, error: f64, safety: f64, scale: &B::Array<T::Real>) -> Result<()> {
         let order = self.order;
         let of = |other: usize| -> Result<f64> {
@@ -116,15 +117,15 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         let factor = |k: usize| errors[k].powf(-1.0 / (order + k) as f64);
         let best = (1..3).fold(0, |best, k| if factor(k) > factor(best) { k } else { best });
         let factor = LONGER.min(safety * factor(best));
-        // at order 1, the order below has factor 0, so it is chosen only if all factors are 0
+        // at order 1, the factor for order 0 is 0, so order 0 is chosen only if all factors are 0
         self.order = (order + best).saturating_sub(1).clamp(1, MOST);
         self.newton.forget_inverse();
         self.rescale(b, self.length * factor)
     }
 }
 
-/// For each new difference, the weights of the old differences, from the first on. The new spacing is `factor` times
-/// the old one: Shampine and Reichelt, section 2.1.
+/// For each new difference, the weights of the old differences, starting with the first one. The new spacing is
+/// `factor` times the old one: Shampine and Reichelt, section 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
     // the coefficients of the old differences at the new times
     let at = |factor: f64| -> Vec<Vec<f64>> {

@@ -3,10 +3,10 @@
 use super::problem::Equation;
 use backends::{Backend, Float, Real, Result, expr};
 
-/// Limits for the ratio of a step's length to the length of the previous step.
+/// Limits for the ratio of a step's length to the previous step's length.
 pub(super) const SHORTER: f64 = 0.2;
 pub(super) const LONGER: f64 = 10.0;
-/// Safety factor for the step length that the error estimate allows.
+/// Safety factor applied to the step length that the error estimate allows.
 pub(super) const SAFETY: f64 = 0.9;
 
 /// The checked settings that control the steps.
@@ -22,13 +22,13 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The shortest step at time `t`: 10 times the spacing of floats there.
+    /// The shortest step at time `t`: 10 times the spacing of floats at `t`.
     pub fn least(&self, t: f64) -> f64 {
         let next = if self.forward > 0.0 { t.next_up() } else { t.next_down() };
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error relative to the tolerances, which are computed from the larger of two states.
+    /// The root mean square of an error relative to the allowed error, for which the larger of the two states counts.
     /// NaN if the new state is not finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
@@ -98,11 +98,11 @@ pub(super) fn first_step<B: Backend, T: Float>(
 /// The source of values that are not finite. Shorter steps may not avoid such values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trouble {
-    /// The function returned such values at this time, for a finite state.
+    /// The function returned values that are not finite at this time, for a finite state.
     Slope(f64, &'static str),
-    /// The Jacobian at this time contains such values.
+    /// The Jacobian at this time contains values that are not finite.
     Jacobian(f64, &'static str),
-    /// The state at this time contains such values.
+    /// The state at this time contains values that are not finite.
     State(f64),
 }
 
@@ -118,7 +118,7 @@ impl Trouble {
         }
     }
 
-    /// Checks a state and the function's value there.
+    /// Checks that a state and the function's value at this state are finite.
     pub fn of<B: Backend, T: Float>(b: &B, t: f64, y: &B::Array<T>, slope: &B::Array<T>) -> Result<Option<Trouble>> {
         Ok(match (not_finite::<B, T>(b, y)?, not_finite::<B, T>(b, slope)?) {
             (Some(_), _) => Some(Trouble::State(t)),

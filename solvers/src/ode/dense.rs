@@ -1,4 +1,4 @@
-//! Dense output: the solution within steps, as polynomials.
+//! Dense output: the solution as a function of time, by interpolating polynomials within steps.
 
 use super::{
     problem::OP,
@@ -31,7 +31,7 @@ impl<A: Clone> DenseOutput<A> {
         DenseOutput { segments: Vec::new(), start: start.clone(), times: [t, t] }
     }
 
-    /// Adds a step; the solution then reaches to `end`.
+    /// Adds a step. The solution then ends at `end`.
     pub(super) fn push(&mut self, segment: Segment<A>, end: f64) {
         self.segments.push(segment);
         self.times[1] = end;
@@ -78,9 +78,9 @@ pub(super) struct Segment<A> {
 /// A polynomial in time.
 #[derive(Clone, Debug)]
 pub(super) enum Polynomial<A> {
-    /// A polynomial given by the slopes of a Dormand-Prince step.
+    /// A polynomial determined by the slopes of a Dormand-Prince step.
     Slopes(Vec<A>),
-    /// A polynomial given by backward differences, from the first one on, at times `h` apart.
+    /// A polynomial determined by backward differences, starting with the first difference, at times spaced by `h`.
     Differences {
         /// The spacing; negative for solutions backward in time.
         h: f64,

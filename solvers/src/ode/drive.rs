@@ -1,4 +1,4 @@
-//! The loop over steps, for any method: output, events and termination.
+//! The loop over steps, shared by all methods: output, events and termination.
 
 use super::{
     bdf::Bdf,
@@ -14,7 +14,7 @@ use backends::{Backend, Float, Result};
 
 /// The state of a method between steps.
 pub(super) trait Stepper<B: Backend, T: Float> {
-    /// Tries a step; if it was too long, the next attempt is shorter.
+    /// Tries a step. If the step was too long, the next attempt is shorter.
     fn attempt(&mut self, equation: &Equation<'_, B, T>, control: &Control) -> Result<Attempt>;
 
     /// The time and the state after the last step.
@@ -37,8 +37,8 @@ pub(super) enum Attempt {
 struct Output<'o, A> {
     t: Vec<f64>,
     y: Vec<A>,
-    /// The requested times (`t_eval`) that are not yet reached. With `None`, the ends of the steps are returned
-    /// instead.
+    /// The requested times (`t_eval`) that are not yet reached. If it is `None`, the solution at the end of each step
+    /// is returned.
     wanted: Option<&'o [f64]>,
     sol: Option<DenseOutput<A>>,
 }
@@ -49,7 +49,7 @@ impl<A: Clone> Output<'_, A> {
         self.y.push(y);
     }
 
-    /// Takes the next requested time, if it is not after `t`.
+    /// Removes and returns the next requested time, if it is not after `t`.
     fn next_wanted(&mut self, t: f64, forward: f64) -> Option<f64> {
         let (first, others) = self.wanted?.split_first().filter(|(first, _)| (**first - t) * forward <= 0.0)?;
         self.wanted = Some(others);
@@ -62,7 +62,7 @@ pub(super) fn solve<B: Backend, T: Float>(ivp: Ivp<'_, B, T>, options: &SolveIvp
     let Ivp { equation, times: [start, end], y0, mut events } = ivp;
     let b = equation.b;
     let control = Control {
-        // a smaller tolerance would be below rounding errors; SciPy limits it in the same way
+        // a smaller tolerance would be below rounding errors; SciPy has the same limit
         rtol: options.rtol.max(100.0 * eps::<T::Real>()),
         atol: options.atol,
         max_step: options.max_step,
@@ -195,7 +195,7 @@ enum Ended {
     Failed(String),
 }
 
-/// The message for steps that became too short, given the last failure.
+/// The message for steps that became too short, with the cause of the last failed attempt.
 fn vanished(trouble: Option<Trouble>) -> String {
     match trouble {
         Some(trouble) => format!("{}, and shorter steps do not help", trouble.message()),
@@ -203,7 +203,7 @@ fn vanished(trouble: Option<Trouble>) -> String {
     }
 }
 
-/// Creates the method, before its first step.
+/// Creates the stepper for the chosen method, before its first step.
 fn stepper<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     control: &Control,

@@ -8,8 +8,8 @@ use backends::{Error, Result};
 ///
 /// An event is detected if the function has different signs at the start and the end of a step, or is 0 at the end. Two
 /// zeros within one step go unnoticed; [`SolveIvp::max_step`](super::SolveIvp::max_step) makes steps shorter. A zero at
-/// the start counts if the function then goes on in the selected direction; a zero exactly at the end of a step counts
-/// once.
+/// the start of the solution counts if the function then goes on in the selected direction. A zero exactly at the end
+/// of a step counts once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Event {
     direction: i32,
@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Zeros in both directions, which do not end the solution.
+    /// Selects zeros in both directions, which do not end the solution.
     pub fn new() -> Event {
         Event::default()
     }
@@ -28,7 +28,7 @@ impl Event {
         self.terminal_after(1)
     }
 
-    /// Ends the solution at the event with this number, counted from 1.
+    /// Ends the solution at the given occurrence of the event, counted from 1.
     #[must_use]
     pub fn terminal_after(mut self, occurrences: usize) -> Self {
         self.terminal = Some(occurrences);
@@ -57,7 +57,7 @@ struct Watched {
     value: f64,
     /// True if `value` is a zero that has been counted.
     is_counted: bool,
-    /// True if the function has ever been other than 0.
+    /// True if the function has ever had a value other than 0.
     was_elsewhere: bool,
     times: usize,
 }
@@ -67,8 +67,8 @@ pub(super) struct Events {
     all: Vec<Watched>,
 }
 
-/// The events in one step, in order of time, each with the index of its function, and a flag that tells whether the
-/// last one is terminal.
+/// The events in one step, in order of time, each with the index of its function; and a flag that is true if the last
+/// event is terminal.
 #[derive(Debug, PartialEq)]
 pub(super) struct Occurred {
     pub zeros: Vec<(usize, f64)>,
@@ -76,7 +76,7 @@ pub(super) struct Occurred {
 }
 
 impl Events {
-    /// Initial states, with the functions' values at the start.
+    /// Creates the initial states, with the functions' values at the start.
     pub fn new(events: impl IntoIterator<Item = (Event, f64)>) -> Result<Events> {
         let mut all = Vec::new();
         for (event, value) in events {
@@ -92,8 +92,8 @@ impl Events {
         self.all.is_empty()
     }
 
-    /// Finds the events in a step between two times. `values` are the functions at the end of the step; `at(i, t)`
-    /// evaluates function i within the step.
+    /// Finds the events in a step between two times. `values` holds the functions' values at the end of the step;
+    /// `at(i, t)` evaluates function `i` within the step.
     pub fn look(
         &mut self,
         [old_t, new_t]: [f64; 2],
@@ -105,7 +105,7 @@ impl Events {
             let old = std::mem::replace(&mut watched.value, new);
             let was_counted = std::mem::replace(&mut watched.is_counted, false);
             if was_counted && old == 0.0 {
-                // the function leaves a counted zero or stays at it, which is not another zero
+                // the function leaves a counted zero or stays at this zero, which is not another event
                 watched.is_counted = new == 0.0;
             } else if old == 0.0 && new == 0.0 && watched.was_elsewhere {
                 // the function stays at a zero that it reached in the direction that does not count
@@ -133,7 +133,7 @@ impl Events {
     }
 }
 
-/// A zero between two times, at which the function has these values of opposite signs: Chandrupatla, Adv. Eng. Softw.
+/// Finds a zero between two times, at which the function's values have opposite signs: Chandrupatla, Adv. Eng. Softw.
 /// 28, 1997.
 fn zero(
     [mut a, mut c]: [f64; 2],
@@ -146,7 +146,7 @@ fn zero(
     if of_c == 0.0 {
         return Ok(c);
     }
-    // absolute accuracy for a zero near 0, where the relative accuracy is never reached
+    // a zero near 0 needs an absolute accuracy, because the relative accuracy is never reached
     let floor = f64::EPSILON * a.abs().max(c.abs()).min(1.0);
     // `a` is the latest point; `c` is a point on the other side of the zero
     std::mem::swap(&mut a, &mut c);
@@ -218,7 +218,7 @@ mod tests {
         let found = watched.look([0.0, 1.0], &places.map(|p| 1.0 - p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [1, 2, 0]);
         assert!(!found.is_terminal);
-        // the same step, backward in time
+        // the same step backward in time
         let found = watched.look([1.0, 0.0], &places.map(|p| -p), |i, t| Ok(t - places[i]))?;
         assert_eq!(found.zeros.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 2]);
         assert!(found.is_terminal);
@@ -236,7 +236,7 @@ mod tests {
         for (values, [all, up, down]) in [
             (&[-1.0, 0.0, 1.0][..], [1, 1, 0]),
             (&[1.0, 0.0, -1.0], [1, 0, 1]),
-            // the function touches 0
+            // the function touches 0 without crossing
             (&[1.0, 0.0, 1.0], [1, 1, 1]),
             (&[0.0, 1.0, 2.0], [1, 1, 0]),
             (&[0.0, 0.0, 0.0], [1, 1, 1]),

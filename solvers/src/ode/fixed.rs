@@ -2,18 +2,18 @@
 
 use backends::{Backend, Error, Float, Result, expr};
 
-/// Method of a step.
+/// The method of a step of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Euler's method, along the slope at the start; order 1.
+    /// Euler's method, which uses the slope at the start; order 1.
     Euler,
-    /// The midpoint method, along the slope in the middle; order 2.
+    /// The midpoint method, which uses the slope in the middle; order 2.
     Midpoint,
     /// The classical Runge-Kutta method; order 4.
     Rk4,
 }
 
-/// The state after one step of length `h` of `y' = f(t, y)`; `h` may be negative.
+/// Returns the state after one step of length `h` of `y' = f(t, y)`; `h` may be negative.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -69,7 +69,7 @@ pub fn step<B: Backend, T: Float>(
     }
 }
 
-/// The states at `steps + 1` equally spaced times, the first of which is the time of `y0`.
+/// Solves with steps of fixed length. Returns the states at `steps + 1` equally spaced times, beginning with `y0`.
 ///
 /// # Errors
 /// The errors of `f` and of the ops; `Error::Argument` if a time is not finite, or if `steps` is 0 and the times

@@ -7,7 +7,7 @@ use super::{
 };
 use backends::{Backend, Complex, Element, Error, Float, Real, Result};
 
-/// The Jacobian at a time and a state, as an array of the backend; a `Trouble` if it is not finite.
+/// Computes the Jacobian at a time and a state, as an array of the backend; returns a `Trouble` if it is not finite.
 ///
 /// `steps` are the step lengths of the elements, relative to the state. They are adapted from one Jacobian to the next,
 /// so that differences suffer neither from rounding nor from curvature.
@@ -43,7 +43,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     for j in 0..n {
         let size = wide(here[j]).norm().max(atol);
         let size = if size > 0.0 { size } else { 1.0 };
-        // steps towards the slope's sign, the direction in which the solution moves
+        // the step has the sign of the slope, which is the direction in which the solution moves
         let forward = if wide(slope[j]).re < 0.0 { -size } else { size };
         let mut step = steps[j];
         let mut found = column(j, step * forward)?;
@@ -78,7 +78,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     b.matrix_transpose::<T>(columns).map(Ok)
 }
 
-/// The state with a step in one element, and the step as rounded by the dtype.
+/// Returns the state with one element moved by `step`, and the step as rounded by the dtype.
 fn moved<T: Float>(y: &[T], j: usize, step: f64) -> (Vec<T>, f64) {
     let mut y = y.to_vec();
     let old = y[j];

@@ -1,8 +1,8 @@
 //! Ordinary differential equations `y' = f(t, y)`, over any backend.
 //!
-//! [`solve_ivp`] solves from one time to another with steps as long as the tolerances allow; [`Ivp`] does the same with
-//! a Jacobian and events; [`step`] makes one step of a fixed length. The state is an array of any shape, real or
-//! complex. All solvers are written in ops of the backend, so gradients pass through their steps.
+//! [`solve_ivp`] solves from one time to another with steps as long as the tolerances allow. [`Ivp`] also takes a
+//! Jacobian and events. [`step`] makes one step of a fixed length. The state is an array of any shape, real or complex.
+//! All solvers are written in ops of the backend, so gradients pass through their steps.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -54,8 +54,8 @@ pub use solution::{Solution, Status};
 /// are constants. The gradient of an implicit step comes from its equation (the implicit function theorem), not from
 /// the iterations that solve the equation.
 ///
-/// To give a Jacobian for implicit methods, or events, use [`Ivp`]. With complex states, implicit methods need an `f`
-/// that is complex-differentiable: one without conjugates, magnitudes or real parts.
+/// To give a Jacobian for implicit methods, or events, use [`Ivp`]. With complex states, implicit methods need a
+/// complex-differentiable `f`, without conjugates, magnitudes or real parts.
 ///
 /// # Errors
 /// The errors of `f` and of its ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if the result of `f`

@@ -1,4 +1,4 @@
-//! Newton's method for the equations of an implicit step, with a matrix that is reused from step to step while it
+//! Newton's method for the equations of an implicit step. Its matrix is reused from step to step while the iteration
 //! converges.
 
 use super::{
@@ -10,10 +10,10 @@ use crate::dtype::convert;
 use backends::{Backend, Complex, DTypeKind, Float, LinearMap, Result, WideFloat, expr, runtime::rules};
 use std::cell::{Cell, RefCell};
 
-/// The number of iterations after which a step counts as too long.
+/// A step counts as too long if Newton's method has not converged after this number of iterations.
 pub(super) const ITERATIONS: i32 = 4;
 
-/// The equation `c f(t, predicted + d) - psi - d = 0` for `d`.
+/// An equation to be solved for `d`: `c f(t, predicted + d) - psi - d = 0`.
 pub(super) struct Step<'s, B: Backend, T: Float> {
     pub t: f64,
     pub c: f64,
@@ -26,12 +26,12 @@ pub(super) struct Step<'s, B: Backend, T: Float> {
     pub atol: f64,
 }
 
-/// The data kept from step to step.
+/// The Newton solver, with the data kept from step to step.
 pub(super) struct Newton<B: Backend, T: Float> {
     kept: RefCell<Kept<B::Array<T>>>,
     /// Number of iterations for the last equation.
     pub iterations: Cell<i32>,
-    /// The values that were not finite in the last equation, if any.
+    /// The kind of non-finite values in the last equation, if any.
     pub trouble: Cell<Option<Trouble>>,
 }
 
@@ -51,19 +51,19 @@ impl<B: Backend, T: Float> Newton<B, T> {
         Newton { kept: RefCell::new(kept), iterations: Cell::new(0), trouble: Cell::new(None) }
     }
 
-    /// Notes that the state has changed, so the Jacobian is from an earlier step.
+    /// Records that the state has changed, so that the Jacobian is no longer current.
     pub fn moved(&mut self) {
         self.kept.get_mut().is_current = false;
     }
 
-    /// Discards the inverse, for a change of the step length.
+    /// Discards the inverse, because the step length changes.
     pub fn forget_inverse(&mut self) {
         self.kept.get_mut().inverse = None;
     }
 
-    /// The solution `d`; `None` if the iteration does not converge.
+    /// Solves for `d`. Returns `None` if the iteration does not converge.
     ///
-    /// Gradients come from the equation: the iteration is not recorded.
+    /// Gradients come from the equation itself; the iteration is not recorded.
     pub fn solve(&self, equation: &Equation<'_, B, T>, step: &Step<'_, B, T>) -> Result<Option<B::Array<T>>> {
         let is_lost = Cell::new(false);
         let shape = equation.shape.clone();
@@ -176,7 +176,7 @@ impl<B: Backend, T: Float> Step<'_, B, T> {
     }
 }
 
-/// A matrix times the elements of a state, in the shape of the state.
+/// Multiplies a matrix by the elements of a state. The result has the shape of the state.
 fn times<B: Backend, T: Float>(b: &B, matrix: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     let shape = b.shape::<T>(x);
     if shape.len() == 1 {
@@ -205,7 +205,7 @@ fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Resul
     }
 }
 
-/// The solution `z` of `map(z) = g`. The matrix of the map is computed by applying the map to unit vectors.
+/// Solves `map(z) = g` for `z`. The matrix of the map is computed by applying the map to unit vectors.
 fn adjoint<B: Backend, T: Float>(
     b: &B,
     shape: &[usize],

@@ -1,4 +1,4 @@
-//! Initial value problems: an equation, its Jacobian if given, an initial state, and events.
+//! Initial value problems: an equation with an optional Jacobian, an initial state, and events.
 
 use super::{drive, events::Event, settings::SolveIvp, solution::Solution};
 use backends::{Arrays, Backend, Error, Float, Result};
@@ -12,8 +12,8 @@ type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result
 /// A function of time and state that returns a number.
 type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
 
-/// An initial value problem `y' = f(t, y)` with a Jacobian and events; without these, use
-/// [`solve_ivp`](super::solve_ivp).
+/// An initial value problem `y' = f(t, y)` with a Jacobian and events. If neither is needed,
+/// [`solve_ivp`](super::solve_ivp) is shorter.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -38,7 +38,7 @@ pub struct Ivp<'p, B: Backend, T: Float> {
 }
 
 impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
-    /// The problem `y' = f(t, y)` from the state `y0` at the first of two times to the second.
+    /// Creates the problem `y' = f(t, y)` from the state `y0` at the first of two times to the second.
     pub fn new(
         b: &'p B,
         f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p,
@@ -59,8 +59,8 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
 
     /// Sets the derivatives of `f` with respect to the state, for implicit methods. For a state with n elements, the
     /// function returns an n x n matrix with `d f[i] / d y[j]` in row i and column j; the elements of a state with
-    /// several axes are counted in C order. It may also return an array with the state's axes twice. Without this
-    /// function, the Jacobian is computed by finite differences of `f`.
+    /// several axes are counted in C order. The function may also return an array whose shape is the state's shape
+    /// twice. By default, the Jacobian is computed by finite differences of `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
         self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
@@ -78,7 +78,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         self
     }
 
-    /// Solves the problem, in the same way as [`solve_ivp`](super::solve_ivp).
+    /// Solves the problem by the methods of [`solve_ivp`](super::solve_ivp).
     ///
     /// # Errors
     /// The errors of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
@@ -88,7 +88,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     }
 }
 
-/// The functions of an equation, with counts of their calls.
+/// The functions of an equation, with counters of their calls.
 pub(super) struct Equation<'p, B: Backend, T: Float> {
     pub b: &'p B,
     f: RefCell<Box<Function<'p, B, T>>>,
@@ -101,7 +101,7 @@ pub(super) struct Equation<'p, B: Backend, T: Float> {
 }
 
 impl<B: Backend, T: Float> Equation<'_, B, T> {
-    /// Evaluates `f`. The backend may be one that records nothing.
+    /// Evaluates `f` on the backend `b`, which may be a backend that records nothing.
     pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
         count(&self.evaluations);
         let slope = (self.f.borrow_mut())(b, t, y)?;

@@ -19,7 +19,7 @@ pub(super) struct Rk45<B: Backend, T: Float> {
     last: Option<Last<B::Array<T>>>,
 }
 
-/// The last step: its start and its slopes.
+/// The last step: its start time, its initial state and its slopes.
 struct Last<A> {
     from: f64,
     start: A,
@@ -37,7 +37,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Rk45 { t, y, now, length, is_again: false, last: None }
     }
 
-    /// The slopes of a step, and the state after the step; the last slope is taken at that state.
+    /// The slopes of a step, and the state after the step. The last slope is the slope at that state.
     fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<Slopes<B::Array<T>>> {
         let b = equation.b;
         let mut slopes = vec![self.now.clone()];
@@ -50,7 +50,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Ok((slopes, new))
     }
 
-    /// The first value of a step that is not finite, if there is one.
+    /// Returns the first non-finite value of a step, if any.
     fn trouble(&self, b: &B, h: f64, to: f64, slopes: &[B::Array<T>]) -> Result<Option<Trouble>> {
         let rows = A.into_iter().zip(C.map(|c| self.t + c * h)).chain([(&B5[..], to)]);
         for ((row, t), slope) in rows.zip(&slopes[1..]) {

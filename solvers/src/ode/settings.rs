@@ -1,4 +1,4 @@
-//! Settings of a solution.
+//! Options of `solve_ivp`.
 
 use super::problem::OP;
 use backends::{Error, Result};
@@ -11,9 +11,9 @@ pub enum Method {
     /// `"RK45"`: the explicit Dormand-Prince method, of order 5, for problems that are not stiff.
     #[default]
     Rk45,
-    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems. In these, a fast decay
-    /// would keep the steps of an explicit method short long after it has faded. Each step solves equations by Newton's
-    /// method, with an n x n matrix for a state of n elements.
+    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems. In stiff problems, a
+    /// fast decay would keep the steps of an explicit method short long after the decay has ended. Each step solves
+    /// equations by Newton's method, with an n x n matrix for a state of n elements.
     Bdf,
 }
 
@@ -38,7 +38,7 @@ impl FromStr for Method {
     }
 }
 
-/// Settings of [`solve_ivp`](super::solve_ivp), with SciPy's names and defaults.
+/// The options of [`solve_ivp`](super::solve_ivp), with SciPy's names and defaults.
 #[derive(Clone, Debug)]
 pub struct SolveIvp {
     pub(super) method: Method,
@@ -67,7 +67,8 @@ impl Default for SolveIvp {
 }
 
 impl SolveIvp {
-    /// `RK45`, `rtol` 1e-3, `atol` 1e-6, an automatic first step, at most 100000 steps, and the states after each step.
+    /// The defaults: `RK45`, `rtol` 1e-3, `atol` 1e-6, an automatic first step, at most 100000 steps, and the states
+    /// after each step.
     pub fn new() -> SolveIvp {
         SolveIvp::default()
     }
@@ -87,14 +88,14 @@ impl SolveIvp {
         self
     }
 
-    /// Sets the allowed absolute error of a step, which is added to the relative one.
+    /// Sets the allowed absolute error of a step, which is added to the allowed relative error.
     #[must_use]
     pub fn atol(mut self, atol: f64) -> Self {
         self.atol = atol;
         self
     }
 
-    /// Sets the length of the first step to be tried.
+    /// Sets the length of the first attempted step.
     #[must_use]
     pub fn first_step(mut self, first_step: f64) -> Self {
         self.first_step = Some(first_step);
@@ -108,15 +109,15 @@ impl SolveIvp {
         self
     }
 
-    /// Sets the maximum number of steps to be tried.
+    /// Sets the maximum number of attempted steps.
     #[must_use]
     pub fn max_steps(mut self, max_steps: usize) -> Self {
         self.max_steps = max_steps;
         self
     }
 
-    /// Sets the times at which states are returned, in order, instead of the ends of the steps. The states are
-    /// interpolated (dense output).
+    /// Sets the times at which states are returned, in ascending order along the solution, instead of the ends of the
+    /// steps. The states are interpolated (dense output).
     #[must_use]
     pub fn t_eval(mut self, times: &[f64]) -> Self {
         self.t_eval = Some(times.to_vec());

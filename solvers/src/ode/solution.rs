@@ -1,8 +1,8 @@
-//! Results of a solution.
+//! Results of `solve_ivp`.
 
 use super::dense::DenseOutput;
 
-/// The way in which a solution ended; the numbers are those of SciPy's `status`.
+/// The kind of end of a solution; the values are those of SciPy's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Status {
@@ -18,8 +18,8 @@ pub enum Status {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Solution<A> {
-    /// The times: the start and the end of each step, or the times of [`SolveIvp::t_eval`](super::SolveIvp::t_eval)
-    /// that were reached.
+    /// The times of the states: the start and the end of each step, or those times of
+    /// [`SolveIvp::t_eval`](super::SolveIvp::t_eval) that were reached.
     pub t: Vec<f64>,
     /// The states at the times `t`.
     pub y: Vec<A>,
@@ -37,7 +37,7 @@ pub struct Solution<A> {
     pub factorizations: usize,
     /// Number of accepted steps; rejected attempts are not counted.
     pub steps: usize,
-    /// The way in which the solution ended.
+    /// The kind of end: failure, final time, or terminal event.
     pub status: Status,
     /// True if the final time or a terminal event was reached.
     pub success: bool,

@@ -1,11 +1,11 @@
-//! Coefficients of the Dormand-Prince method, and the weighted sums of slopes.
+//! Coefficients of the Dormand-Prince method, and the weighted sums of slopes that it needs.
 
 use backends::{Backend, Float, Result, expr};
 
-/// Times of the slopes after the first, as fractions of the step.
+/// Times of the second and later slopes, as fractions of the step.
 pub(super) const C: [f64; 5] = [1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0];
 
-/// Weights of the preceding slopes in the state at which each further slope is taken.
+/// For each slope after the first, the weights of the preceding slopes in the state at which it is evaluated.
 pub(super) const A: [&[f64]; 5] = [
     &[1.0 / 5.0],
     &[3.0 / 40.0, 9.0 / 40.0],
@@ -14,15 +14,15 @@ pub(super) const A: [&[f64]; 5] = [
     &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
 ];
 
-/// Weights of the slopes in a step, of order 5.
+/// Weights of the slopes in the solution of order 5.
 pub(super) const B5: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0];
 
-/// Weights of the slopes in the error estimate: order 4 minus order 5.
+/// Weights of the slopes in the error estimate, which is the solution of order 4 minus the solution of order 5.
 pub(super) const E: [f64; 7] =
     [-71.0 / 57600.0, 0.0, 71.0 / 16695.0, -71.0 / 1920.0, 17253.0 / 339200.0, -22.0 / 525.0, 1.0 / 40.0];
 
-/// Dense output: for each slope, a polynomial in the fraction of the step, given by its coefficients without constant
-/// term; L. F. Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46, 1986.
+/// Coefficients of the dense output. For each slope, they define a polynomial without constant term in the fraction of
+/// the step; L. F. Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46, 1986.
 pub(super) const DENSE: [[f64; 4]; 7] = [
     [1.0, -8048581381.0 / 2820520608.0, 8663915743.0 / 2820520608.0, -12715105075.0 / 11282082432.0],
     [0.0, 0.0, 0.0, 0.0],

@@ -10,16 +10,16 @@ use backends::{ArrayAttributes, Backend, Error, Float, Real, Result, WideFloat};
 use std::sync::Arc;
 
 /// The incomplete LU factorization of a sparse matrix without fill-in, ILU(0) (Saad, "Iterative Methods for Sparse
-/// Linear Systems", section 10.3). It is computed and applied on the host: residuals are copied there and back in each
-/// iteration.
+/// Linear Systems", section 10.3). It is computed and applied on the host, so each iteration copies the residual to the
+/// host and the result back.
 #[derive(Clone, Debug)]
 pub struct IncompleteLu<T: WideFloat> {
     factors: Arc<Factors<T>>,
 }
 
 /// The incomplete Cholesky factorization without fill-in, IC(0), of a sparse Hermitian definite matrix: `A` is
-/// approximately `l l^H`, or `-l l^H` if it is negative definite. For conjugate gradients; runs on the host like
-/// [`IncompleteLu`].
+/// approximately `l l^H`, or `-l l^H` if `A` is negative definite. It is a preconditioner for conjugate gradients, and
+/// runs on the host like [`IncompleteLu`].
 #[derive(Clone, Debug)]
 pub struct IncompleteCholesky<T: WideFloat> {
     factors: Arc<Factors<T>>,
@@ -44,7 +44,8 @@ fn host<B: Backend, T: WideFloat>(b: &B, a: &dyn LinearOperator<B, T>, what: &st
     }
 }
 
-/// Index of each row's diagonal element; an error if the matrix is not square or a diagonal element is not stored.
+/// Index of each row's diagonal element. Returns an error if the matrix is not square or a diagonal element is not
+/// stored.
 fn middles<T: WideFloat>(matrix: &HostCsr<T>, what: &str) -> Result<Vec<usize>> {
     let [rows, columns] = matrix.shape();
     if rows != columns {
@@ -81,7 +82,7 @@ impl<T: WideFloat> IncompleteLu<T> {
                 let j = indices[k];
                 let factor = Float::div(values[k], values[middle[j]]);
                 values[k] = factor;
-                // subtracts `factor` times row j from row i, to the right of column j, at the stored elements of row i
+                // subtracts `factor` times row j from row i, in the columns after j where row i has stored elements
                 let mut at = k + 1;
                 for other in middle[j] + 1..indptr[j + 1] {
                     while at < indptr[i + 1] && indices[at] < indices[other] {
@@ -127,7 +128,7 @@ impl<T: WideFloat> IncompleteCholesky<T> {
         for i in 0..middle.len() {
             for k in indptr[i]..=middle[i] {
                 let j = indices[k];
-                // the inner product of rows i and j of the factor, to the left of column j
+                // the inner product of rows i and j of the factor, over the columns before j
                 let (mut p, mut q) = (indptr[i], indptr[j]);
                 let mut sum = values[k];
                 while p < k && q < middle[j] {

@@ -48,11 +48,11 @@ struct Level<B: Backend, T: WideFloat> {
 
 /// Maximum number of elements of the coarsest grid.
 const COARSEST: usize = 64;
-/// Axes whose weight is at least this fraction of the largest are coarsened together.
+/// Axes are coarsened together if their weight is at least this fraction of the largest weight.
 const ALIKE: f64 = 0.7;
 
 impl<B: Backend, T: WideFloat> Multigrid<B, T> {
-    /// A preconditioner for grids of this shape.
+    /// Creates a preconditioner for grids of this shape.
     ///
     /// # Errors
     /// `Error::Shape` if the shape does not have one axis for each axis of the operator.
@@ -75,8 +75,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // this step damps two waves equally: the longest and the shortest of the waves along the coarsened axes
-            // that the next level cannot represent
+            // this step damps two waves equally: of the waves along the coarsened axes that the next level cannot
+            // represent, the longest and the shortest one
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();
@@ -105,7 +105,7 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
 
     fn cycle(&self, b: &B, depth: usize, r: &B::Array<T>) -> Result<B::Array<T>> {
         let level = &self.levels[depth];
-        // nothing to do for an empty grid, or for an operator that is 0
+        // an empty grid, or an operator that is 0, needs no work
         if r.is_empty() || level.operator.diagonal() == 0.0 {
             return Ok(r.clone());
         }

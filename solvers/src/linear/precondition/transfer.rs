@@ -3,8 +3,8 @@
 use crate::linear::grid::{GridBoundary, Line, beyond, part};
 use backends::{ArrayAttributes, Backend, ConcatOptions, Error, Real, Result, StackOptions, WideFloat, expr};
 
-/// An axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer one;
-/// `None` if the axis cannot be halved.
+/// Returns an axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer
+/// one; `None` if the axis cannot be halved.
 ///
 /// With the boundary `Zero`, the zeros stay one step beyond the last elements of both axes; with the other boundaries,
 /// the cells fill the whole axis on both levels.
@@ -19,9 +19,9 @@ pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
 
 /// Transfer between an axis and a coarser axis of about half the length.
 pub(super) enum Transfer<B: Backend, T: WideFloat> {
-    /// Pairs of elements correspond to one coarser element, between them.
+    /// Each pair of neighbouring elements corresponds to one coarser element, midway between them.
     Pairs(GridBoundary),
-    /// The coarser axis has every second element, from the second on.
+    /// The coarser axis has every second element, starting with the second one.
     Inner,
     /// Any other ratio of lengths.
     Uneven { up: Taps<B, T>, down: Taps<B, T> },
@@ -31,7 +31,7 @@ pub(super) enum Transfer<B: Backend, T: WideFloat> {
 pub(super) struct Taps<B: Backend, T: WideFloat>(Vec<(B::Array<i64>, B::Array<T>)>);
 
 impl<B: Backend, T: WideFloat> Taps<B, T> {
-    /// Built from the elements and weights of each row.
+    /// Creates the matrix from the columns and weights of each row.
     fn new(b: &B, rows: &[Vec<(usize, f64)>]) -> Result<Self> {
         let most = rows.iter().map(Vec::len).max().unwrap_or(0);
         let tap = |k: usize| {
@@ -68,9 +68,9 @@ fn hat_up_to(x: f64) -> f64 {
     }
 }
 
-/// For each element of the finer axis, the coarser elements and weights that interpolate it. With the boundary `Zero`
-/// the interpolation is linear between neighbours. For cells it is the mean of the linear function over the cell, so
-/// that constants are preserved in both directions.
+/// For each element of the finer axis, the coarser elements and the weights that interpolate it. With the boundary
+/// `Zero` the interpolation is linear between neighbours. With the other boundaries, where elements are cells, a value
+/// is the mean of the linear interpolation over the cell, so that constants are preserved in both directions.
 fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<(usize, f64)>> {
     let row = |i: usize| {
         let mut row: Vec<(usize, f64)> = vec![];
@@ -121,7 +121,7 @@ impl<B: Backend, T: WideFloat> Transfer<B, T> {
         Ok(Transfer::Uneven { up: Taps::new(b, &up)?, down: Taps::new(b, &down)? })
     }
 
-    /// From the coarser axis to the finer one, by linear interpolation.
+    /// Interpolates linearly from the coarser axis to the finer one.
     pub fn prolong(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let ends = match self {
             Transfer::Pairs(ends) => *ends,
@@ -145,8 +145,8 @@ impl<B: Backend, T: WideFloat> Transfer<B, T> {
         b.concat_with([inner, last], ConcatOptions::new().axis(axis as isize))
     }
 
-    /// From the finer axis to the coarser one: the transpose of [`prolong`](Transfer::prolong) divided by the ratio of
-    /// the spacings, which preserves constants.
+    /// Transfers values from the finer axis to the coarser one by the transpose of [`prolong`](Transfer::prolong)
+    /// divided by the ratio of the spacings, which preserves constants.
     pub fn restrict(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let n = x.shape()[axis] as isize;
         match self {
