@@ -1,4 +1,5 @@
-//! Known minima, numbers of evaluations as in SciPy, optimizer steps as in PyTorch, and functions without a minimum.
+//! Tests of the minimisers: known minima, SciPy's numbers of evaluations, PyTorch's optimizer steps, and functions
+//! without a minimum.
 
 use backends::{
     grad::{Params, grad},
@@ -29,7 +30,7 @@ fn beale<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     expr!(b, (1.5 - x + x * y) * *2 + (2.25 - x + x * y * *2) * *2 + (2.625 - x + x * y * *3) * *2)
 }
 
-/// Himmelblau's function: four minima, and not convex around the start.
+/// Himmelblau's function, which has four minima and is not convex near the start.
 fn himmelblau<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let (x, y) = (b.getitem(x, slices![0])?, b.getitem(x, slices![1])?);
     expr!(b, (x * *2 + y - 11) * *2 + (x + y * *2 - 7) * *2)
@@ -44,8 +45,8 @@ fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn finds_the_valley<B: Backend>(b: &B, starts: usize) -> Result<()> {
-    // evaluations of SciPy 1.17.1: BFGS 39, 30, 184; L-BFGS-B with the same gtol and ftol = 0: 45, 27, 159; trust-ncg
-    // 30, 20, 132
+    // evaluations of SciPy 1.17.1 for the three starts: 39, 30, 184 (BFGS); 45, 27, 159 (L-BFGS-B with the same gtol
+    // and ftol = 0); 30, 20, 132 (trust-ncg)
     let all = [vec![-1.2, 1.0], vec![1.3, 0.7, 0.8, 1.9, 1.2], [-1.2, 1.0].repeat(10)];
     let scipy = [[39, 45], [30, 27], [184, 159]];
     for (start, scipy) in all.into_iter().zip(scipy).take(starts) {
@@ -117,7 +118,7 @@ fn other_functions() -> Result<()> {
 #[test]
 fn nelder_and_mead_go_as_scipy() -> Result<()> {
     let b = Numpyish::new();
-    // iterations and evaluations of SciPy 1.17.1, which counts the first simplex as an iteration
+    // iterations and evaluations of SciPy 1.17.1, which counts the initial simplex as an iteration
     let cases = [(vec![-1.2, 1.0], 85, 159), (vec![1.3, 0.7, 0.8, 1.9, 1.2], 141, 243)];
     for (start, iterations, evaluations) in cases {
         let found = nelder_mead(&b, valley, &b.asarray(start)?, Minimize::new())?;
@@ -127,7 +128,7 @@ fn nelder_and_mead_go_as_scipy() -> Result<()> {
     let found = nelder_mead(&b, beale, &b.ones([2])?, Minimize::new())?;
     assert_eq!((found.iterations + 1, found.evaluations), (56, 107));
     near(&b.to_vec(&found.x)?, &[3.00002489, 0.50000749], 1e-8);
-    // NaN where either unknown is negative
+    // the function is NaN where either unknown is negative
     let f = |b: &Numpyish, x: &HostArray<f64>| b.sum(b.square(b.log(x)?)?, ..);
     let found = nelder_mead(&b, f, &b.asarray([0.1, 3.0])?, Minimize::new())?;
     near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-3);
@@ -228,7 +229,7 @@ fn single_precision() -> Result<()> {
         let found = minimize(&b, valley, &start, Minimize::new().method(method))?;
         assert!(found.converged, "{method:?}: {}", found.message);
         assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 2e-3), "{method:?}: {}", found.x);
-        // with a gtol beyond the precision the method ends soon
+        // the precision cannot reach this gtol, so the method must end soon
         let found = minimize(&b, valley, &start, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 500, "{method:?}: {} evaluations", found.evaluations);
     }
@@ -245,22 +246,22 @@ fn where_there_is_no_minimum() -> Result<()> {
     let start = b.asarray([1.0, 2.0])?;
     for method in METHODS {
         let options = || Minimize::new().method(method).max_iter(3000);
-        // NaN at the start
+        // a function that is NaN at the start
         let found = minimize(&b, |d, x| d.sum(d.sqrt(d.negative(x)?)?, ..), &start, options())?;
         assert!(found.diverged && !found.converged && found.iterations == 0, "{method:?}: {}", found.message);
         // functions without a lower bound
         let found = minimize(&b, |d, x| d.sum(x, ..), &start, options())?;
         assert!(!found.converged && found.value < -200.0, "{method:?}: {} {}", found.message, found.value);
-        // methods with steps of a fixed length do not go far enough to detect it
+        // methods with steps of a fixed length do not go far enough to detect that the function is unbounded
         let is_fixed = matches!(method, Method::GradientDescent { .. } | Method::Adam { .. });
         assert_eq!(found.diverged, !is_fixed, "{method:?}: {} {}", found.message, found.value);
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &start, options())?;
         assert!(!found.converged && found.value < -1e3, "{method:?}: {} {}", found.message, found.value);
-        // a gradient of 0 at the start, which is a maximum
+        // the start is a maximum, where the gradient is 0
         let zero = b.zeros::<f64>([2])?;
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &zero, options())?;
         assert!(found.converged && found.iterations == 0 && found.evaluations == 1, "{method:?}: {}", found.message);
-        // no iterations allowed, no unknowns, few evaluations
+        // no iterations are allowed; there are no unknowns; few evaluations are allowed
         let found = minimize(&b, valley, &start, options().max_iter(0))?;
         assert!(!found.converged && found.evaluations == 1 && found.x == start && found.value == 100.0, "{method:?}");
         let none = b.zeros::<f64>([0, 3])?;
@@ -335,7 +336,7 @@ fn mistakes_are_errors() -> Result<()> {
     Ok(())
 }
 
-/// Five steps of each optimizer equal those of torch.optim (PyTorch 2.11), on a function of real and complex
+/// Five steps of each optimizer equal the steps of torch.optim (PyTorch 2.11), on a function of real and complex
 /// parameters.
 #[test]
 fn steps_are_those_of_pytorch() -> Result<()> {
@@ -432,7 +433,8 @@ fn likelihood<B: Backend, T: Precision>(b: &B, unknowns: &B::Array<T>, noise: f6
     expr!(b, 0.5 * sum(y * weights, ..) + sum(logs, ..))
 }
 
-/// Expected values by SciPy 1.17.1, whose methods take 7 to 13 iterations and 9 to 19 evaluations from these starts.
+/// The expected values come from SciPy 1.17.1, whose methods take 7 to 13 iterations and 9 to 19 evaluations from these
+/// starts.
 #[test]
 fn a_gaussian_process_ends() -> Result<()> {
     let b = Numpyish::new();
@@ -465,12 +467,12 @@ fn a_gaussian_process_ends() -> Result<()> {
     Ok(())
 }
 
-/// A failed factorization shortens the step: without noise most steps make the matrix singular, and negative unknowns
-/// make it indefinite.
+/// A failed factorization shortens the step. Without noise, most steps make the matrix singular; negative unknowns make
+/// it indefinite.
 #[test]
 fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let b = Numpyish::new();
-    /// `x - log(x)`, summed, with the logarithm by way of a Cholesky factor.
+    /// The sum of `x - log(x)`, with the logarithm computed from a Cholesky factor.
     fn barrier<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
         let matrix = b.diag(x)?;
         let logs = b.log(b.diagonal(b.cholesky(matrix)?)?)?;
@@ -491,7 +493,7 @@ fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let found = nelder_mead(&b, barrier, &start, Minimize::new())?;
     assert!(found.converged, "{}", found.message);
     near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-3);
-    // at the start a failed factorization is an error; a wrong call is an error at any point
+    // a failed factorization is an error only at the start; an invalid call is an error at any point
     let refused = minimize(&b, barrier, &b.asarray([-1.0, 1.0])?, Minimize::new()).unwrap_err().to_string();
     assert!(refused.contains("not positive definite"), "{refused}");
     let mut calls = 0;
@@ -517,12 +519,12 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(!found.diverged && found.evaluations < 300, "{method:?} {scale}: {}", found.evaluations);
             near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-6);
         }
-        // a large offset leaves few digits of the value's changes, but does not affect the gradient
+        // with a large offset, the value's changes have few digits, but the gradient is as exact as before
         let f = |d: &backends::grad::Diff<Numpyish>, x: &_| d.add(valley(d, x)?, 1e9);
         let found = minimize(&b, f, &start, Minimize::new().method(method))?;
         assert!(found.evaluations < 300, "{method:?}: {}", found.evaluations);
         near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-2);
-        // squares that overflow or underflow in single precision
+        // the squares overflow or underflow in single precision
         for scale in [1e-22, 1e22] {
             let start = b.asarray([3.0_f32, -2.0, 1.0])?;
             let f = |d: &backends::grad::Diff<Numpyish>, x: &_| {
@@ -533,14 +535,14 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(found.converged && found.evaluations < 60, "{method:?} {scale}: {}", found.message);
             assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 1e-3), "{}", found.x);
         }
-        // the value is rounded to few digits, so the search ends soon
+        // the value is rounded to few digits, so the search must end soon
         let rough = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let big = 1e5;
             expr!(d, sum((x - 1) * *2 + big, ..))
         };
         let found = minimize(&b, rough, &b.asarray([3.0_f32, -2.0])?, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 200, "{method:?}: {}", found.evaluations);
-        // a gradient that is not the function's
+        // the gradient is not that of the function
         let lies = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let fixed = d.stop_gradient(x);
             expr!(d, sum(fixed * *2 + (x - fixed), ..))
@@ -552,7 +554,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
     Ok(())
 }
 
-/// Functions without a lower bound, of several shapes.
+/// Functions without a lower bound; `shape` selects one of them.
 fn falls<B: Backend, T: Real>(b: &B, x: &B::Array<T>, shape: usize) -> Result<B::Array<T>> {
     match shape {
         0 => b.sum(x, ..),

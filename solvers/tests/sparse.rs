@@ -1,4 +1,4 @@
-//! Sparse matrices against dense ones, on every backend; their elements are small integers, which every dtype
+//! Compares sparse matrices with dense matrices on every backend. The elements are small integers, which every dtype
 //! represents exactly.
 
 use backends::{Complex, prelude::*};
@@ -6,7 +6,7 @@ use backends_npz::Npz;
 use backends_solvers::sparse::{Coo, Csc, Csr, Dia, kron};
 use ndarray::{Array2, ArrayD, Axis, IxDyn, arr0, arr1, arr2, s};
 
-/// Runs a generic function on every backend that this machine has.
+/// Runs a generic function on every backend available on this machine.
 macro_rules! on_every_backend {
     ($check:path) => {
         $check(&Numpyish::new()).unwrap_or_else(|e| panic!("numpyish: {e}"));
@@ -32,7 +32,7 @@ impl Dice {
         self.below(7) as i64 - 3
     }
 
-    /// Elements in random order, with duplicates and zeros. Odd rows are empty.
+    /// Elements in random order, some of them duplicates or zeros. Odd rows are empty.
     fn elements(&mut self, [rows, columns]: [usize; 2], count: usize) -> Vec<(usize, usize, i64)> {
         let count = if rows * columns == 0 { 0 } else { count };
         (0..count).map(|_| (2 * self.below(rows.div_ceil(2)), self.below(columns), self.value())).collect()
@@ -103,7 +103,7 @@ fn conversions<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         full(of_csr.to_dense(b));
         full(of_csc.to_dense(b));
         full(of_dia.to_dense(b));
-        // the columns of each row are ascending and without duplicates, and `new` accepts the arrays
+        // in each row, the columns are ascending and without duplicates, and `new` accepts the arrays
         let again = Csr::new(b, csr.values().clone(), csr.indices().clone(), csr.indptr().clone(), shape)?;
         let (indptr, indices) = (b.to_vec(again.indptr())?, b.to_vec(again.indices())?);
         for row in indptr.windows(2) {
@@ -135,7 +135,7 @@ fn products<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         for width in [None, Some(0), Some(1), Some(3), Some(17)] {
             let x = dice.matrix([shape[1], width.unwrap_or(1)]);
             let y = dice.matrix([shape[0], width.unwrap_or(1)]);
-            // without a width, the operand is a vector, namely the only column
+            // without a width, the operand is a vector: the only column of `x`
             let shaped = |x: &Array2<i64>| {
                 let (len, x) = (x.nrows(), x.clone().into_dyn());
                 if width.is_none() { x.into_shape_with_order(IxDyn(&[len])).unwrap() } else { x }
@@ -213,7 +213,7 @@ fn sums_and_parts<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         assert_eq!(sparse.nnz(), x.iter().filter(|&&x| x != 0).count());
         c.same(sparse.to_dense(b), x.into_dyn());
     }
-    // columns out of order and with duplicates
+    // columns that are not in order, with duplicates
     let (values, indices) = (c.array::<T>(&arr1(&[1, 2, 3]).into_dyn()), b.asarray([2_i64, 0, 2])?);
     let a = Csr::new(b, values, indices, b.asarray([0_i64, 3, 3])?, [2, 3])?;
     c.same(a.to_dense(b), arr2(&[[2, 0, 4], [0, 0, 0]]).into_dyn());

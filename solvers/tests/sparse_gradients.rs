@@ -1,5 +1,4 @@
-//! Gradients through sparse matrices, compared with gradients of the same functions of dense matrices and with finite
-//! differences.
+//! Compares gradients through sparse matrices with gradients through dense matrices and with finite differences.
 
 use backends::{
     Complex, expr,
@@ -11,13 +10,13 @@ use backends_solvers::sparse::{Coo, Csr, kron};
 
 type Matrix<T = f64> = Csr<Numpyish, T>;
 
-/// [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]], with the element 2 stored in two parts.
+/// The matrix [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]]; its element 2 is stored as a sum of two elements.
 fn matrix(b: &Numpyish) -> Matrix {
     let elements = [(2, 1, 3.0), (0, 2, 0.5), (0, 0, 1.0), (2, 3, -4.0), (0, 2, 1.5)];
     Coo::from_triplets(b, elements, [3, 4]).unwrap().to_csr(b).unwrap()
 }
 
-/// Elements of the gradient with respect to the full matrix, at the positions that the sparse matrix stores.
+/// The elements of the full matrix's gradient at the positions that the sparse matrix stores.
 fn at_places(b: &Numpyish, a: &Matrix, full: &HostArray<f64>) -> HostArray<f64> {
     let places = a.to_coo(b).unwrap();
     b.get(full, ix![places.row_indices(), places.column_indices()]).unwrap()
@@ -91,7 +90,7 @@ fn products_have_the_gradients_of_dense_ones() {
                 &b.diagonal_with(&by_full, DiagonalOptions::new().offset(offset)).unwrap(),
             );
         }
-        // a constant matrix
+        // with a constant matrix
         let by_dense = grad(
             &b,
             |d, x| {
@@ -102,7 +101,7 @@ fn products_have_the_gradients_of_dense_ones() {
         )
         .unwrap();
         near(&b, &by_dense, &by_x);
-        // the transposed matrix
+        // with the transposed matrix
         let y = b.matmul(&full, &x).unwrap();
         let (by_full, by_y) = grad(
             &b,

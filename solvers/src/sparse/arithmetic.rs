@@ -55,7 +55,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The sum of two matrices. It stores the elements that either matrix stores.
     ///
     /// # Errors
-    /// `Error::Shapes` if they differ in shape.
+    /// `Error::Shapes` if the two matrices differ in shape.
     pub fn add(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::add", other)?;
         let (x, y) = (self.to_coo(b)?, other.to_coo(b)?);
@@ -68,7 +68,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The difference `self - other`. It stores the elements that either matrix stores.
     ///
     /// # Errors
-    /// `Error::Shapes` if they differ in shape.
+    /// `Error::Shapes` if the two matrices differ in shape.
     pub fn subtract(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::subtract", other)?;
         self.add(b, &other.with_values(b.subtract(T::ZERO, other.values())?)?)
@@ -78,7 +78,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// to count the elements.
     ///
     /// # Errors
-    /// `Error::Shapes` if they differ in shape.
+    /// `Error::Shapes` if the two matrices differ in shape.
     pub fn multiply(&self, b: &B, other: &Csr<B, T>) -> Result<Csr<B, T>> {
         self.check_same_shape("Csr::multiply", other)?;
         let (x, y) = (self.sum_duplicates(b)?, other.sum_duplicates(b)?);
@@ -86,7 +86,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
             return Ok(y);
         }
         let (places, others) = (x.to_coo(b)?.places(b)?, y.to_coo(b)?.places(b)?);
-        // the position in `y` of each element of `x`, if `y` stores that element
+        // for each element of `x`, its index in `y`, or an arbitrary index if `y` does not store the element
         let at = b.minimum(b.searchsorted(&others, &places)?, y.nnz() as i64 - 1)?;
         let both = b.equal(b.take(others, &at, 0)?, places)?;
         x.with_values(b.multiply(x.values(), b.take(y.values(), at, 0)?)?)?.kept(b, &both)
@@ -95,7 +95,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The elementwise product with a dense matrix of the same shape.
     ///
     /// # Errors
-    /// `Error::Shapes` if they differ in shape.
+    /// `Error::Shapes` if the two matrices differ in shape.
     pub fn multiply_dense(&self, b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         if x.shape() != self.shape() {
             return Err(Error::shapes("Csr::multiply_dense", &self.shape(), x.shape()));
@@ -122,8 +122,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Coo::of(b.multiply(left, right)?, row_of, column_of, [rows, columns]).to_csr(b)
     }
 
-    /// Products of a batch of matrices with the sparsity pattern of this one. `values` has one row of values per
-    /// matrix, and `x` one vector or one matrix per matrix.
+    /// Products of a batch of matrices that have the sparsity pattern of this matrix. `values` has one row of values
+    /// per matrix, and `x` has one vector or one matrix per matrix of the batch.
     ///
     /// # Errors
     /// `Error::Shapes` if the rows of `values` do not have one value per stored element, or if `x` does not have one
@@ -164,8 +164,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.reshape(y, shape.iter().map(|&len| len as isize).collect::<Vec<_>>())
     }
 
-    /// The same matrix with ascending columns in each row, and duplicate elements summed. Waits for the device to count
-    /// the elements.
+    /// The same matrix, with ascending columns in each row and with duplicate elements summed. Waits for the device to
+    /// count the elements.
     ///
     /// # Errors
     /// The errors of the ops that run.

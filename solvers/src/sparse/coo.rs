@@ -1,4 +1,4 @@
-//! Matrices as lists of elements with their rows and columns (COO).
+//! Sparse matrices in COO format: a list of elements with their rows and columns.
 
 use super::{
     csc::Csc,
@@ -24,7 +24,7 @@ impl<B: Arrays, T: Element> Clone for Coo<B, T> {
 }
 
 impl<B: Backend, T: Numeric> Coo<B, T> {
-    /// A matrix of this shape with these elements, given as three 1-D arrays of equal length.
+    /// Creates a matrix of this shape from its elements, given as three 1-D arrays of equal length.
     ///
     /// # Errors
     /// `Error::Shape` if the values are not 1-D, or if rows times columns exceeds `i64`; `Error::Shapes` if the arrays
@@ -51,7 +51,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Coo { values, rows, columns, shape })
     }
 
-    /// A matrix of this shape with these elements from the host, each given as row, column and value.
+    /// Creates a matrix of this shape from elements on the host, each given as row, column and value.
     ///
     /// # Errors
     /// The errors of [`Coo::new`].
@@ -71,12 +71,12 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Coo::new(b, b.from_iter(values)?, b.from_iter(rows)?, b.from_iter(columns)?, shape)
     }
 
-    /// A matrix of arrays that the caller has checked.
+    /// Creates a matrix from arrays that the caller has checked.
     pub(super) fn of(values: B::Array<T>, rows: B::Array<i64>, columns: B::Array<i64>, shape: [usize; 2]) -> Coo<B, T> {
         Coo { values, rows, columns, shape }
     }
 
-    /// The nonzero elements of a dense matrix, in C order. Waits for the device to count them.
+    /// The nonzero elements of a dense matrix, in C order. Waits for the device to count the elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -173,7 +173,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         b.reshape(sums, signed(self.shape))
     }
 
-    /// The flat position of each element, in C order.
+    /// For each element, its flat index in the matrix, in C order.
     pub(super) fn places(&self, b: &B) -> Result<B::Array<i64>> {
         (lazy(&self.rows) * self.shape[1] as i64 + &self.columns).eval(b)
     }
@@ -193,7 +193,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Csr::of(values, columns, indptr, self.shape))
     }
 
-    /// Converts to CSC, in the same way as [`Coo::to_csr`].
+    /// Converts to CSC, like [`Coo::to_csr`]: with ascending rows in each column and duplicate elements summed.
     ///
     /// # Errors
     /// The errors of the ops that run.
@@ -201,8 +201,8 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(self.transpose().to_csr(b)?.transpose())
     }
 
-    /// Converts to DIA: all diagonals that have a stored element, filled with zeros. Waits for the device to count the
-    /// diagonals.
+    /// Converts to DIA, with every diagonal that has a stored element. Elements of these diagonals that are not stored
+    /// become zeros. Waits for the device to count the diagonals.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.
@@ -220,7 +220,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
 /// The Kronecker product: a copy of `y` for each element of `x`, multiplied by that element and placed at its position.
 /// With `n` and `m` stored elements in the factors, the product stores `n m` elements.
 ///
-/// With identities, it turns operators along one axis into operators on a grid: the Laplacian of a grid is the
+/// With identities as factors, it extends an operator along one axis to a grid: the Laplacian of a grid is the
 /// Laplacian along each row plus the Laplacian along each column.
 ///
 /// ```

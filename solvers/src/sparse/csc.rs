@@ -1,4 +1,4 @@
-//! Matrices of compressed sparse columns (CSC).
+//! Sparse matrices in CSC format: compressed columns.
 
 use super::{coo::Coo, csr::Csr, dia::Dia};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result};
@@ -22,18 +22,18 @@ impl<B: Arrays, T: Element> Csc<B, T> {
         Csc { transposed }
     }
 
-    /// The CSR matrix whose transpose is this matrix.
+    /// The CSR matrix with the same arrays, whose transpose is this matrix.
     pub(super) fn as_transpose(&self) -> &Csr<B, T> {
         &self.transposed
     }
 }
 
 impl<B: Backend, T: Numeric> Csc<B, T> {
-    /// A matrix of this shape with these values, the row of each value (`indices`), and `shape[1] + 1` pointers
+    /// Creates a matrix of this shape from its values, the row of each value (`indices`), and `shape[1] + 1` pointers
     /// (`indptr`): column `j` has the elements `indptr[j]..indptr[j + 1]`. Waits for the device to check the indices.
     ///
     /// # Errors
-    /// The errors of [`Csr::new`] for the transpose; their texts name its rows and columns.
+    /// The errors of [`Csr::new`] for the transpose; their texts name the rows and columns of the transpose.
     pub fn new(
         b: &B,
         values: B::Array<T>,
@@ -49,7 +49,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         Ok(Csr::new(b, values, indices, indptr, [columns, rows]).map_err(named)?.transpose())
     }
 
-    /// The nonzero elements of a dense matrix. Waits for the device to count them.
+    /// The nonzero elements of a dense matrix. Waits for the device to count the elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -131,7 +131,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         self.transposed.clone()
     }
 
-    /// Converts to COO, in which the column of each element is stored instead of the pointers.
+    /// Converts to COO, which stores the column of each element instead of the pointers.
     ///
     /// # Errors
     /// The errors of the ops that run.

@@ -1,4 +1,4 @@
-//! Matrices of compressed sparse rows (CSR).
+//! Sparse matrices in CSR format: compressed rows.
 
 use super::{
     coo::Coo,
@@ -12,8 +12,8 @@ use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric,
 /// the column of each element; and the position of the first element of each row, followed by the total number of
 /// elements.
 ///
-/// Within a row, columns may be in any order, and duplicates add up; matrices made by a conversion have ascending
-/// columns without duplicates.
+/// Within a row, columns may be in any order, and duplicates add up. Matrices that result from a conversion have
+/// ascending columns without duplicates.
 pub struct Csr<B: Arrays, T: Element> {
     values: B::Array<T>,
     indices: B::Array<i64>,
@@ -29,8 +29,9 @@ impl<B: Arrays, T: Element> Clone for Csr<B, T> {
 }
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// A matrix of this shape with these values, the column of each value (`indices`), and `shape[0] + 1` pointers
-    /// (`indptr`): row `i` has the elements `indptr[i]..indptr[i + 1]`. Waits for the device to check the indices.
+    /// Creates a matrix of this shape from its values, the column of each value (`indices`), and `shape[0] + 1`
+    /// pointers (`indptr`): row `i` has the elements `indptr[i]..indptr[i + 1]`. Waits for the device to check the
+    /// indices.
     ///
     /// # Errors
     /// `Error::Shape` if an array is not 1-D, if the number of pointers is not `shape[0] + 1`, or if rows times columns
@@ -60,7 +61,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr { values, indices, indptr, shape })
     }
 
-    /// A matrix of arrays that the caller has checked.
+    /// Creates a matrix from arrays that the caller has checked.
     pub(super) fn of(
         values: B::Array<T>,
         indices: B::Array<i64>,
@@ -70,13 +71,13 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Csr { values, indices, indptr, shape }
     }
 
-    /// The nonzero elements of a dense matrix. Waits for the device to count them.
+    /// The nonzero elements of a dense matrix. Waits for the device to count the elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         let elements = Coo::from_dense(b, x)?;
-        // the elements are in C order, without duplicates
+        // `elements` is in C order and has no duplicates, so only the pointers are missing
         let indptr = pointers_of(b, elements.row_indices(), elements.shape()[0])?;
         Ok(Csr::of(elements.values().clone(), elements.column_indices().clone(), indptr, elements.shape()))
     }
@@ -161,7 +162,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         }
     }
 
-    /// Converts to COO, in which the row of each element is stored instead of the pointers.
+    /// Converts to COO, which stores the row of each element instead of the pointers.
     ///
     /// # Errors
     /// The errors of the ops that run.

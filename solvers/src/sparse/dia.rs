@@ -1,11 +1,12 @@
-//! Matrices of diagonals (DIA).
+//! Sparse matrices in DIA format: diagonals.
 
 use super::{coo::Coo, csc::Csc, csr::Csr, structure::check_shape};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, ix, slices};
 use std::ops::Range;
 
-/// A sparse matrix of diagonals (DIA). It has a row of values for each diagonal, in which value `j` belongs to column
-/// `j`. Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are not read.
+/// A sparse matrix of diagonals (DIA). It has a row of values for each diagonal, and value `j` of the row belongs to
+/// column `j` of the matrix. Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are
+/// not read.
 ///
 /// The offsets are numbers on the host: they are part of the structure of the matrix, like its shape.
 pub struct Dia<B: Arrays, T: Element> {
@@ -27,13 +28,14 @@ fn columns_of(offset: isize, [rows, columns]: [usize; 2]) -> Range<usize> {
     first.min(last)..last
 }
 
-/// The rows of a diagonal that correspond to these columns.
+/// The rows of a diagonal's elements in these columns.
 fn rows_of(columns: &Range<usize>, offset: isize) -> Range<usize> {
     columns.start.wrapping_add_signed(-offset)..columns.end.wrapping_add_signed(-offset)
 }
 
 impl<B: Backend, T: Numeric> Dia<B, T> {
-    /// A matrix of this shape with these diagonals. `values` has one row per offset, and as many columns as the matrix.
+    /// Creates a matrix of this shape from diagonals. `values` has one row per offset, and as many columns as the
+    /// matrix.
     ///
     /// # Errors
     /// `Error::Shape` if the values do not have the shape (offsets, columns), or if rows times columns exceeds `i64`;
@@ -62,12 +64,12 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Ok(Dia { values, offsets, shape })
     }
 
-    /// A matrix of diagonals that the caller has checked.
+    /// Creates a matrix from diagonals that the caller has checked.
     pub(super) fn of(values: B::Array<T>, offsets: Vec<isize>, shape: [usize; 2]) -> Dia<B, T> {
         Dia { values, offsets, shape }
     }
 
-    /// A matrix of this shape with a constant value on each given diagonal, such as a stencil along one axis.
+    /// Creates a matrix of this shape with a constant value on each given diagonal, such as a stencil along one axis.
     ///
     /// # Errors
     /// The errors of [`Dia::new`].
@@ -87,7 +89,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::constant(b, &[(0, T::ONE)], [n, n])
     }
 
-    /// The diagonals of a dense matrix that have a nonzero element. Waits for the device to count them.
+    /// The diagonals of a dense matrix that have a nonzero element. Waits for the device to count the diagonals.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -128,7 +130,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, self.offsets.clone(), self.shape).map_err(|why| why.within("Dia::with_values"))
     }
 
-    /// The part of each diagonal that lies within the matrix: values, rows and columns.
+    /// For each diagonal, the values within the matrix, and the ranges of their rows and columns.
     #[allow(clippy::type_complexity)] // values, rows and columns, named where they are destructured
     fn parts(&self, b: &B) -> Result<Vec<(B::Array<T>, Range<usize>, Range<usize>)>> {
         let part = |(k, &offset): (usize, &isize)| {
@@ -181,7 +183,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, self.offsets.iter().map(|offset| -offset).collect::<Vec<_>>(), [columns, rows])
     }
 
-    /// One diagonal as a vector of its elements; zeros if the diagonal is not stored.
+    /// One diagonal as a vector of its elements; a vector of zeros if the diagonal is not stored.
     ///
     /// # Errors
     /// The errors of the ops that run.

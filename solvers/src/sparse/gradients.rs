@@ -10,13 +10,13 @@ use backends::{
 macro_rules! by_values {
     ($($matrix:ident: |$m:ident, $d:ident, $values:ident| $with:expr;)*) => {$(
         impl<B: Backend, T: Numeric> $matrix<B, T> {
-            /// The matrix on a `Diff` of its backend, as a constant.
+            /// This matrix as a constant on a `Diff` of its backend.
             #[must_use]
             pub fn constant_on(&self, d: &Diff<B>) -> $matrix<Diff<B>, T> {
                 self.lifted(d, d.constant(self.values().clone()))
             }
 
-            /// The matrix on a `Diff`, with these values and its positions as constants.
+            /// This matrix on a `Diff`, with the given values. The positions are constants.
             fn lifted(&self, $d: &Diff<B>, $values: Var<B, T>) -> $matrix<Diff<B>, T> {
                 let $m = self;
                 $with

@@ -1,4 +1,4 @@
-//! Parts and sums of CSR matrices.
+//! Slices, blocks and sums of CSR matrices.
 
 use super::{
     csr::Csr,
@@ -11,14 +11,14 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// The stored elements for which the mask is true. Waits for the device to count them.
     pub(super) fn kept(&self, b: &B, mask: &B::Array<bool>) -> Result<Csr<B, T>> {
         let places = b.nonzero(mask)?.swap_remove(0);
-        // the number of kept elements before each element
+        // for each element, the number of kept elements before it
         let before = pointers(b, &b.astype::<i64, _>(mask)?)?;
         let indptr = b.take(before, self.indptr(), 0)?;
         let (values, indices) = (b.take(self.values(), &places, 0)?, b.take(self.indices(), &places, 0)?);
         Ok(Csr::of(values, indices, indptr, self.shape()))
     }
 
-    /// A range of rows, as a separate matrix. Waits for the device to return their positions.
+    /// A range of rows, as a separate matrix. Waits for the device to return the pointers of the range's ends.
     ///
     /// # Errors
     /// `Error::Argument` if the range is not within the rows.
@@ -72,7 +72,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr::of(values, columns_of, part.indptr, [indices.len(), columns]))
     }
 
-    /// One element, as a 0-D array. Waits for the device to return the position of its row.
+    /// One element, as a 0-D array. Waits for the device to return the pointers of the element's row.
     ///
     /// # Errors
     /// `Error::Index` if the position is outside of the matrix.

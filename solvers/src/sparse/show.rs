@@ -1,4 +1,4 @@
-//! Matrices as text.
+//! `Display` and `Debug` for sparse matrices.
 
 use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
 use backends::{Backend, Numeric};

@@ -1,4 +1,4 @@
-//! Helpers shared by the formats, for shapes, positions and pointers.
+//! Helpers that all sparse formats share: checks of shapes and indices, and pointers (`indptr`).
 
 use backends::{
     ArrayAttributes, Backend, CumulativeSumOptions, Error, Result, SearchsortedOptions, Side, lazy, slices,
@@ -57,17 +57,17 @@ pub fn rows_of<B: Backend>(b: &B, indptr: &B::Array<i64>, stored: usize) -> Resu
     b.subtract(after, 1)
 }
 
-/// The pointers of `rows` rows, computed from the row of each element in ascending order.
+/// The pointers of a matrix with `rows` rows. `row_of` is the row of each element, in ascending order.
 pub fn pointers_of<B: Backend>(b: &B, row_of: &B::Array<i64>, rows: usize) -> Result<B::Array<i64>> {
     b.searchsorted(row_of, b.arange(0, rows as i64 + 1, 1)?)
 }
 
-/// The pointers of rows of these lengths.
+/// The pointers of a matrix whose rows have these numbers of elements.
 pub fn pointers<B: Backend>(b: &B, lengths: &B::Array<i64>) -> Result<B::Array<i64>> {
     b.cumulative_sum_with(lengths, 0, CumulativeSumOptions::new().include_initial(true))
 }
 
-/// The number at index `at` of a 1-D array. Waits for the device.
+/// The value at index `at` of a 1-D array. Waits for the device.
 pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usize> {
     let number = b.item(b.getitem(x, slices![at])?)?;
     usize::try_from(number).map_err(|_| Error::argument("sparse", format!("{number} is no number of elements")))
@@ -83,14 +83,14 @@ pub struct Gathered<B: Backend> {
     pub place: B::Array<i64>,
 }
 
-/// The elements of the selected `rows` of a matrix with these pointers. Waits for the device to count them.
+/// The elements of the selected `rows` of a matrix with these pointers. Waits for the device to count the elements.
 pub fn gathered<B: Backend>(b: &B, indptr: &B::Array<i64>, rows: &B::Array<i64>) -> Result<Gathered<B>> {
     let starts = b.take(indptr, rows, 0)?;
     let ends = b.take(indptr, b.add(rows, 1)?, 0)?;
     let new = pointers(b, &b.subtract(ends, &starts)?)?;
     let stored = number_at(b, &new, rows.len())?;
     let owner = rows_of(b, &new, stored)?;
-    // the offset by which the elements of each row move
+    // for each row, the difference between the elements' indices in the original matrix and in the result
     let shift = b.subtract(starts, b.getitem(&new, slices![..-1])?)?;
     let place = b.add(b.arange(0, stored as i64, 1)?, b.take(shift, &owner, 0)?)?;
     Ok(Gathered { indptr: new, owner, place })

@@ -1,4 +1,4 @@
-//! Linear solves in several dtypes, of batches and of grids, and solves that fail.
+//! Tests of linear solves in several dtypes, of batches and grids, and of solves that fail.
 
 use crate::{common::*, on_every_backend, on_every_backend_and_cuda};
 use backends::{expr, prelude::*};
@@ -19,7 +19,7 @@ fn needs_hermitian(method: Method) -> bool {
     matches!(method, Method::Cg | Method::CgAdaptive)
 }
 
-/// All methods in one dtype, compared with the dense solve.
+/// Compares all methods, in one dtype, with the dense solve.
 fn methods<B: Backend, T: WideFloat>(b: &B, rtol: f64, tolerance: f64) -> Checked {
     let n = 9;
     let (plain, definite) = (matrix::<B, T>(b, n, 1)?, definite::<B, T>(b, n, 2)?);
@@ -96,7 +96,7 @@ fn every_system_of_a_batch_is_its_own() {
 
 fn grids<B: Backend>(b: &B) -> Checked {
     use GridBoundary::{Neumann, Periodic, Zero};
-    // a three-dimensional operator with mixed boundaries and spacings, against explicit loops
+    // a three-dimensional operator with mixed boundaries and spacings, compared with explicit loops
     let a = Laplacian::new([Zero, Periodic, Neumann]).spacing(&[0.5, 1.0, 2.0])?.shift(0.25);
     let v = numbers(&[2, 3, 4, 5], 21);
     let found = host(b, &a.apply(b, &b.asarray(v.clone())?)?);
@@ -118,7 +118,7 @@ fn grids<B: Backend>(b: &B) -> Checked {
         let expected = part(1, 0.5) + part(2, 1.0) + part(3, 2.0) - 0.25 * v[at];
         assert!((value - expected).abs() < 1e-13, "{at:?}: {value} and {expected}");
     }
-    // the operator's matrix
+    // the matrix of the same operator
     let csr = a.to_csr::<B, f64>(b, &[3, 4, 5])?;
     let rows = b.reshape(b.asarray(v.clone())?, [2, 60])?;
     let product = b.reshape(csr.apply(b, &rows)?, [2, 3, 4, 5])?;
@@ -147,7 +147,7 @@ fn grids_of_three_dimensions() {
     on_every_backend!(grids);
 }
 
-/// Poisson equation with periodic and Neumann boundaries, which is singular: constants are in its null space.
+/// Solves Poisson's equation with periodic and Neumann boundaries, which is singular: constants are in its null space.
 fn singular<B: Backend>(b: &B) -> Checked {
     let a = Laplacian::new([GridBoundary::Periodic, GridBoundary::Neumann]);
     let y = b.asarray(numbers(&[8, 6], 31))?;
@@ -157,7 +157,7 @@ fn singular<B: Backend>(b: &B) -> Checked {
         // the right side is consistent
         let x = Solve::new().method(method).rtol(1e-9).solve(b, &a, &free)?.into_x()?;
         near(b, "A x", &a.apply(b, &x)?, &free, 1e-7);
-        // the right side is made consistent by `mean_free`
+        // `mean_free` makes the right side consistent
         let found = Solve::new().method(method).rtol(1e-9).mean_free(true).solve(b, &a, &y)?.checked()?;
         near(b, "A x", &a.apply(b, &found.x)?, &free, 1e-7);
         assert!(b.item(b.mean(&found.x, ..)?)?.abs() < 1e-12);
@@ -193,15 +193,15 @@ fn hard<B: Backend>(b: &B) -> Checked {
         let zeros = b.zeros::<f64>([n])?;
         let found = solve().rtol(0.0).solve(b, &a, &zeros)?.checked()?;
         assert_eq!((found.iterations[0], b.to_vec(found.x)?), (0, vec![0.0; n]));
-        // the same right side from a nonzero start: the iteration must return to zero
+        // the same right side, but a nonzero start: the iteration must return to zero
         let found = solve().rtol(0.0).atol(1e-9).x0(&y).solve(b, &a, &zeros)?.checked()?;
         assert!(b.item(b.max(b.abs(found.x)?, ..)?)? < 1e-8 && found.iterations[0] > 0);
-        // an operator of zeros, and one of NaN
+        // an operator of zeros, and an operator of NaN
         let found = solve().max_iter(20).solve(b, &b.zeros::<f64>([n, n])?, &y)?;
         assert!(!found.is_converged() && !b.any(b.isnan(found.x)?, ..).and_then(|x| b.item(x))?, "{}", found.method);
         let found = solve().solve(b, &b.full::<f64>([n, n], f64::NAN)?, &y)?;
         assert!(found.diverged[0], "{}", found.method);
-        // no unknowns, and an empty batch
+        // a system without unknowns, and an empty batch
         let nothing = b.zeros::<f64>([0, 0])?;
         let found = solve().solve(b, &nothing, &b.zeros::<f64>([0])?)?.checked()?;
         assert_eq!(found.x.shape(), [0]);
@@ -286,13 +286,13 @@ fn least_squares<B: Backend>(b: &B) -> Checked {
         let adjoint = b.matrix_transpose(a)?;
         let free = MatrixFree::new(|b: &B, x| b.matmul(a, x)).adjoint(|b: &B, y| b.matmul(&adjoint, y));
         let found = Solve::new().method(Method::LeastSquares).rtol(1e-12).solve(b, &free, &y)?.checked()?;
-        // the solution of least norm, because the iteration starts at zero
+        // the iteration starts at zero, so it finds the solution of least norm
         near(b, "least squares", &found.x, &dense.x, 1e-9);
         assert!((found.residual[0] - dense.residual[0]).abs() < 1e-9, "{:?} {:?}", found.residual, dense.residual);
         let why = Solve::new().method(Method::LeastSquares).solve_matrix_free(b, |b, x| b.matmul(a, x), &y);
         assert!(why.unwrap_err().to_string().contains("conjugate transpose"));
     }
-    // an operator from grids to single numbers, in a batch
+    // a batch of operators that map a grid to a single number
     let operator = MatrixFree::new(|b: &B, x: &B::Array<f64>| b.sum(x, -1)).adjoint(|b: &B, y: &B::Array<f64>| {
         let y = b.expand_dims(y, -1)?;
         let [m, n] = [y.shape()[0], y.shape()[1]];
@@ -311,7 +311,7 @@ fn least_squares_by_both_ways() {
     on_every_backend!(least_squares);
 }
 
-/// A few iterations of most methods, small enough for the software device.
+/// Runs a few iterations of most methods on a system that is small enough for the software device.
 fn reduced<B: Backend>(b: &B) -> Checked {
     let a = definite::<B, f64>(b, 4, 61)?;
     let y = vector::<B, f64>(b, &[2, 4], 62)?;

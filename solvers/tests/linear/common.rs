@@ -4,7 +4,7 @@ use backends::prelude::*;
 use backends_npz::Npz;
 use ndarray::{ArrayD, IxDyn};
 
-/// Runs a generic function on the CPU backends, which run all tests.
+/// Runs a generic function on the CPU backends.
 #[macro_export]
 macro_rules! on_every_backend {
     ($check:path) => {
@@ -15,8 +15,8 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Like `on_every_backend`, but also runs on Cuda. Without a GPU it uses the slow software device there, so only small
-/// cases use this macro.
+/// Like `on_every_backend`, but also runs the function on CUDA. Without a GPU, that is the slow software device, so
+/// this macro is only used for small cases.
 #[macro_export]
 macro_rules! on_every_backend_and_cuda {
     ($check:path) => {
@@ -52,7 +52,7 @@ pub fn host<B: Backend>(b: &B, x: &B::Array<f64>) -> ArrayD<f64> {
     b.to_ndarray(x).unwrap().to_owned()
 }
 
-/// Largest absolute difference, relative to the largest expected element.
+/// The largest absolute difference of two arrays, divided by the largest magnitude in `expected`.
 pub fn error<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, expected: &B::Array<T>) -> f64 {
     assert_eq!(x.shape(), expected.shape());
     let largest = |x: &B::Array<T>| {

@@ -18,7 +18,8 @@ const METHODS: [Method; 7] = [
     Method::Direct,
 ];
 
-/// Solves by an iterative method, or by the dense solve for `None`; `a` is made symmetric for methods that need it.
+/// Solves by an iterative method, or by the dense solve if `method` is `None`. For methods that need it, `a` is made
+/// symmetric.
 fn solved<B: Backend, T: WideFloat>(
     b: &B,
     method: Option<Method>,
@@ -81,7 +82,7 @@ fn gradients_are_those_of_the_dense_solve() {
     on_every_backend!(real_and_complex);
 }
 
-/// The sum of cubes of the solution of `laplace(x) - field x = y` on a grid.
+/// The sum of cubes of the solution of `laplace(x) - field * x = y` on a grid.
 fn energy<B: Backend>(b: &B, field: &B::Array<f64>, y: &B::Array<f64>, preconditioned: bool) -> Result<B::Array<f64>> {
     let laplacian = Laplacian::new([GridBoundary::Zero, GridBoundary::Periodic]);
     let mut solve = Solve::new().method(Method::Cg).rtol(1e-12);
@@ -127,7 +128,7 @@ fn second<B: Backend>(b: &B) -> Checked {
     let y = vector::<B, f64>(b, &[3], 122)?;
     let u = vector::<B, f64>(b, &[3], 123)?;
     for method in METHODS {
-        // second derivatives with respect to two numbers: `s` scales part of the matrix, `t` part of the right side
+        // second derivatives with respect to two factors: `s` scales part of the matrix, `t` part of the right side
         let along = |d: &grad::Diff<grad::Diff<B>>, z: &grad::Var<grad::Diff<B>, f64>, method: Option<Method>| {
             let constant = |x: &B::Array<f64>| d.constant(d.within().constant(x.clone()));
             let (a, y, u) = (constant(&a), constant(&y), constant(&u));

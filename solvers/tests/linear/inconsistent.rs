@@ -1,4 +1,4 @@
-//! Systems without a solution, and matrices with few different eigenvalues.
+//! Tests of systems without a solution, and of matrices with few different eigenvalues.
 
 use crate::{common::*, on_every_backend};
 use backends::{expr, prelude::*};
@@ -7,8 +7,8 @@ use backends_solvers::{
     sparse::{Coo, Csr},
 };
 
-/// A symmetric matrix `A` with `lost` eigenvalues of 0 (the others are of both signs, between 1 and 2), and the
-/// projection of `y` onto its range.
+/// Returns a symmetric matrix `A` and the projection of `y` onto its range. `lost` eigenvalues of `A` are 0; the
+/// magnitudes of the others are between 1 and 2, with both signs.
 fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let mut vectors: Vec<Vec<f64>> = vec![];
@@ -141,7 +141,7 @@ fn of_a_batch_each_system_has_its_reason() {
     near(&b, "A x", &a.apply(&b, &found.x).unwrap(), &free, 1e-6);
 }
 
-/// A matrix with few different eigenvalues: `S D S^-1` with a triangular `S`.
+/// A matrix with only `different` different eigenvalues: `S D S^-1` with a triangular `S`.
 fn few_eigenvalues(n: usize, different: usize, seed: u64) -> Vec<f64> {
     let m = numbers(&[n, n], seed);
     let s = |i: usize, j: usize| match i.cmp(&j) {
@@ -187,7 +187,7 @@ fn bicgstab_with_more_directions_than_the_system_has() {
     on_every_backend!(exhausted_in_all_dtypes);
 }
 
-/// An inconsistent operator: its products contain a factor that neither its matrix nor its adjoint contains.
+/// An operator that contradicts itself: its products contain a factor that its matrix and its adjoint do not contain.
 struct Wrong<'a, B: Backend>(&'a B::Array<f64>, f64);
 
 impl<B: Backend> LinearOperator<B, f64> for Wrong<'_, B> {
@@ -220,7 +220,7 @@ fn judged<B: Backend>(b: &B) -> Checked {
     let solve = || Solve::new().method(Method::LeastSquares);
     for scale in [1.0, 1e-150, 1e150] {
         let a = b.multiply(b.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])?, scale)?;
-        // the line through points: NumPy's `polyfit` gives 1.38 and 1.68
+        // a line fitted to points: NumPy's `polyfit` gives the coefficients 1.38 and 1.68
         let y = b.asarray([[1.0, 4.0, 4.0, 6.6], [1.0, 2.0, 3.0, 4.0]])?;
         let found = solve().solve(b, &a, &y)?.checked()?;
         let lines = b.divide(b.asarray([[1.38, 1.68], [1.0, 1.0]])?, scale)?;

@@ -1,4 +1,5 @@
-//! Linear solvers, against recorded results of Phi-ML and SciPy, against dense solves, and on systems that fail.
+//! Tests of the linear solvers: recorded results of Phi-ML and SciPy, comparisons with dense solves, and systems that
+//! fail.
 
 mod cases;
 mod common;

@@ -1,4 +1,4 @@
-//! Preconditioners give the same solutions in fewer iterations.
+//! Tests that preconditioners reduce the iterations and do not change the solutions.
 
 use crate::{common::*, on_every_backend, sparse::Triplets};
 use backends::{expr, prelude::*};
@@ -112,7 +112,7 @@ fn incomplete_factors_and_jacobi() {
     on_every_backend!(of_every_kind);
 }
 
-/// For a band matrix the factors have no fill-in, so the incomplete factors are the complete ones.
+/// A band matrix has no fill-in, so its incomplete factors are the complete factors.
 #[test]
 fn incomplete_factors_of_a_band_are_complete() {
     let b = Numpyish::new();

@@ -1,10 +1,10 @@
-//! Linear solves against recorded results of Phi-ML and SciPy.
+//! Tests of linear solves against recorded results of Phi-ML and SciPy.
 
 use crate::{common::*, on_every_backend};
 use backends::prelude::*;
 use backends_solvers::linear::{GridBoundary, Laplacian, LinearOperator, Method, Solve};
 
-/// The systems of the recorded files, `laplace(v) - shift v` with spacing 1, and their tolerances.
+/// The systems `laplace(v) - shift v` with spacing 1 in the recorded files, and the tolerances of the comparisons.
 fn grids() -> [(&'static str, Laplacian, f64); 3] {
     use GridBoundary::{Periodic, Zero};
     [
@@ -25,7 +25,7 @@ fn cg<B: Backend>(b: &B) -> Checked {
         let y = array("y");
         let found = solve(Method::Cg, tolerance).solve(b, &a, &y)?.checked()?;
         assert_eq!(found.iterations, [data.scalar("iterations_CG")? as usize], "{name}");
-        // the number of evaluations is one more than the iterations: the last evaluation computes the true residual
+        // there is one evaluation more than iterations, because the last evaluation computes the true residual
         assert_eq!((found.evaluations, found.method.as_str()), (found.iterations[0] + 1, "CG"));
         near(b, name, &found.x, &array("x_CG"), 1e-11);
         near(b, name, &found.x, &array("x_direct"), 1e3 * tolerance);
@@ -64,7 +64,7 @@ fn bicgstab<B: Backend>(b: &B) -> Checked {
             let found = solve(Method::BiCgStab(l), tolerance).solve(b, &a, &y)?.checked()?;
             near(b, name, &found.x, &array("x_direct"), 1e4 * tolerance);
             assert!(found.evaluations > 2 * l * found.iterations[0]);
-            // iteration counts depend on rounding, more so for longer runs
+            // iteration counts depend on rounding, especially in long runs
             if let Ok(recorded) = data.scalar(key) {
                 let (n, recorded) = (found.iterations[0] as f64, recorded);
                 let allowed = if recorded < 25.0 { 0.0 } else { 0.08 * recorded };

@@ -1,4 +1,4 @@
-//! Sparse matrices as operators, and their factorizations.
+//! Tests of sparse matrices as operators, and of their factorizations.
 
 use crate::{common::*, on_every_backend};
 use backends::{
@@ -30,7 +30,7 @@ impl<T: WideFloat> Triplets<T> {
         a
     }
 
-    /// Diffusion on a grid of `n` by `n` cells, with rows of different magnitudes and a flow that makes the matrix
+    /// The matrix of a diffusion on a grid of `n` by `n` cells. Its rows have different magnitudes, and a flow makes it
     /// unsymmetric.
     pub fn convection(n: usize, stream: f64) -> Self {
         let mut elements = vec![];
@@ -78,7 +78,7 @@ impl<T: WideFloat> Triplets<T> {
     }
 }
 
-/// Compares products of all sparse layouts, as operators, with the dense matrix.
+/// Compares the products of all sparse formats, used as operators, with those of the dense matrix.
 fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
     let triplets = Triplets::<T>::convection(4, 0.7);
     let (csr, dense) = (triplets.on(b), triplets.dense(b));
@@ -111,7 +111,7 @@ fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
         let Some(Matrix::Sparse(host)) = a.matrix(b)? else { panic!("{name}") };
         assert_eq!((host.shape(), host.diagonal()[3]), ([16, 16], T::from_complex(Complex::new(4.2 * 11.0, 0.0))));
     }
-    // least squares with the upper part of the matrix, which is not square
+    // least squares with the first seven rows, which are not a square matrix
     let host = dense_of(b, &csr)?;
     let half = Csr::from_dense(b, &b.get(&host, ix![..7])?)?;
     let y = vector::<B, T>(b, &[2, 7], 96)?;
@@ -136,8 +136,8 @@ fn sparse_matrices_are_operators() {
     on_every_backend!(of_both_kinds);
 }
 
-/// Gradients with respect to the right side and the matrix's values, with a preconditioner that the pullback
-/// transposes.
+/// Checks the gradients with respect to the right side and to the values of the matrix, with a preconditioner that the
+/// pullback transposes.
 fn gradients<B: Backend>(b: &B) -> Checked {
     let triplets = Triplets::<f64>::convection(3, 0.4);
     let a = triplets.on(b);

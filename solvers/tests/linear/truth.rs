@@ -101,7 +101,7 @@ fn scaled<B: Backend, T: WideFloat>(b: &B, scales: &[f64], tolerance: f64) -> Ch
             for (of_a, of_y) in [(1.0, size), (size, 1.0), (size, size)] {
                 let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|v| v * of_a).collect()).collect();
                 let a = csr::<B, T>(b, &scaled.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-                // a batch, whose second right side has another scale
+                // a batch of two right sides, the second of another magnitude
                 let y = b.from_iter([of_y, 2.0 * of_y, 1.0 / of_a.clamp(1e-3, 1.0), 0.0].map(number))?;
                 let y = b.reshape(y, [2, 2])?;
                 let found = Solve::new().method(method).rtol(1e-6).solve(b, &a, &y)?;
@@ -173,7 +173,7 @@ fn breakdowns<B: Backend>(b: &B) -> Checked {
         let why = found.into_x().err().map(|why| why.to_string()).unwrap_or_default();
         assert!(why.contains("did not converge ("), "{why}");
     }
-    // a cyclic shift, for which biCG-stab finds no step from a unit vector
+    // for a cyclic shift, biCG-stab finds no step from a unit vector
     let n = 50;
     let shift = MatrixFree::new(|b: &B, x| b.roll(x, 1, -1));
     let unit = b.from_iter((0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }))?;
@@ -191,7 +191,7 @@ fn breakdowns_end_at_once() {
 fn indefinite<B: Backend, T: WideFloat>(b: &B, rtol: f64) -> Checked {
     let n = 12;
     let a = definite::<B, T>(b, n, 5)?;
-    // shifted, so that there are eigenvalues of both signs
+    // shifts the matrix, so that it has eigenvalues of both signs
     let middle = T::from_real(T::Real::of(30.0));
     let a = b.subtract(&a, b.multiply(b.eye::<T>(n)?, middle)?)?;
     let y = vector::<B, T>(b, &[2, n], 6)?;

@@ -1,4 +1,4 @@
-//! Events and dense output, against SciPy 1.17.1.
+//! Tests of events and dense output against SciPy 1.17.1.
 
 use crate::near;
 use backends::prelude::*;
@@ -92,7 +92,7 @@ fn zeros_at_the_ends_of_steps() -> Result<()> {
             .event(event, move |_, t, _| Ok(t - zero))
             .solve(SolveIvp::new().first_step(0.25).max_step(0.25))
     };
-    // a zero exactly at the end of a step is found once; SciPy counts it twice
+    // a zero exactly at the end of a step is found once, while SciPy counts it twice
     let found = solve(Event::new(), 0.5)?;
     assert_eq!((&found.t[..], &found.t_events[0][..]), (&[0.0, 0.25, 0.5, 0.75, 1.0][..], &[0.5][..]));
     assert_eq!(found.y_events[0][0], found.y[2]);
@@ -100,7 +100,7 @@ fn zeros_at_the_ends_of_steps() -> Result<()> {
     assert_eq!((&found.t[..], found.steps), (&[0.0, 0.25, 0.5][..], 2));
     let found = solve(Event::new().terminal_after(2), 0.5)?;
     assert_eq!((found.status, found.t_events[0].len()), (Status::Finished, 1));
-    // a zero at the start, and one at the end
+    // a zero at the start, and a zero at the end
     let found = solve(Event::new(), 0.0)?;
     assert_eq!((&found.t_events[0][..], &found.y_events[0][0]), (&[0.0][..], &y0));
     let found = solve(Event::new().direction(-1), 0.0)?;
@@ -150,7 +150,7 @@ fn dense_output_is_as_exact_as_the_steps() -> Result<()> {
             assert!(sol.at(&b, -0.1 * end).is_err() && sol.at(&b, 1.1 * end).is_err());
         }
     }
-    // an interval of length 0
+    // the start and the end time are equal
     let found = solve_ivp(&b, |_, _, y| Ok(y.clone()), [1.0, 1.0], &y0, SolveIvp::new().dense_output(true))?;
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     assert_eq!(sol.at(&b, 1.0)?, y0);

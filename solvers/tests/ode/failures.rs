@@ -1,4 +1,4 @@
-//! Problems without a solution, and invalid arguments.
+//! Tests of initial value problems without a solution, and of invalid arguments.
 
 use backends::prelude::*;
 use backends_solvers::ode::{Ivp, Method, Solution, SolveIvp, Status, Step, solve_fixed, solve_ivp};
@@ -26,7 +26,7 @@ fn a_solution_that_becomes_infinite() -> Result<()> {
         assert!((found.t[found.t.len() - 1] - 1.0).abs() < 1e-2);
         let found = solve_ivp(&b, square, [0.0, 0.9], &one, SolveIvp::new().method(method).max_steps(3))?;
         failed(&found, "max_steps");
-        // a solution that is linear in time and leaves the dtype's range
+        // the solution is linear in time, and its values exceed the dtype's range
         let steep = |b: &Numpyish, _: f64, y: &Host| b.full_like(y, 1.7e308);
         let found = solve_ivp(&b, steep, [0.0, 2.0], &one, SolveIvp::new().method(method))?;
         failed(&found, "the state is infinite or NaN at t = 1.05");
@@ -40,13 +40,13 @@ fn numbers_that_are_not_finite() -> Result<()> {
     let one = b.asarray([1.0, 1.0])?;
     for method in METHODS {
         let options = || SolveIvp::new().method(method);
-        // NaN or infinite at the start
+        // the function is NaN or infinite at the start
         let found = solve_ivp(&b, |b, _, y| b.log(b.negative(y)?), [0.0, 3.0], &one, options())?;
         failed(&found, "f gave NaN at t = 0");
         assert_eq!((found.steps, found.evaluations, found.t.len()), (0, 1, 1));
         let found = solve_ivp(&b, |b, _, y| b.divide(y, 0.0), [-1.5, 3.0], &one, options())?;
         failed(&found, "f gave an infinite value at t = -1.5");
-        // NaN from some time on, forward and backward
+        // the function is NaN from some time on, in a solve forward and in a solve backward
         for times in [[0.0, 2.0], [1.0, -1.0]] {
             let f = |b: &Numpyish, t: f64, y: &Host| b.multiply(y, (0.5 - (t - 0.5).abs() - 0.1).sqrt());
             let times = times.map(|t| 0.2 + 0.6 * t);
@@ -55,7 +55,7 @@ fn numbers_that_are_not_finite() -> Result<()> {
             let (last, end) = (found.t[found.t.len() - 1], if times[1] > times[0] { 0.9 } else { 0.1 });
             assert!((last - end).abs() < 1e-9, "{last}");
         }
-        // NaN for states that the solution reaches
+        // the function is NaN for states that the solution reaches
         let f = |b: &Numpyish, _: f64, y: &Host| expr!(b, sqrt(2 - y) + 1);
         let found = solve_ivp(&b, f, [0.0, 2.0], &one, options())?;
         failed(&found, "f gave NaN at t = 0.6");
@@ -99,7 +99,7 @@ fn no_time_and_no_elements() -> Result<()> {
         let found = solve_ivp(&b, square, [2.0, 2.0], &b.asarray([1.0])?, options())?;
         assert_eq!((found.t, found.evaluations, found.success), (vec![2.0], 0, true));
         assert!(solve_ivp(&b, square, [0.0, 1.0], &b.zeros::<f64>([0])?, options())?.success);
-        // tolerances of 0, and a state of 0
+        // both tolerances are 0, and so is the state
         let found =
             solve_ivp(&b, |b, t, y| b.add(y, t), [0.0, 1.0], &b.asarray([0.0])?, options().rtol(0.0).atol(0.0))?;
         assert!(found.success || found.message.contains("shorter"), "{}", found.message);

@@ -1,4 +1,5 @@
-//! Solutions of initial value problems, against SciPy's solve_ivp (1.17.1) with the same steps, and against exact ones.
+//! Tests of initial value problems: SciPy's `solve_ivp` (1.17.1) takes the same steps, and some solutions are known
+//! exactly.
 
 mod events;
 mod failures;
@@ -7,7 +8,7 @@ mod stiff;
 use backends::{grad::grad, prelude::*, runtime::available};
 use backends_solvers::ode::{SolveIvp, Step, solve_fixed, solve_ivp, step};
 
-/// Lotka-Volterra equations of prey and predators.
+/// The Lotka-Volterra equations of prey and predators.
 pub(crate) fn lotka_volterra<B: Backend, T: Real>(b: &B, y: &B::Array<T>) -> Result<B::Array<T>> {
     let (x, y) = (b.getitem(y, slices![..1])?, b.getitem(y, slices![1..])?);
     b.concat([expr!(b, 1.5 * x - x * y)?, expr!(b, x * y - 3 * y)?])
@@ -77,7 +78,7 @@ fn complex_states_and_single_precision() -> Result<()> {
     let last = b.to_vec(&found.y[10])?;
     near(&[last[0].re, last[0].im], &[-0.20989371234139298, -0.9779822657269253], 1e-10);
     near(&[last[1].re, last[1].im], &[-1.3977696904097092, -1.7460708191124583], 1e-10);
-    // tolerances below the precision of float32: the solve ends, as exact as float32 allows
+    // with tolerances below the precision of float32, the solve still ends, and is as exact as float32 allows
     let y0 = b.asarray([10.0_f32, 5.0])?;
     let found =
         solve_ivp(&b, |b, _, y| lotka_volterra(b, y), [0.0, 1.0], &y0, SolveIvp::new().rtol(1e-12).atol(1e-12))?;
@@ -111,7 +112,7 @@ fn orders_of_fixed_steps() -> Result<()> {
 
 #[test]
 fn gradients_go_through_the_steps() -> Result<()> {
-    /// Sum of the solution of y' = -rate y, y(0) = 2, at the times 0.7 and 1.5.
+    /// The sum of the solution of `y' = -rate y`, `y(0) = 2`, at the times 0.7 and 1.5.
     fn decayed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
         let options = SolveIvp::new().rtol(1e-9).atol(1e-12).t_eval(&[0.7, 1.5]);
         let found = solve_ivp(b, |b, _, y| expr!(b, -rate * y), [0.0, 1.5], &b.asarray(2.0)?, options)?;

@@ -1,5 +1,5 @@
-//! Stiff problems by BDF, compared with the step counts of SciPy (1.17.1), with solutions by Radau to rtol 1e-11, and
-//! with exact solutions.
+//! Tests of stiff problems by BDF, compared with the step counts of SciPy (1.17.1), with solutions by Radau (rtol
+//! 1e-11), and with exact solutions.
 
 use crate::{lotka_volterra, near};
 use backends::{
@@ -13,7 +13,7 @@ fn bdf(rtol: f64, atol: f64) -> SolveIvp {
     SolveIvp::new().method(Method::Bdf).rtol(rtol).atol(atol)
 }
 
-/// Allows up to 1.5 times SciPy's numbers, because rounding may lead to other steps.
+/// Checks that each count is at most 1.5 times SciPy's, because rounding may lead to other steps.
 #[track_caller]
 fn like_scipy(found: [usize; 3], scipy: [usize; 3]) {
     for (x, y) in found.into_iter().zip(scipy) {
@@ -169,7 +169,7 @@ fn settings_of_scipy_go_as_scipy() -> Result<()> {
     let found = solve(SolveIvp::new().dense_output(true))?;
     assert_eq!((found.steps, found.t.len()), (166, 167));
     like_scipy([found.evaluations, found.jacobians, found.factorizations], [442, 7, 35]);
-    // SciPy begins with the Jacobian at the start, this solver with the Jacobian of the first step
+    // SciPy starts with the Jacobian at the initial state, this solver with the Jacobian of the first step
     near(&b.to_vec(&found.y[166])?, &[0.2980644694705975, 0.4349247117896606], 2e-3);
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     near(&b.to_vec(sol.at(&b, 3.3)?)?, &[4.11063214, 0.02135738], 2e-3);
@@ -198,7 +198,7 @@ fn jacobians_of_any_shape_and_no_elements() -> Result<()> {
     assert_eq!(solve(&[2, 2])?.t, solve(&[1, 2, 1, 2])?.t);
     let why = solve(&[4]).unwrap_err().to_string();
     assert!(why.contains("[4]") && why.contains("must be [2, 2]"), "{why}");
-    // a state that is a single number, and an empty one
+    // the state is a single number, or empty
     let found = solve_ivp(&b, |b, _, y| expr!(b, -50 * y), [0.0, 1.0], &b.asarray(1.0)?, bdf(1e-6, 1e-9))?;
     near(&[b.item(&found.y[found.steps])?], &[(-50.0_f64).exp()], 1e-7);
     let none = b.zeros::<f64>([0, 3])?;
@@ -207,7 +207,8 @@ fn jacobians_of_any_shape_and_no_elements() -> Result<()> {
     Ok(())
 }
 
-/// Sum of the states at the times 0.5 and 1: a component that decays fast, fed by one that decays at `rate`.
+/// The sum of the states at the times 0.5 and 1. The first component decays fast, towards `rate` times the second
+/// component, which decays at `rate`.
 fn fed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| {
         let (x, z) = (b.getitem(y, slices![0])?, b.getitem(y, slices![1])?);
@@ -227,7 +228,7 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     let at = |rate: f64| b.item(weighted(&b, fed(&b, &b.asarray(rate)?)?)?);
     let by_differences = (at(0.7 + 1e-3)? - at(0.7 - 1e-3)?) / 2e-3;
     near(&[g], &[by_differences], 2e-5);
-    // the part that comes from z, which is known exactly: z is 1 / (1 + rate t)
+    // the contribution of z, which is known exactly: z is 1 / (1 + rate t)
     let z = |b: &_, y| second(b, y);
     let g = b.item(grad(&b, |d, rate| z(d, fed(d, rate)?), &rate)?)?;
     let exact = -0.5 / 1.35_f64.powi(2) - 1.0 / 1.7_f64.powi(2);
@@ -241,7 +242,7 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     Ok(())
 }
 
-/// Only the component z of `fed`, twice, with fewer steps.
+/// The component z of `fed` alone, as both elements of the state, which takes fewer steps.
 fn fed_for<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| expr!(b, -rate * y * y);
     let found = solve_ivp(b, f, [0.0, 1.0], &b.asarray([1.0, 1.0])?, bdf(1e-6, 1e-9).t_eval(&[0.5, 1.0]))?;
@@ -259,7 +260,7 @@ fn second<B: Backend>(b: &B, y: B::Array<f64>) -> Result<B::Array<f64>> {
 
 #[test]
 fn events_on_a_stiff_solution() -> Result<()> {
-    // the oscillator jumps; the expected times are from Radau with rtol 1e-10
+    // the oscillator jumps; the expected times were computed by Radau with rtol 1e-10
     let b = Numpyish::new();
     let y0 = b.asarray([2.0, 0.0])?;
     let found = Ivp::new(&b, |b, _, y| van_der_pol(b, y), [0.0, 3000.0], &y0)
