@@ -1,4 +1,4 @@
-//! Reads and writes arrays of a backend in files.
+//! `NumpyFiles`: reads and writes arrays of a backend in `.npy` files.
 
 use crate::{
     npy::{self, elements::Elements, header::Header},
@@ -30,7 +30,8 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait NumpyFiles: Arrays {
-    /// Reads a `.npy` file as elements of `T`. The dtype of the file may differ, under the rules of `Npz::get`.
+    /// Reads a `.npy` file as elements of `T`. If the file has another dtype, it is converted by the rules of
+    /// `Npz::get`.
     fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }
@@ -49,7 +50,7 @@ pub trait NumpyFiles: Arrays {
         save(path.as_ref(), &host(self, &*x.into_array())?)
     }
 
-    /// Like `save_npy`, for a number, or for an array whose dtype is known only at run time.
+    /// Like `save_npy`, for a value that is a number, or an array whose dtype is known only at run time.
     fn save_npy_value(&self, path: impl AsRef<Path>, x: &Value<Self>) -> Result<()> {
         with_array(self, x, Save(path.as_ref()))
     }
@@ -70,7 +71,7 @@ impl WithArray for Save<'_> {
     }
 }
 
-/// Runs `f` on the array in a value.
+/// Runs `f` on the array in a value, with the array's dtype.
 pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> Result<()> {
     match x {
         Value::Array(x) => dispatch!(x.dtype(), T => match x.get::<T>() {

@@ -68,7 +68,7 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// The largest expansion by deflate: a repetition of 258 bytes needs at least two bits.
+/// The largest expansion factor of deflate, which needs at least two bits for a repetition of 258 bytes.
 const LARGEST_EXPANSION: u64 = 1032;
 
 /// Named arrays, which are read on request.
@@ -81,7 +81,7 @@ pub struct Npz {
 /// The container of the arrays.
 enum Container {
     Archive(Archive),
-    /// The path of the `.npy` file of each name.
+    /// Maps each name to the path of its `.npy` file.
     Folder(BTreeMap<String, PathBuf>),
 }
 
@@ -101,7 +101,7 @@ impl<T: Read + Seek + Send> Stream for T {}
 impl Npz {
     /// Opens an `.npz` file, or a folder of `.npy` files.
     ///
-    /// Arrays are read only on request, so other arrays in the file may be large, damaged, or compressed by an
+    /// Arrays are read only on request. Arrays that are not requested may be large, damaged, or compressed by an
     /// unsupported method.
     pub fn open(path: impl AsRef<Path>) -> Result<Npz> {
         let path = path.as_ref();
@@ -145,9 +145,9 @@ impl Npz {
 
     /// Reads an array as elements of `T`.
     ///
-    /// The file may have another dtype: bool, an integer dtype whose values all fit into `T`, or any real dtype if `T`
-    /// is a float or complex dtype, and numbers are then rounded to nearest. Converting complex numbers to reals,
-    /// floats to integers, or integers to narrower integers is an error.
+    /// The file may have another dtype than `T`: bool; an integer dtype whose values all fit into `T`; or, if `T` is a
+    /// float or complex dtype, any real dtype, whose values are then rounded to nearest. Converting complex numbers to
+    /// reals, floats to integers, or integers to narrower integers is an error.
     pub fn get<T: Element>(&self, name: &str) -> Result<ArrayD<T>> {
         self.read(name, |mut file, length| npy::read(&mut file, length))
     }

@@ -17,10 +17,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A memory-mapped `.npy` file, for arrays that are larger than memory, or whose parts are read in any order.
+/// A memory-mapped `.npy` file, for arrays that are larger than memory, or that are read in parts in any order.
 ///
-/// The mapped pages belong to the system's file cache: nothing is read twice, processes share the pages, and they are
-/// freed if memory is short. Parts are copied, so that a backend can compute with them; [`Mapped::view`] does not copy.
+/// The mapped pages belong to the system's file cache, so no page is read twice, processes share the pages, and the
+/// system frees them if memory is short. [`Mapped::read`] and [`Mapped::array`] copy parts; [`Mapped::view`] does not
+/// copy.
 ///
 /// ```
 /// use backends::{prelude::*, slices};
@@ -45,8 +46,8 @@ use std::{
 /// # Files that change
 /// If another process writes to the file, each read returns the contents at that time. **Shortening the file while it
 /// is mapped ends the process** (`SIGBUS` on Unix), because the system has no pages for the missing part. If other
-/// processes may shorten the file, read parts with [`NpyReader`](crate::NpyReader), which returns an error. Opening
-/// checks that the length matches the header.
+/// processes may shorten the file, read parts with [`NpyReader`](crate::NpyReader), which returns an error instead.
+/// Opening a file checks that the length matches the header.
 #[derive(Debug)]
 pub struct Mapped {
     map: MmapRaw,
@@ -90,7 +91,7 @@ impl Mapped {
         self.elements.dtype()
     }
 
-    /// Copies a `Part` as elements of `T`; see [`Npz::get`](crate::Npz::get).
+    /// Copies a `Part` of the array as elements of `T`; see [`Npz::get`](crate::Npz::get).
     pub fn read<T: Element>(&self, part: impl Part) -> Result<ArrayD<T>> {
         let read = read_part(&self.header, self.elements, part, |offset, block| {
             let offset = self.within(offset, block.len())?;
@@ -102,12 +103,12 @@ impl Mapped {
         read.map_err(at(&self.path))
     }
 
-    /// Copies a part to a backend.
+    /// Copies a part of the array to a backend.
     pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         on(b, self.read(part)?)
     }
 
-    /// A view of the whole array without a copy, if the file stores the elements in the machine's format.
+    /// Returns a view of the whole array, without a copy. The file must store the elements in the machine's format.
     ///
     /// ```
     /// # use backends::prelude::*;
@@ -160,7 +161,8 @@ impl Mapped {
         ArrayView::from_shape(shape, elements).map_err(too_large)
     }
 
-    /// The offset in the map of `length` bytes that begin at an offset of the file; an error if they exceed the map.
+    /// Returns the offset in the map of `length` bytes that begin at an offset of the file, or an error if they exceed
+    /// the map.
     fn within(&self, offset: u64, length: usize) -> Result<usize> {
         let start =
             usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
@@ -187,7 +189,7 @@ impl Mapped {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The remarks of [`Mapped`] on files that change apply here too.
+/// The section "Files that change" of [`Mapped`] applies to this type, too.
 #[derive(Debug)]
 pub struct MappedMut {
     mapped: Mapped,
@@ -218,7 +220,7 @@ impl MappedMut {
         Ok(MappedMut { mapped: open().map_err(at(path))? })
     }
 
-    /// Writes a part. Its first element is written to index `start` of the array. The dtype must be the dtype of the
+    /// Writes `part` to the array, so that its first element is at index `start`. The dtype must be the dtype of the
     /// file.
     pub fn write<T: Element>(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let Mapped { map, header, elements, path } = &self.mapped;
@@ -259,7 +261,7 @@ impl MappedMut {
     }
 }
 
-/// Reading parts works as for a [`Mapped`].
+/// Parts are read by the methods of [`Mapped`].
 impl Deref for MappedMut {
     type Target = Mapped;
 
@@ -303,7 +305,7 @@ mod tests {
         std::env::temp_dir().join(format!("backends-npz-mapped-{}-{name}", std::process::id()))
     }
 
-    /// A `.npy` file of version 1.
+    /// Returns the bytes of a `.npy` file of version 1.
     fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
         let order = if fortran { "True" } else { "False" };
         let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}}}");
@@ -343,7 +345,7 @@ mod tests {
         // SAFETY: nobody changes the file of this test.
         assert!(unsafe { mapped.view::<i16>() }.unwrap_err().to_string().contains("in another order"));
         assert_eq!(mapped.read::<i16>(..).unwrap(), arr1(&[1, -2]).into_dyn());
-        // the data begin one byte later
+        // an odd header length makes the data begin one byte later
         let odd = npy("<f8", false, "(1,)", &2.5_f64.to_le_bytes());
         let odd = [&odd[..8], &[119, 0], &odd[10..127], b" \n", &odd[128..]].concat();
         fs::write(&path, odd).unwrap();

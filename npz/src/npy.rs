@@ -1,4 +1,4 @@
-//! NumPy's `.npy` format. No input causes a panic, or an allocation for data that the input cannot hold.
+//! The `.npy` format of NumPy. No input causes a panic, or an allocation that is larger than the input justifies.
 
 pub(crate) mod elements;
 pub(crate) mod header;
@@ -11,14 +11,14 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Number of bytes that are converted at a time.
+/// Number of bytes that are converted at once.
 pub(crate) const BLOCK: usize = 1 << 16;
 
 pub(crate) fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// The error of a read; if the data ended early, an error with the text `why`.
+/// Explains the error of a read. If the data ended early, the error has the text `why`.
 fn explain(e: Error, why: &str) -> Error {
     if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
 }
@@ -43,7 +43,7 @@ pub(crate) fn read<T: Element>(from: &mut impl Read, length: u64) -> Result<Arra
     read_data(from, length, &header, elements)
 }
 
-/// Reads the data after the header. Reads no more than the header declares. A file that is shorter or longer is an
+/// Reads the data that follow the header, and no more than the header declares. A file that is shorter or longer is an
 /// error.
 pub(crate) fn read_data<T: Element>(
     from: &mut impl Read,
@@ -57,7 +57,7 @@ pub(crate) fn read_data<T: Element>(
     elements.read(&mut values, count, &mut Vec::new(), |block| {
         from.read_exact(block).map_err(|e| explain(e, "the data end before the header's promise is kept"))
     })?;
-    // reads to the end of the file, where the checksum of a compressed file is verified
+    // reads to the end of the file, because only then the checksum of a compressed file is verified
     if from.read(&mut [0])? != 0 {
         return Err(damaged("there are more data than the header promises"));
     }
@@ -73,8 +73,8 @@ pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// The number of elements that the header declares; an error unless a file of `length` bytes holds exactly these
-/// elements.
+/// The number of elements that the header declares. Returns an error unless a file of `length` bytes holds exactly
+/// these elements.
 pub(crate) fn count(header: &Header, elements: Elements, length: u64) -> Result<usize> {
     let width = elements.dtype().size();
     let count = header.shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d));
@@ -134,7 +134,8 @@ pub(crate) fn header(dtype: DType, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let descr = elements::descr(dtype);
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // the length of the header takes two bytes in version 1, and four in version 2; the data begin at a multiple of 64
+    // version 1 of the format has two bytes for the length of the header, version 2 has four; the data begin at a
+    // multiple of 64
     let short = header.len() + 64 <= usize::from(u16::MAX);
     let before = if short { 10 } else { 12 };
     header.push_str(&" ".repeat(63 - (header.len() + before) % 64));
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(decode::<f64>(&bytes).unwrap(), array![[1.0, 3.0], [2.0, -1.0]].into_dyn());
     }
 
-    /// A file with these elements, in version 2 of the format.
+    /// Returns the bytes of a file with these elements, in version 2 of the format.
     fn file(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}");
         [MAGIC, &[2, 0], &(header.len() as u32).to_le_bytes(), header.as_bytes(), data].concat()

@@ -1,4 +1,4 @@
-//! Reads and writes parts of arrays in `.npy` files, for arrays that do not fit into memory.
+//! `NpyReader` and `NpyWriter`: read and write parts of arrays in `.npy` files, for arrays that do not fit into memory.
 
 use crate::{
     files::{at, host, on},
@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-/// Reads a part of an array. `fill` copies bytes of the file from an offset into a block.
+/// Reads a part of an array. `fill` copies bytes of the file, from a given offset, into a block.
 pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
@@ -26,7 +26,7 @@ pub(crate) fn read_part<T: Element>(
     let ranges = part.ranges("read", &header.shape)?;
     let shape = parts::shape_of("read", &header.shape, &ranges)?;
     elements.fit::<T>()?;
-    // the axes in the order of the file, the slowest first
+    // the axes in the order of the file, beginning with the slowest
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if header.fortran {
         axes.reverse();
@@ -49,8 +49,8 @@ pub(crate) fn read_part<T: Element>(
     Ok(if header.fortran { part.reversed_axes() } else { part })
 }
 
-/// Writes a part of an array in C order. The part's first element is written to index `start` of the array. `store`
-/// writes bytes at an offset of the file.
+/// Writes `part` to an array in C order, so that its first element is at index `start`. `store` writes bytes at a given
+/// offset of the file.
 pub(crate) fn write_part<T: Element>(
     shape: &[usize],
     data: u64,
@@ -73,7 +73,7 @@ pub(crate) fn write_part<T: Element>(
     Ok(())
 }
 
-/// A `.npy` file that is read part by part.
+/// A `.npy` file from which parts of the array are read.
 #[derive(Debug)]
 pub struct NpyReader {
     file: BufReader<File>,
@@ -115,13 +115,13 @@ impl NpyReader {
         })
     }
 
-    /// Reads a part and moves it to a backend.
+    /// Reads a part of the array and moves it to a backend.
     pub fn array<B: Arrays, T: Element>(&mut self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         on(b, self.read(part)?)
     }
 }
 
-/// A `.npy` file that is written part by part.
+/// A `.npy` file to which parts of the array are written.
 #[derive(Debug)]
 pub struct NpyWriter<T> {
     file: File,
@@ -141,7 +141,7 @@ pub(crate) fn begin(dtype: DType, shape: &[usize]) -> Result<(Vec<u8>, u64)> {
 }
 
 impl<T: Element> NpyWriter<T> {
-    /// Makes a `.npy` file of zeros of this shape in an empty file that is open for writing.
+    /// Writes a `.npy` file of zeros of this shape to an empty file that is open for writing.
     pub fn new(mut file: File, shape: &[usize]) -> Result<NpyWriter<T>> {
         let (header, length) = begin(T::DTYPE, shape)?;
         file.write_all(&header)?;
@@ -155,7 +155,7 @@ impl<T: Element> NpyWriter<T> {
         File::create(path).and_then(|file| NpyWriter::new(file, shape)).map_err(at(path))
     }
 
-    /// Writes a part. Its first element is written to index `start` of the array.
+    /// Writes `part` to the array, so that its first element is at index `start`.
     pub fn write(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let file = &mut self.file;
         write_part(&self.shape, self.start, start, part, |offset, bytes| {
@@ -190,7 +190,7 @@ mod tests {
     fn parts_are_those_of_the_whole() {
         let whole = Array::from_shape_fn((3, 4, 5), |(i, j, k)| (100 * i + 10 * j + k) as f64).into_dyn();
         let path = file("read.npy");
-        // the same array with both orders of axes
+        // the same array in C order and in Fortran order
         let fortran = [
             b"\x93NUMPY\x01\0\x3e\0{'descr': '<f8', 'fortran_order': True, 'shape': (3, 4, 5)}   ".to_vec(),
             whole.t().iter().flat_map(|x| x.to_le_bytes()).collect(),

@@ -1,4 +1,4 @@
-//! Programs in files. One `.npz` file contains the calls as text, and the arrays that the calls start with.
+//! Recorded programs in files. One `.npz` file contains the calls as text, and the arrays that the calls start with.
 
 use crate::{Npz, NpzWriter, npy::damaged};
 use backend_runtime::{Arrays, Value, by_name::Program, dispatch};
@@ -12,7 +12,7 @@ use std::{
 /// Name of the member that contains the text.
 const SCRIPT: &str = "script.txt";
 
-/// Saves recorded programs, each in one file.
+/// Saves recorded programs, one program per file.
 ///
 /// ```no_run
 /// use backends::prelude::*;
@@ -32,8 +32,8 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file with the text as the member `script.txt`, and with the constants under their names.
-    /// NumPy's `load` reads both. An existing file is overwritten.
+    /// Writes an `.npz` file that contains the calls as text (member `script.txt`), and the constants under their
+    /// names. NumPy's `load` reads the text and the constants. An existing file is overwritten.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;
         file.add_text(SCRIPT, &self.text())?;
@@ -81,7 +81,7 @@ impl SavedProgram {
         &self.text
     }
 
-    /// The calls as a `Script` of the crate `backends`.
+    /// Parses the calls, for example as a `Script` of the crate `backends`.
     pub fn script<S: FromStr<Err: std::fmt::Display>>(&self) -> Result<S> {
         let wrong = |why| Error::new(ErrorKind::InvalidData, format!("{}: {why}", self.file.path().display()));
         self.text.parse().map_err(wrong)

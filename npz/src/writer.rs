@@ -1,4 +1,4 @@
-//! Writes `.npz` files.
+//! `NpzWriter`: writes `.npz` files.
 
 use crate::{
     files::{WithArray, at, host, with_array},
@@ -84,8 +84,7 @@ impl NpzWriter {
         with_array(b, x, Add(self, name))
     }
 
-    /// Finishes the file. Without this call the file is not valid, because it may lack arrays, and errors are not
-    /// reported.
+    /// Finishes the file. Without this call the file is not valid: arrays may be missing, and errors are not reported.
     pub fn finish(self) -> Result<()> {
         let end = || self.zip.finish()?.flush();
         end().map_err(at(&self.path))

@@ -1,8 +1,8 @@
 //! Tests that damaged `.npy` and `.npz` files cause no panic, no hang, and no allocation of more memory than a file's
 //! content can need.
 //!
-//! The damage is the same in each run. `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz` tests
-//! damage from another seed for the given number of seconds.
+//! Each run makes the same damage. To test other damage for a given number of seconds, run `FUZZ_SECONDS=60 FUZZ_SEED=7
+//! cargo test -p backends-npz --test fuzz`.
 
 mod common;
 
@@ -15,11 +15,11 @@ use std::{
 };
 use zip::CompressionMethod;
 
-/// Number of bytes that reading may allocate for any file, for buffers and the state of the decompression.
+/// Number of bytes that reading any file may allocate for buffers and for the state of the decompression.
 const FIXED: usize = 1 << 20;
 
 /// Number of bytes that reading may allocate per byte of a file: deflate expands one byte to up to 1032 bytes, and each
-/// of these may become an `f64`.
+/// expanded byte may become an `f64`.
 const FOR_EACH_BYTE: usize = 8 * 1032 + 1024;
 
 /// Time after which reading counts as a hang. No small file takes nearly as long.
@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// Damages a file in one place.
+/// Damages a file at one random position.
 fn mutate(file: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(file.len());
     let length = random.below(16).min(file.len() - at);

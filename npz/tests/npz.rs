@@ -1,4 +1,4 @@
-//! Tests of files of arrays that other programs wrote, both valid and malicious files.
+//! Tests of valid and of malicious files that other programs wrote.
 
 mod common;
 
@@ -163,7 +163,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
     other[place(&3.0_f64.to_le_bytes())] ^= 1;
     fs::write(&path, &other).unwrap();
     named(SavedProgram::open(&path).unwrap().constants_on(&Numpyish::new()).unwrap_err(), "`c0`: ");
-    // a file with arrays only, a text that is not a script, and bytes that are not text
+    // the file contains only arrays, a text that is not a script, or bytes that are not text
     let write = |text: Option<&[u8]>| {
         let members: Vec<Member> = text.map(|text| stored("script.txt", text)).into_iter().collect();
         fs::write(&path, raw_archive(&members)).unwrap();
@@ -177,7 +177,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
     let mut file = NpzWriter::create(&path).unwrap();
     file.add_text("script.txt", "").unwrap();
     assert!(file.add_text("script.txt", "").is_err(), "names stand once");
-    // a name that is invalid in the language gives an error when the script is read, and the error names the line
+    // a name that is invalid in the script language gives an error that names the line, when the script is read
     b.give("my result", &x);
     b.save_program(&path).unwrap();
     named(SavedProgram::open(&path).unwrap().script::<Script>().unwrap_err(), "line 4");

@@ -1,4 +1,4 @@
-//! Tests of files that NumPy wrote with `data/dtypes.py`: every dtype, in both orders of axes and of bytes.
+//! Tests of files that NumPy wrote with `data/dtypes.py`, in every dtype, order of axes and byte order.
 
 use backend_runtime::{Complex, DType, DTypeKind, DynArray, Element, Result, dispatch, numpyish::Numpyish};
 use backends_npz::Npz;
@@ -9,7 +9,7 @@ fn file() -> Npz {
     Npz::open(format!("{folder}/tests/data/dtypes.npz")).unwrap()
 }
 
-/// The numbers in the file.
+/// The expected array.
 fn numbers<T: Element>() -> ArrayD<T> {
     let (x, swapped) = (arr2(&[[0.0, 1.0, 2.0], [100.0, 5.0, 7.0]]), arr2(&[[100.0, 5.0, 7.0], [0.0, 1.0, 2.0]]));
     let parts = if T::DTYPE.kind() == DTypeKind::Complex { swapped } else { arr2(&[[0.0; 3]; 2]) };

@@ -1,5 +1,5 @@
-//! Tests that reading allocates memory for the data that are requested and present, and not for the lengths that a file
-//! declares.
+//! Tests that reading allocates memory only for data that are requested and present in the file, whatever lengths the
+//! file declares.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn and_zeros(first: &[u8], mebibytes: usize) -> Vec<u8> {
         packed
     };
     let first = block(first, FlushCompress::Full);
-    // data between two full flushes do not refer to earlier data
+    // after a full flush, deflated data do not refer to earlier data
     let zeros = block(&vec![0; MIB], FlushCompress::Full);
     let end = block(&[], FlushCompress::Finish);
     [first, zeros.repeat(mebibytes), end].concat()
@@ -45,8 +45,7 @@ fn no_more_is_unpacked_than_the_header_promises() {
     let wanted = small();
     let packed = and_zeros(&wanted, 5 << 10);
     let length = wanted.len() as u64;
-    // in the first case, the zip file declares the true length, and in the second case, the length in the array's
-    // header
+    // the zip file declares the true length in the first case, and the length in the array's header in the second case
     for (said, why) in [(length + (5 << 30), "bytes of data for the shape [2]"), (length, "larger than its declared")] {
         let x = Member { name: "x.npy", method: 8, crc: crc(&wanted), packed: &packed, length: said };
         let file = raw_archive(&[x]);
@@ -60,7 +59,7 @@ fn no_more_is_unpacked_than_the_header_promises() {
 #[test]
 fn what_a_file_cannot_hold_is_refused_before_memory_is_asked_for() {
     let alone = alone();
-    // 8 GiB of numbers, packed into a hundred bytes, or stored in a file that ends early
+    // 8 GiB of numbers, either packed into a hundred bytes, or stored in a file that ends early
     let header = npy("<f8", false, "(1073741824,)", &[]);
     let length = header.len() as u64 + (8 << 30);
     let packed = and_zeros(&header, 0);

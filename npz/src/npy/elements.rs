@@ -4,8 +4,8 @@ use super::{BLOCK, damaged, header::Header};
 use backend_runtime::{DType, DTypeKind, Element, bytes, can_cast, dispatch};
 use std::io::{Error, ErrorKind, Result};
 
-/// NumPy's name of a dtype, in little endian. NumPy has no bfloat16, and writes bfloat16 arrays of the package
-/// `ml_dtypes` as untyped elements of two bytes.
+/// NumPy's name of a dtype in little-endian order. NumPy has no bfloat16, so bfloat16 arrays of the package `ml_dtypes`
+/// are written as untyped elements of two bytes.
 pub fn descr(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "|b1",
@@ -22,7 +22,7 @@ pub fn descr(dtype: DType) -> &'static str {
         DType::Float32 => "<f4",
         DType::Float64 => "<f8",
         DType::Complex64 => "<c8",
-        // the last remaining dtype
+        // the only dtype left is complex128
         _ => "<c16",
     }
 }
@@ -74,8 +74,8 @@ impl Elements {
         Err(Error::new(ErrorKind::InvalidInput, why))
     }
 
-    /// Appends `count` elements, which are decoded from bytes. `fill` writes the bytes into the blocks that it is
-    /// given. `block` is the memory of the blocks.
+    /// Decodes `count` elements and appends them to `to`. `fill` writes the next bytes of the file into the block that
+    /// it receives. `block` is the memory of this block.
     pub fn read<T: Element>(
         self,
         to: &mut Vec<T>,

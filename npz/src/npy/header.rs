@@ -1,4 +1,4 @@
-//! The header of a `.npy` file: a dictionary in Python's notation with dtype, order and shape.
+//! The header of a `.npy` file: a Python dictionary, as text, with dtype, order of axes and shape.
 
 use super::{MAGIC, damaged, explain};
 use std::io::{Read, Result};
@@ -11,7 +11,7 @@ const LONGEST: usize = 1 << 16;
 pub struct Header {
     /// NumPy's name of the elements' type, such as `<f8`.
     pub descr: String,
-    /// Whether the first index changes fastest.
+    /// True if the first index changes fastest (Fortran order).
     pub fortran: bool,
     pub shape: Vec<usize>,
     /// The offset at which the data begin, in bytes.

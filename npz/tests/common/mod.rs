@@ -1,4 +1,4 @@
-//! Makes archives that no library would write, and measures the memory that reading them takes.
+//! Helpers of the tests: archives that no library would write, and a measurement of the memory that reading takes.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use backends_npz::encode;
@@ -16,8 +16,8 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Exclusive access to the memory statistics of the process. In a file with a test that measures memory, every test
-/// must hold it.
+/// Exclusive access to the memory statistics of the process. If a test file measures memory, every test in the file
+/// must hold this.
 pub struct Alone(#[allow(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
 /// Waits until no other test measures memory.
@@ -51,7 +51,7 @@ pub fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
 }
 
-/// An archive as NumPy's `savez` and `savez_compressed` write it.
+/// An archive like those that NumPy's `savez` and `savez_compressed` write.
 pub fn archive(members: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
@@ -61,7 +61,7 @@ pub fn archive(members: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8
     zip.finish().unwrap().into_inner()
 }
 
-/// A member of a zip file, whose declared values may be wrong.
+/// A member of a zip file. The declared checksum and length may be wrong.
 pub struct Member<'a> {
     pub name: &'a str,
     /// Compression method: 0 for stored, 8 for deflated, 12 for bzip2.
@@ -78,7 +78,7 @@ pub fn raw_archive(members: &[Member]) -> Vec<u8> {
     for member in members {
         let start = file.len() as u32;
         let mut common = Vec::new();
-        // version 4.5, no flags
+        // zip version 4.5, no flags
         common.extend([45_u16, 0, member.method, 0, 0].iter().flat_map(|n| n.to_le_bytes()));
         common.extend([member.crc, u32::MAX, u32::MAX].iter().flat_map(|n| n.to_le_bytes()));
         common.extend([member.name.len() as u16, 20].iter().flat_map(|n| n.to_le_bytes()));
