@@ -1,4 +1,4 @@
-//! Immutable arrays in shared memory.
+//! `SharedArray`: immutable arrays in shared memory.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout},
@@ -11,13 +11,13 @@ use backend_runtime::{
 use ndarray::{ArrayRef, ArrayView, IxDyn};
 use std::{io::Write, sync::Arc};
 
-/// Number of elements gathered at a time from an array that is not in C order.
+/// Number of elements that are gathered at once from an array that is not in C order.
 const BLOCK: usize = 1 << 14;
 
 /// An immutable array in shared memory. Clones are handles of the same memory.
 ///
-/// The elements are written once, when the array is made, and then sealed by the system: no process can change them or
-/// shorten the memory. Views are therefore as safe as views of an array in the process itself.
+/// The elements are written once, when the array is created. The system then seals the memory: no process can change
+/// the elements or shorten the memory. Views are therefore as safe as views of an array in the process itself.
 ///
 /// See [the crate](crate) for an example with several processes.
 #[derive(Clone, Debug)]
@@ -76,15 +76,15 @@ impl SharedArray {
         SharedArray::mapped(op, segment)
     }
 
-    /// Opens an array that this or another process shares.
+    /// Opens an array that this process or another process shares.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the process of the descriptor has ended or has dropped the array; [`Error::Argument`]
-    /// if its contents do not match the descriptor.
+    /// [`Error::Unavailable`] if the process that made the descriptor has ended or has dropped the array;
+    /// [`Error::Argument`] if the contents of the memory do not match the descriptor.
     pub fn open(descriptor: &Descriptor) -> Result<SharedArray> {
         const OP: &str = "SharedArray::open";
         let shared = SharedArray::mapped(OP, Segment::open(OP, descriptor, Kind::Array)?)?;
-        // a view shows bytes as elements, and some bytes are not valid bools
+        // a byte other than 0 and 1 is not a valid bool, and a view would show it as a bool
         if shared.dtype() == DType::Bool && shared.elements().iter().any(|&byte| byte > 1) {
             return Err(Error::argument(OP, "a byte of a bool must be 0 or 1"));
         }
@@ -100,7 +100,7 @@ impl SharedArray {
         &self.inner.map[self.inner.segment.start..]
     }
 
-    /// The descriptor with which another process can open the array, for as long as this process holds a handle of it.
+    /// The descriptor with which other processes can open the array as long as this process holds a handle of it.
     pub fn descriptor(&self) -> Descriptor {
         self.inner.segment.descriptor()
     }
@@ -134,13 +134,13 @@ impl SharedArray {
         ArrayView::from_shape(self.shape(), elements).map_err(|_| Error::shape(OP, self.shape(), "is too large"))
     }
 
-    /// A copy on a backend. To copy only a part of the array, use `b.asarray(shared.view::<T>()?.slice(..))`.
+    /// Copies the array to a backend. To copy only a part of the array, use `b.asarray(shared.view::<T>()?.slice(..))`.
     pub fn array<B: Arrays, T: Element>(&self, b: &B) -> Result<B::Array<T>> {
         b.from_ndarray(self.view::<T>()?.into_host()?)
     }
 
-    /// A copy on a backend, with the dtype of the array. `Value::as_array` returns the array of the value, which can
-    /// also be passed to calls by name.
+    /// Copies the array to a backend in its own dtype. `Value::as_array` returns the array of the value, which can also
+    /// be passed to calls by name.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>> {
         dispatch!(self.dtype(), T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }

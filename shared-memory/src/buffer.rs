@@ -1,4 +1,4 @@
-//! Shared memory that several processes write to.
+//! `SharedBuffer`: an array in shared memory that several processes write to.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout},
@@ -20,16 +20,16 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// Number of bytes copied at a time.
+/// Number of bytes that are copied at once.
 const BLOCK: usize = 1 << 16;
 
-/// An array in shared memory for results, to which every process with a handle may write. Clones are handles of the
-/// same memory.
+/// An array in shared memory for results: every process with a handle may write to it. Clones are handles of the same
+/// memory.
 ///
-/// Parts are copied in and out. Processes that write to separate parts need no synchronisation. If they write to the
-/// same elements, the last write wins, element by element. Operations that consist of several steps, such as the
-/// maximum of an old and a new value, need the lock, which [`SharedBuffer::lock`] takes. A process must let the others
-/// know when it has finished, by ending or by a message.
+/// Parts of the array are copied in and out. Processes that write to separate parts need no synchronisation. If several
+/// processes write to the same elements, the last write wins, element by element. Operations that consist of several
+/// steps, such as the maximum of an old and a new value, need the lock, which [`SharedBuffer::lock`] takes. A process
+/// must signal to the other processes that it has finished, by ending or by a message.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -61,14 +61,14 @@ pub struct SharedBuffer {
 struct Inner {
     segment: Segment,
     map: MapMut,
-    /// Excludes other threads of this process, because the threads share one lock of the system.
+    /// Excludes other threads of this process. The system's lock does not, because all threads share one file.
     threads: Mutex<()>,
     /// The thread that holds the lock.
     holder: Mutex<Option<ThreadId>>,
 }
 
 impl SharedBuffer {
-    /// A buffer of zeros of this shape. All of its memory is allocated at once.
+    /// Creates a buffer of zeros of this shape, and allocates all of its memory at once.
     pub fn zeros<T: Element>(shape: &[usize]) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::zeros";
         let layout = Layout { kind: Kind::Buffer, dtype: T::DTYPE, shape: shape.to_vec() };
@@ -77,7 +77,7 @@ impl SharedBuffer {
         SharedBuffer::mapped(OP, segment)
     }
 
-    /// Opens a buffer that this or another process shares. The errors are those of
+    /// Opens a buffer that this process or another process shares. The errors are those of
     /// [`SharedArray::open`](crate::SharedArray::open).
     pub fn open(descriptor: &Descriptor) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::open";
@@ -91,7 +91,7 @@ impl SharedBuffer {
         })
     }
 
-    /// The descriptor with which another process can open the buffer, for as long as this process holds a handle of it.
+    /// The descriptor with which other processes can open the buffer as long as this process holds a handle of it.
     pub fn descriptor(&self) -> Descriptor {
         self.inner.segment.descriptor()
     }
@@ -106,7 +106,7 @@ impl SharedBuffer {
         &self.inner.segment.layout.shape
     }
 
-    /// Writes a part. Its first element is written to index `start` of the array.
+    /// Writes `part` to the array, so that its first element is at index `start`.
     ///
     /// # Errors
     /// [`Error::Argument`] if `T` is not the dtype of the array, or the part does not lie within the array. After an
@@ -165,14 +165,14 @@ impl SharedBuffer {
         ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| Error::shape(OP, &shape, "is too large"))
     }
 
-    /// Copies a part to a backend.
+    /// Copies a part of the array to a backend.
     pub fn array<B: Arrays, T: Element>(&self, b: &B, part: impl Part) -> Result<B::Array<T>> {
         b.from_ndarray(self.read(part)?.into_shared())
     }
 
     /// Waits until no other process or thread holds the lock, and then takes the lock. The returned [`Lock`] reads and
     /// writes like the buffer, and releases the lock when it is dropped. A process that ends in any way also releases
-    /// the lock; its writes up to then are kept.
+    /// the lock; everything that it wrote before remains.
     ///
     /// The lock is advisory: processes that do not take it can still read and write.
     ///
@@ -197,7 +197,7 @@ impl SharedBuffer {
         Ok(Lock { buffer: self, _threads: threads })
     }
 
-    /// The address of `bytes` bytes of elements, beginning at element number `at`.
+    /// The address of element `at`, for an access to `bytes` bytes from there on.
     fn place(&self, at: usize, dtype: DType, bytes: usize) -> *mut u8 {
         let offset = self.inner.segment.start + at * dtype.size();
         assert!(offset + bytes <= self.inner.segment.length(), "a run lies within the array");
@@ -205,7 +205,7 @@ impl SharedBuffer {
         unsafe { self.inner.map.as_mut_ptr().add(offset) }
     }
 
-    /// Writes elements by one atomic store for each number.
+    /// Writes elements, with one atomic store per number.
     fn store(&self, at: usize, dtype: DType, from: &[u8]) {
         let to = self.place(at, dtype, from.len());
         match dtype.to_real().size() {
@@ -222,7 +222,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Reads elements by one atomic load for each number.
+    /// Reads elements, with one atomic load per number.
     fn load(&self, at: usize, dtype: DType, to: &mut [u8]) {
         let from = self.place(at, dtype, to.len());
         match dtype.to_real().size() {
@@ -288,8 +288,8 @@ unsafe fn load_all<A: Atomic>(from: *mut u8, to: &mut [u8]) {
     }
 }
 
-/// The lock of a [`SharedBuffer`], which reads and writes like the buffer. While it exists, no other process holds the
-/// lock.
+/// The lock of a [`SharedBuffer`]. It reads and writes like the buffer. As long as it exists, no other process holds
+/// the lock.
 #[derive(Debug)]
 pub struct Lock<'a> {
     buffer: &'a SharedBuffer,
@@ -307,7 +307,7 @@ impl Deref for Lock<'_> {
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
         *self.buffer.inner.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        // an error cannot be reported here; at the latest, the system releases the lock when the file is closed
+        // `drop` cannot report an error; the system releases the lock when the file is closed, at the latest
         let _ = self.buffer.inner.segment.file.unlock();
     }
 }

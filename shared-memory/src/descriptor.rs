@@ -1,4 +1,4 @@
-//! Descriptors of arrays, which one process sends to another.
+//! `Descriptor`: a short text that identifies a shared array, for other processes.
 
 use backend_runtime::{DType, Error, Result};
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 const OP: &str = "descriptor";
 
-/// The use of the memory.
+/// The kind of use of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Memory that is only read.
@@ -76,8 +76,8 @@ impl Descriptor {
     }
 }
 
-/// A random number for a new array. It is computed from the standard library's hash keys, which differ between
-/// processes.
+/// Returns a random identifier for a new array. It is computed from the standard library's hash keys, which differ
+/// between processes.
 pub(crate) fn new_id() -> u128 {
     let half = || u128::from(RandomState::new().build_hasher().finish());
     half() << 64 | half()

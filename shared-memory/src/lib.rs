@@ -1,8 +1,8 @@
 //! Arrays in memory that several processes share.
 //!
 //! One process puts an array into shared memory and sends the array's [`Descriptor`], a short text, to other processes.
-//! They open the array and can read the elements at once; only data that a backend computes with are copied. Results
-//! are returned through a [`SharedBuffer`], in which each process writes its part.
+//! These processes open the array and can read its elements at once; elements are copied only to compute with them on a
+//! backend. Results are returned through a [`SharedBuffer`], in which each process writes its part.
 //!
 //! | type | meaning |
 //! |---|---|
