@@ -1,5 +1,5 @@
-//! Reports the MPI library that is found, and tries every call of it: `mpiexec -n 4 world_check`. The tests also run
-//! this program with an argument, which is `speed`, or the name of a mistake that a program can make.
+//! Reports the MPI library that is found, and tries every call: `mpiexec -n 4 world_check`. The tests also run this
+//! program with an argument: `speed`, or the name of a mistake that a program can make.
 
 #[path = "../tests/calls/mod.rs"]
 mod calls;
@@ -41,7 +41,7 @@ fn check(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Programs that do not use [`run`], and end by `exit`.
+/// Runs programs that do not use [`run`] and that end by `exit`.
 fn without_frame(what: &str) -> ! {
     let begin = || {
         let world = World::init().unwrap_or_else(|why| {

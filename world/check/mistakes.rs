@@ -1,5 +1,5 @@
-//! Mistakes that one rank makes, which is the last one unless a comment says otherwise. The other ranks continue to
-//! calls that would wait for this rank forever.
+//! Mistakes that one rank makes: the last rank, unless a comment names another one. The other ranks continue to calls
+//! that would wait for this rank forever.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes};
 use std::{thread, time::Duration};
@@ -14,7 +14,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "error" => world.broadcast(&mut [0], Kind::UInt8, 99)?,
             "exit" => std::process::exit(0),
             "exit-of-a-thread" => {
-                // exits while this rank is in a call
+                // exits while this rank is in a call on another thread
                 thread::spawn(|| {
                     thread::sleep(Duration::from_millis(100));
                     std::process::exit(0)
@@ -34,10 +34,10 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "diverge" => {
                 world.broadcast(&mut [0; 24], Kind::Float64, 0)?;
             }
-            // waits in the calls of the other ranks, except in those that wait for this rank
+            // sleeps while the other ranks wait for this rank in a barrier
             "timeout" => thread::sleep(Duration::from_secs(20)),
             "drop" => {
-                // unwinds while there is a pending call and a group
+                // unwinds while a call is pending and a group exists
                 let _group = world.group(Some(0), 0)?;
                 let _pending = world.start_recv(8, Kind::Float64, 0)?;
                 panic!("on purpose");
@@ -55,7 +55,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             let send = vec![0; to.iter().sum()];
             world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, Kind::UInt8)?;
         }
-        // each rank waits for the next one, in a ring
+        // each rank waits for the next rank, in a ring
         "ring" => world
             .agree("roll", String::new)
             .and_then(|()| world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1)))?,
@@ -82,7 +82,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Calls from several threads run one after another.
+/// Makes calls from several threads, which must run one after another.
 fn several_threads(world: &World) -> Result<()> {
     thread::scope(|scope| {
         let call = || -> Result<()> {
@@ -98,20 +98,20 @@ fn several_threads(world: &World) -> Result<()> {
     })
 }
 
-/// A call with more elements than a C int can count.
+/// Makes a call with more elements than a C int can count.
 fn many_elements(world: &World) -> Result<()> {
     let n = (1_usize << 31) + 10;
     let mut x = vec![if world.rank() == 0 { 7_u8 } else { 0 }; n];
     world.broadcast(&mut x, Kind::UInt8, 0)?;
     assert!(x.iter().all(|element| *element == 7));
-    // an operation that this crate defines, on the same number of elements
+    // a reduction that this crate implements itself, on the same number of elements
     x.iter_mut().for_each(|element| *element = u8::from(world.rank() == 0));
     world.all_reduce(&mut x, Kind::Bool, Join::Max)?;
     assert!(x.iter().all(|element| *element == 1));
     Ok(())
 }
 
-/// Calls that a library with short counts cannot split into pieces give the same error on all ranks.
+/// With a library with short counts, a call that is too long and cannot be split gives the same error on all ranks.
 fn short_counts(world: &World) -> Result<()> {
     let size = world.size();
     let counts = vec![1000; size];
@@ -124,7 +124,7 @@ fn short_counts(world: &World) -> Result<()> {
     assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
     let pending = world.start_all_reduce(copy, kind, Join::Sum);
     assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
-    // these calls are split into pieces
+    // the library's calls are split into several calls
     let mut recv = all.clone();
     world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
     assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));

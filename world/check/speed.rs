@@ -1,4 +1,4 @@
-//! Measures the time of calls.
+//! Measures the time that each call takes.
 
 use backends_world::{Join, Kind, Result, World, bytes};
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub fn all(world: &World) -> Result<()> {
                 }
                 _ => Ok(()),
             })?;
-            // resets the values, so that they do not grow to infinity
+            // resets the values, which would otherwise grow to infinity
             x.fill(1.0);
         }
         if rank == 0 {

@@ -1,4 +1,4 @@
-//! A single rank without a library. Every call returns the rank's own data.
+//! The transport of a world with a single rank, which needs no library. Every call returns the rank's own data.
 
 use crate::{Error, Join, Kind, Result, Transport, join};
 

@@ -1,6 +1,5 @@
-//! State that the ranks of one machine publish in shared memory: the call that each rank is in, and a flag for ranks
-//! that have left. Reading the state needs no call of a library, so a rank that waits in a call can find out that
-//! nobody will answer.
+//! State that the ranks of one machine publish in shared memory: for each rank, the call that it is in, and a flag for
+//! having left. Reading the state needs no call of a library, so a waiting rank can find out that no rank will answer.
 
 use std::sync::atomic::{
     AtomicU64,
@@ -11,18 +10,18 @@ use std::sync::atomic::{
 #[repr(C, align(64))]
 #[derive(Default)]
 pub(crate) struct Slot {
-    /// The state of the rank; 0 for a rank that publishes nothing.
+    /// The state of the rank; 0 if the rank publishes nothing.
     state: AtomicU64,
-    /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 if there is none.
+    /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 if no call is running.
     now: AtomicU64,
-    /// Number of collective calls of all ranks that this rank has entered.
+    /// The number of calls entered by this rank that are collective over all ranks of the world.
     meetings: AtomicU64,
 }
 
 const HERE: u64 = 1;
 const LEFT: u64 = 2;
 
-/// The known activity of a rank.
+/// The activity of a rank, as published on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// The rank publishes nothing.
@@ -42,7 +41,7 @@ pub(crate) struct Board {
     ranks: Vec<usize>,
     /// The index of this rank's slot.
     own: usize,
-    /// Whether the slots cover all ranks of the world.
+    /// True if the slots cover all ranks of the world.
     pub(crate) is_whole: bool,
 }
 
@@ -57,7 +56,7 @@ impl Board {
         &self.slots[self.own]
     }
 
-    /// Counts that this rank enters a collective call of all ranks.
+    /// Counts that this rank enters a call that is collective over all ranks.
     #[inline]
     pub(crate) fn meet(&self) {
         self.own().meetings.fetch_add(1, Relaxed);
@@ -68,7 +67,7 @@ impl Board {
         self.own().now.store(now, Relaxed);
     }
 
-    /// Publishes that this rank's program is done.
+    /// Publishes that the program of this rank has ended.
     pub(crate) fn leave(&self) {
         self.own().state.store(LEFT, Release);
     }
@@ -91,7 +90,7 @@ impl Board {
         all.filter(|(k, _)| *k != self.own).map(|(_, other)| other)
     }
 
-    /// A rank that has left without entering the collective call that this rank is in, if there is one.
+    /// Returns a rank that has left without entering the collective call that this rank is in, if any.
     pub(crate) fn missed(&self) -> Option<usize> {
         let mine = self.own().meetings.load(Relaxed);
         let has_missed = |slot: &Slot| slot.state.load(Acquire) == LEFT && slot.meetings.load(Relaxed) < mine;

@@ -1,6 +1,6 @@
-//! Converts elements to bytes and back.
+//! Views elements as bytes, and reads elements from bytes.
 //!
-//! Calls take bytes, so that one method serves all dtypes. These functions view slices of numbers as bytes.
+//! The calls of a world take bytes, so that one method serves all dtypes.
 //!
 //! ```
 //! use backends_world::{Join, Kind, World, bytes};
@@ -22,7 +22,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 mod sealed {
-    /// Seals [`Item`], so that only the 15 types of this module implement it.
+    /// A private trait, so that only the 15 types of this module implement [`Item`].
     pub trait Sealed {}
 }
 
@@ -40,7 +40,7 @@ pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
     fn write(self, bytes: &mut [u8]);
 }
 
-/// An [`Item`] for which all bytes are valid values, which is every type except `bool`.
+/// An [`Item`] type for which every combination of bytes is a valid value: all types except `bool`.
 pub trait Plain: Item {}
 
 macro_rules! items {
@@ -102,21 +102,21 @@ impl Item for bool {
     }
 }
 
-/// The bytes of elements, in the byte order of this machine.
+/// Views elements as bytes, in the byte order of this machine.
 pub fn of<T: Item>(elements: &[T]) -> &[u8] {
     // SAFETY: the sealed types are numbers, or pairs of numbers of one type, without padding. The byte slice covers
     // exactly the elements.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// The bytes of elements, for writing. This is not available for bools; use [`to_vec`] for them.
+/// Views elements as mutable bytes. Bools cannot be viewed; use [`to_vec`] for bools.
 pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
     // SAFETY: the byte slice covers exactly the elements, as in `of`, and all bytes are valid values of a `Plain` type.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
 }
 
-/// Reads elements from bytes at any alignment. For bools, every byte except 0 is true. Bytes after the last whole
-/// element are ignored.
+/// Reads elements from bytes, whose address may be unaligned. For bools, every byte except 0 is true. Bytes after the
+/// last complete element are ignored.
 pub fn to_vec<T: Item>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(T::KIND.size()).map(T::read).collect()
 }

@@ -1,4 +1,4 @@
-//! Checks arguments before anything is sent, so that every transport has the same rules.
+//! Checks arguments before a call sends anything, so that all transports have the same rules.
 
 use crate::{Error, Kind, Result};
 
@@ -6,7 +6,7 @@ fn refuse<T>(call: &'static str, why: String) -> Result<T> {
     Err(Error::Argument { call, why })
 }
 
-/// Checks that a buffer holds an integral number of elements.
+/// Checks that the length of a buffer is a whole number of elements.
 pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> Result<()> {
     if buf.len().is_multiple_of(kind.size()) {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> 
     refuse(call, format!("`{name}` is rank {rank} where there are ranks 0 to {}", size - 1))
 }
 
-/// Checks that the root passes a buffer.
+/// Checks that the root passes the buffer that it must pass.
 pub(crate) fn given<T>(call: &'static str, name: &str, buf: Option<T>) -> Result<T> {
     buf.ok_or_else(|| Error::Argument { call, why: format!("the root gives no `{name}`") })
 }
@@ -74,7 +74,7 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
 /// Allocates zeros for the elements of a result; an error if there is not enough memory.
 pub(crate) fn room(call: &'static str, elements: usize, kind: Kind) -> Result<Vec<u8>> {
     let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
-    // memory is reserved first, because a failing allocation of a vector of zeros would end the process
+    // `try_reserve` comes first, because allocating a vector of zeros without enough memory would end the process
     match bytes.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok()) {
         Some(bytes) => Ok(vec![0; bytes]),
         None => refuse(call, format!("{elements} {kind} elements are more than memory can hold")),

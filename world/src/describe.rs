@@ -1,61 +1,61 @@
-//! Describes calls as text, for the comparison of calls between ranks, and for errors.
+//! Descriptions of calls as text, which ranks compare, and which errors contain.
 
 use crate::{Join, Kind};
 
-/// Text such as `3 float64`.
+/// Returns a text such as `3 float64`.
 pub(crate) fn elements(bytes: usize, kind: Kind) -> String {
     format!("{} {kind}", bytes / kind.size())
 }
 
-/// Text such as `broadcast of 3 float64 from rank 0`.
+/// Returns a text such as `broadcast of 3 float64 from rank 0`.
 pub(crate) fn broadcast(bytes: usize, kind: Kind, root: usize) -> String {
     format!("broadcast of {} from rank {root}", elements(bytes, kind))
 }
 
-/// Text such as `all_gather of [1, 2] float64`.
+/// Returns a text such as `all_gather of [1, 2] float64`.
 pub(crate) fn all_gather(counts: &[usize], kind: Kind) -> String {
     format!("all_gather of {counts:?} {kind}")
 }
 
-/// Text such as `gather of [1, 2] float64 to rank 0`.
+/// Returns a text such as `gather of [1, 2] float64 to rank 0`.
 pub(crate) fn gather(counts: &[usize], kind: Kind, root: usize) -> String {
     format!("gather of {counts:?} {kind} to rank {root}")
 }
 
-/// Text such as `scatter of [1, 2] float64 from rank 0`.
+/// Returns a text such as `scatter of [1, 2] float64 from rank 0`.
 pub(crate) fn scatter(counts: &[usize], kind: Kind, root: usize) -> String {
     format!("scatter of {counts:?} {kind} from rank {root}")
 }
 
-/// Text such as `all_to_all of float64`. It has no counts, because the counts differ between ranks.
+/// Returns a text such as `all_to_all of float64`. It has no counts, because the counts differ between ranks.
 pub(crate) fn all_to_all(kind: Kind) -> String {
     format!("all_to_all of {kind}")
 }
 
-/// Text such as `all_reduce (sum) of 3 float64`.
+/// Returns a text such as `all_reduce (sum) of 3 float64`.
 pub(crate) fn all_reduce(bytes: usize, kind: Kind, join: Join) -> String {
     format!("all_reduce ({join}) of {}", elements(bytes, kind))
 }
 
-/// Text such as `reduce (sum) of 3 float64 to rank 0`.
+/// Returns a text such as `reduce (sum) of 3 float64 to rank 0`.
 pub(crate) fn reduce(bytes: usize, kind: Kind, join: Join, root: usize) -> String {
     format!("reduce ({join}) of {} to rank {root}", elements(bytes, kind))
 }
 
-/// Text such as `reduce_scatter (sum) of [1, 2] float64`.
+/// Returns a text such as `reduce_scatter (sum) of [1, 2] float64`.
 pub(crate) fn reduce_scatter(counts: &[usize], kind: Kind, join: Join) -> String {
     format!("reduce_scatter ({join}) of {counts:?} {kind}")
 }
 
-/// Text such as `scan (sum) of 3 float64`.
+/// Returns a text such as `scan (sum) of 3 float64`.
 pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
     format!("{call} ({join}) of {}", elements(bytes, kind))
 }
 
 /// The first two ranks whose counts of an all-to-all do not match; `None` if all counts match.
 ///
-/// `to(r)` are the numbers of elements that rank `r` sends to each rank, and `from(r)` the numbers that it receives
-/// from each rank.
+/// `to(r)[s]` is the number of elements that rank `r` sends to rank `s`, and `from(r)[s]` is the number that rank `r`
+/// expects from rank `s`.
 pub(crate) fn unequal_counts<'a>(
     size: usize,
     to: impl Fn(usize) -> &'a [usize],
@@ -81,7 +81,7 @@ pub(crate) struct Unequal {
 }
 
 impl Unequal {
-    /// The error on rank `rank`.
+    /// The error that rank `rank` returns for this mismatch.
     pub(crate) fn error(&self, rank: usize) -> crate::Error {
         let sends = format!("all_to_all that sends {} elements to rank {}", self.sent, self.receiver);
         let wants = format!("all_to_all that wants {} elements of rank {}", self.wanted, self.sender);

@@ -10,15 +10,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A launcher started this process as one of several ranks, but no MPI library was found, so each process would do
-    /// all of the work.
+    /// A launcher started this process as one of several ranks, but no MPI library was found. Without an error, each
+    /// process would do all of the work.
     NoLibrary {
         /// The launcher, and the environment variable that identifies it.
         launcher: String,
         /// The libraries that were tried, each with the reason why it was rejected.
         tried: Vec<String>,
     },
-    /// The MPI library does not belong to the launcher, so that every process is a separate world.
+    /// The MPI library belongs to another family than the launcher, so that every process is a separate world of one
+    /// rank.
     Foreign {
         /// The launcher, and the environment variable that identifies it.
         launcher: String,
@@ -26,10 +27,10 @@ pub enum Error {
         started: usize,
         /// The library and its path.
         library: String,
-        /// The number of ranks that the library knows of.
+        /// The number of ranks in the world according to the library.
         size: usize,
     },
-    /// A library that must not be loaded, or whose binary interface is unknown.
+    /// The library must not be loaded, or its binary interface is unknown.
     Abi {
         /// The file of the library.
         path: String,
@@ -50,14 +51,14 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// The reduction does not exist.
+    /// The elements of this kind cannot be joined by this operation.
     NoJoin {
         /// The kind of the elements.
         kind: Kind,
-        /// The join.
+        /// The operation.
         join: Join,
     },
-    /// The call has more elements than this library can count.
+    /// The call has more elements than this MPI library can count.
     Count {
         /// The call.
         call: &'static str,
@@ -73,7 +74,7 @@ pub enum Error {
         /// The other rank.
         rank: usize,
     },
-    /// A rank that this rank waits for is gone.
+    /// This rank waits for a rank that has ended or left.
     Gone {
         /// The call that waited.
         call: &'static str,
@@ -86,7 +87,7 @@ pub enum Error {
     Deadlock {
         /// This rank's call.
         call: &'static str,
-        /// The call in which every rank is, and the rank that it waits for.
+        /// For every rank, the call that it is in, and the rank that it waits for.
         waits: String,
     },
     /// The call has exceeded the time limit.

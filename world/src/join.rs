@@ -1,10 +1,10 @@
-//! The elementwise operations of reductions. This is their only definition, which every transport uses.
+//! The elementwise operations of reductions, such as sum and maximum. All transports use these definitions.
 
 use crate::{Error, Join, Kind, Result, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The [`Join`]s as numbers, for functions that are compiled once for each join.
+/// The [`Join`]s as integers, for functions that are compiled once for each join.
 pub(crate) const SUM: u8 = Join::Sum as u8;
 pub(crate) const PROD: u8 = Join::Prod as u8;
 pub(crate) const MAX: u8 = Join::Max as u8;
@@ -14,7 +14,7 @@ pub(crate) const OR: u8 = Join::Or as u8;
 
 /// An element type that reductions can work on.
 pub(crate) trait Joined: Item {
-    /// Computes `a join b`. For joins that the kind does not have (see [`check`]), returns `b`.
+    /// Computes `a join b`. If the join does not exist for the type (see [`check`]), returns `b`.
     fn join<const J: u8>(a: Self, b: Self) -> Self;
 
     /// The identity of the join.
@@ -52,7 +52,7 @@ macro_rules! floats {
         impl Joined for $t {
             #[inline(always)]
             fn join<const J: u8>(a: $t, b: $t) -> $t {
-                // +0 counts as larger than -0, so that the result does not depend on the order of the ranks
+                // +0 counts as larger than -0, so the result does not depend on the order of the ranks
                 match J {
                     SUM => a + b,
                     PROD => a * b,
@@ -66,7 +66,7 @@ macro_rules! floats {
                     Join::Prod => $one,
                     Join::Max => <$t>::NEG_INFINITY,
                     Join::Min => <$t>::INFINITY,
-                    // -0 is the identity of sums, because adding it changes no bit, while adding +0 would change -0
+                    // the identity of sums is -0: adding -0 changes no bit of any number, while adding +0 changes -0
                     _ => -<$t>::default(),
                 }
             }
@@ -110,7 +110,7 @@ impl Joined for bool {
     }
 }
 
-/// Returns an error if the reduction does not exist.
+/// Returns an error if the join does not exist for this kind.
 pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
     let there = match (kind, join) {
         (Kind::Bool, _) => true,
@@ -121,8 +121,8 @@ pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
     if there { Ok(()) } else { Err(Error::NoJoin { kind, join }) }
 }
 
-/// Computes `into[i] = with[i] join into[i]`, where `with` comes from the lower ranks. Both have the same number of
-/// elements of type `T`.
+/// Computes `into[i] = with[i] join into[i]`, where `with` are the elements of lower ranks. Both buffers have the same
+/// number of elements of type `T`.
 pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]) {
     let size = T::KIND.size();
     for (b, a) in into.chunks_exact_mut(size).zip(with.chunks_exact(size)) {
@@ -130,7 +130,7 @@ pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]
     }
 }
 
-/// Calls a generic function with the type that belongs to a kind: `of_kind!(kind, T => f::<T>(x))`.
+/// Calls a generic function with the Rust type of a kind: `of_kind!(kind, T => f::<T>(x))`.
 macro_rules! of_kind {
     ($kind:expr, $t:ident => $call:expr) => {
         of_kind!(@arms $kind, $t, $call, Bool bool, Int8 i8, Int16 i16, Int32 i32, Int64 i64, UInt8 u8, UInt16 u16, UInt32 u32,
@@ -147,7 +147,7 @@ macro_rules! of_kind {
     };
 }
 
-/// Joins whole buffers like [`join_elements`]. The caller has checked that the reduction exists.
+/// Joins two buffers like [`join_elements`], for a kind known at run time. The caller has checked that the join exists.
 pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
     fn go<T: Joined>(with: &[u8], into: &mut [u8], join: Join) {
         match join {

@@ -1,12 +1,12 @@
-//! The kinds of elements, and the operations that join two elements.
+//! The kinds of elements, and the operations of reductions.
 
 use std::fmt;
 
-/// The kind of the elements of a buffer. The kinds are the dtypes of the table.
+/// The kind of the elements of a buffer. There is one kind for each dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// One byte, 0 or 1.
+    /// A bool: one byte, 0 or 1.
     Bool,
     /// `i8`
     Int8,
@@ -41,7 +41,7 @@ pub enum Kind {
 use Kind::*;
 
 impl Kind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in the order of their discriminants.
     pub const ALL: [Kind; 15] = [
         Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
         Complex128,
@@ -63,7 +63,7 @@ impl Kind {
         matches!(self, Float16 | BFloat16 | Float32 | Float64 | Complex64 | Complex128)
     }
 
-    /// The alignment in bytes that a C library needs to compute with elements of this kind.
+    /// The alignment in bytes that a C library requires to compute with elements of this kind.
     pub(crate) const fn align(self) -> usize {
         match self {
             Complex64 => 4,
@@ -74,7 +74,7 @@ impl Kind {
 }
 
 impl fmt::Display for Kind {
-    /// Writes the name of the dtype: `float64`.
+    /// Writes the name of the dtype, such as `float64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Bool => "bool",
@@ -100,8 +100,8 @@ impl fmt::Display for Kind {
 /// to rounding.
 ///
 /// Sums and products of integers wrap. `Max` and `Min` of floats are NaN if either operand is NaN. For bools, `Sum` and
-/// `Max` are "or", `Prod` and `Min` are "and". Complex numbers have no `Max` or `Min`; `And` and `Or` exist for bools
-/// only.
+/// `Max` are the same as `Or`, and `Prod` and `Min` are the same as `And`. Complex numbers have no `Max` or `Min`;
+/// `And` and `Or` exist for bools only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
     /// `a + b`

@@ -1,7 +1,8 @@
-//! Ranks, and the communication between them.
+//! Communication between the processes (ranks) of a parallel program.
 //!
-//! A program that runs as several processes, on one machine or many, has a *rank* in each of them. [`World`] represents
-//! all ranks together, and moves and joins elements between them. The transport is chosen when the program starts:
+//! A program that runs as several processes, on one machine or many, has a *rank* in each process. [`World`] represents
+//! all ranks together, and moves and reduces elements between the ranks. The transport is chosen when the program
+//! starts:
 //!
 //! - **MPI**, found and loaded at run time. Building needs no library, headers or C compiler.
 //! - **[`threads`]** of one process, for tests: calls are deterministic, and every mistake gives an error immediately.
@@ -27,10 +28,10 @@
 //! }
 //! ```
 //!
-//! `mpiexec -n 4 world_check` runs the program of this crate, which reports the MPI library that is found and tries
-//! every call of it.
+//! `mpiexec -n 4 world_check` runs a program of this crate that reports the MPI library that is found, and tries every
+//! call.
 //!
-//! The same program runs alone, without `mpiexec`. [`run`] ends all ranks if one fails. Environment variables:
+//! The same program runs alone, without `mpiexec`. If one rank fails, [`run`] ends all ranks. Environment variables:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -41,7 +42,8 @@
 //! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do, and MPI is then finalised |
 //!
 //! # Buffers
-//! Buffers are bytes of elements of a [`Kind`]; counts are in elements. [`bytes`] views slices as bytes.
+//! Buffers are the bytes of elements of a [`Kind`]; counts are in elements. [`bytes`] views slices of elements as
+//! bytes.
 //!
 //! ```
 //! use backends_world::{Kind, World, bytes};

@@ -4,8 +4,8 @@ use crate::{Kind, Request, Result, World, queue, watch::Call};
 
 /// A started call and its buffers. [`wait`](Pending::wait) returns its result.
 ///
-/// The call may progress only while this rank is in some call of its world. Dropping the `Pending` waits and discards
-/// the result. It does not wait while the rank unwinds, because the job is about to end.
+/// The call may progress only while this rank is in some call of its world. Dropping the `Pending` waits for the call
+/// and discards its result. On a rank that unwinds, dropping does not wait, because the job is about to end.
 #[must_use = "a call is complete when it was waited for"]
 pub struct Pending {
     world: World,
@@ -16,7 +16,7 @@ pub struct Pending {
 pub(crate) enum Work {
     /// A request of the transport.
     Request(Box<dyn Request>),
-    /// A receive of a message that this rank sends to itself, with the number of the message.
+    /// A receive of a message that this rank sends to itself; `number` identifies the message.
     Own { number: u64, buf: Vec<u8>, kind: Kind },
     /// A finished call.
     Done(Vec<u8>),
@@ -29,9 +29,12 @@ impl Pending {
         Pending { world: world.clone(), call, work }
     }
 
-    /// Waits for the call and returns its result, which is the buffer of a broadcast, reduction or receive; all parts
-    /// of an all-gather or all-to-all; this rank's part of a reduce-scatter; the sent buffer of a send; or an empty
-    /// buffer for a barrier.
+    /// Waits for the call and returns its result:
+    /// - broadcast, reduction or receive: the buffer
+    /// - all-gather or all-to-all: all parts
+    /// - reduce-scatter: this rank's part
+    /// - send: the sent buffer
+    /// - barrier: an empty buffer
     ///
     /// # Errors
     /// Errors of the blocking call with the same name.
@@ -68,10 +71,10 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // the memory of the request may still be written to, so it is never freed
+            // the library may still write to the memory of the request, so the memory is never freed
             std::mem::forget(std::mem::replace(&mut self.work, Work::Taken));
         } else {
-            // the error cannot be returned here, but the next call encounters it again
+            // `drop` cannot return the error; the next call encounters the same error again
             let _ = self.finish();
         }
     }

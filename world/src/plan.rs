@@ -1,9 +1,9 @@
-//! Predicts the messages of a program on many ranks by running one rank. The transport sends nothing, and records the
-//! data that would be sent.
+//! Predicts the messages of a program on many ranks by running one rank only. The transport sends nothing, and records
+//! the amount of data that would be sent.
 //!
-//! One of many ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by the
-//! elements that this rank sends, repeated, or, if it sends nothing, by ones for floats and zeros for other kinds. A
-//! program whose control flow depends on values may therefore behave differently from a real run.
+//! One of the simulated ranks runs the program, with its own part of the arrays. Data from other ranks are replaced: by
+//! the elements that this rank sends, repeated; or, if it sends nothing, by ones for floats and zeros for other kinds.
+//! A program whose control flow depends on values may therefore behave differently from a real run.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -13,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-/// The record of the data that one of many ranks sends; see [`World::plan`].
+/// The record of the data that one of the simulated ranks sends; see [`World::plan`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     record: Arc<Mutex<Record>>,
@@ -28,13 +28,14 @@ struct Record {
     since: Instant,
 }
 
-/// The data that one rank sends and receives.
+/// The amount of data that one rank sends and receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
     /// Number of calls.
     pub calls: u64,
-    /// Number of messages in sequence. Each takes at least the latency of a message, even if it is short.
+    /// Number of messages that must follow one another. Each takes at least the latency of a message, even if it is
+    /// short.
     pub messages: u64,
     /// Bytes that this rank sends.
     pub sent: u64,
@@ -43,8 +44,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Estimated time in seconds, if each message takes `latency` seconds, and `bandwidth` bytes per second can be sent
-    /// and received at the same time.
+    /// Estimated time in seconds if each message takes `latency` seconds, and `bandwidth` bytes per second can be sent
+    /// and, at the same time, received.
     pub fn seconds(&self, latency: f64, bandwidth: f64) -> f64 {
         self.messages as f64 * latency + self.sent.max(self.received) as f64 / bandwidth
     }
@@ -67,8 +68,8 @@ pub struct Report {
     pub size: usize,
     /// The traffic of each op, or of each call if the program calls the world directly.
     pub ops: Vec<(String, Traffic)>,
-    /// Seconds since the plan was made or reset, which is the computing time of this rank on this machine, without
-    /// messages.
+    /// Seconds since the plan was created or reset. This is the computing time of this rank on this machine, without
+    /// the time for messages.
     pub seconds: f64,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for Report {
 
 impl Plan {
     pub(crate) fn new(size: usize) -> (World, Plan) {
-        // a rank in the middle, which has neighbours on both sides
+        // runs a rank in the middle, which has neighbours on both sides
         let rank = size / 2;
         let record = Record { op: String::new(), ops: BTreeMap::new(), since: Instant::now() };
         let plan = Plan { record: Arc::new(Mutex::new(record)), rank, size };
@@ -112,7 +113,7 @@ impl Plan {
         Report { rank: self.rank, size: self.size, ops, seconds: record.since.elapsed().as_secs_f64() }
     }
 
-    /// Discards the traffic recorded so far, so that set-up can be left out.
+    /// Discards the traffic recorded so far, for example the traffic of the set-up.
     pub fn reset(&self) {
         let mut record = self.record();
         record.ops.clear();
@@ -133,15 +134,15 @@ impl Plan {
         });
     }
 
-    /// The number of steps of a call that doubles the number of reached ranks in each step.
+    /// The number of steps of a call that reaches twice as many ranks in each step.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
 }
 
-/// Fills parts with the given numbers of elements. A part is filled with `own` if that has the length of the part, and
-/// otherwise with `all`, repeated from its beginning. If `all` is empty, floats are filled with ones, and other kinds
-/// with zeros.
+/// Fills the parts of `recv` with the given numbers of elements. A part is filled with `own` if `own` has the length of
+/// the part, and otherwise with `all`, repeated from its beginning. If `all` is empty, floats are filled with ones, and
+/// other kinds with zeros.
 fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
     for len in counts.iter().map(|count| count * kind.size()) {
@@ -191,7 +192,7 @@ impl Transport for Plan {
 
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
-        // the traffic is that of a ring, in which each rank passes on the data that it has received
+        // counts the traffic of a ring, in which each rank passes on the data that it has received
         self.note_call("all_gather", self.steps(), others, others);
         fill(recv, send, send, counts, kind);
         Ok(())

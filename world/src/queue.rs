@@ -1,10 +1,10 @@
-//! Messages between two ranks that are in the memory of one process.
+//! A queue of messages between two ranks of the same process.
 
 use crate::{Error, Kind, Result, describe};
 use std::collections::BTreeMap;
 
-/// Messages that were sent but not yet received, by number. Receives are numbered too: the first receive gets the first
-/// message, independent of the order in which receives are waited for.
+/// The messages that were sent but not yet received, by number. Receives are numbered, too: the first receive gets the
+/// first message, regardless of the order in which the program waits for receives.
 #[derive(Default)]
 pub(crate) struct Queue {
     messages: BTreeMap<u64, (Kind, Vec<u8>)>,
@@ -42,7 +42,8 @@ impl Queue {
     }
 }
 
-/// Copies a message of rank `from` into the buffer of a receive; an error if its kind or length differs.
+/// Copies a message of rank `from` into the buffer of a receive. Returns an error if the message has another kind or
+/// length.
 pub(crate) fn deliver((sent_kind, sent): (Kind, Vec<u8>), buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
     if (sent_kind, sent.len()) != (kind, buf.len()) {
         return Err(another(buf.len(), kind, &describe::elements(sent.len(), sent_kind), from));
@@ -51,7 +52,7 @@ pub(crate) fn deliver((sent_kind, sent): (Kind, Vec<u8>), buf: &mut [u8], kind: 
     Ok(())
 }
 
-/// The error of a receive that gets a different message, described by `sent`.
+/// The error of a receive whose message has another kind or length; `sent` describes the message.
 pub(crate) fn another(wanted: usize, kind: Kind, sent: &str, from: usize) -> Error {
     let mine = format!("recv of {}", describe::elements(wanted, kind));
     Error::Diverged { mine, theirs: format!("send of {sent}"), rank: from }

@@ -1,4 +1,4 @@
-//! Runs a program on many ranks.
+//! `run`: runs a program on all ranks, and ends all ranks if one fails.
 
 use crate::{World, mpi, say::say, status};
 use std::{
@@ -11,9 +11,9 @@ use std::{
 
 /// Runs a program on all ranks and then ends the process. All ranks must call this function, on the main thread.
 ///
-/// If `f` succeeds on all ranks, MPI is finalised and the exit status is 0. An error or a panic of one rank is printed,
-/// with the number of the rank, and ends all ranks at once, because the others may be waiting for it. In this case the
-/// exit status is not 0.
+/// If `f` succeeds on all ranks, MPI is finalised and the exit status is 0. If a rank returns an error or panics, the
+/// message is printed with the number of the rank, and all ranks end at once, because other ranks may be waiting for
+/// this rank. In this case the exit status is not 0.
 pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
     let world = World::init().unwrap_or_else(|why| {
         mpi::say_once(&why.to_string());
@@ -34,7 +34,7 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
             world.abort(status::FAILED)
         }
         Err(why) => {
-            // a panic that no hook saw, for example a panic that was passed on from another thread
+            // this panic was not seen by the panic hook, for example because it was passed on from another thread
             if !SAID.load(Relaxed) {
                 say(&format!("{prefix}panicked: {}", text_of(&*why)));
             }
@@ -43,10 +43,10 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
     }
 }
 
-/// Whether a panic has been printed.
+/// True if a panic has been printed.
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Prints the rank's number before the message of a panic, and records that a panic was printed.
+/// Installs a panic hook that prints the rank's number before the message, and records that a panic was printed.
 fn watch_panics(rank: Option<usize>) {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -1,9 +1,9 @@
-//! Lines on stderr, which other ranks share.
+//! Prints lines on stderr, which all ranks share.
 
 use std::io::{Write, stderr};
 
-/// Prints a line with a single write. Because stderr is not buffered, parts of a line would otherwise mix with lines of
-/// other ranks. A failed write is ignored.
+/// Prints a line with a single write. Stderr is not buffered, so several writes could mix with lines of other ranks. A
+/// failed write is ignored.
 pub(crate) fn say(line: &str) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

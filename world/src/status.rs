@@ -1,11 +1,11 @@
-//! Exit statuses of ranks. 0 means that nothing failed. A launcher passes on the status of a rank that failed. However,
-//! the launcher of Open MPI 5 sometimes ends with a segmentation fault after a rank aborts, and the shell then reports
-//! 139.
+//! Exit statuses of ranks. 0 means that nothing failed. A launcher normally exits with the status of the rank that
+//! failed. However, the launcher of Open MPI 5 sometimes ends with a segmentation fault after a rank aborts, and the
+//! shell then reports 139.
 
 /// A rank returned an error ([`run`](crate::run)).
 pub const FAILED: i32 = 1;
 
-/// There is no world, because there is no library, or only a library of another family than the launcher
+/// The world could not be created: no library was found, or only a library of another family than the launcher
 /// ([`run`](crate::run)).
 pub const NOT_BEGUN: i32 = 3;
 

@@ -1,12 +1,12 @@
-//! Tagged exchanges. If ranks make the same exchange for different ops, the tags differ, so that the mistake is
-//! detected.
+//! Exchanges with tags, which detect mistakes: if two ranks make the same exchange for different ops, their tags
+//! differ.
 //!
-//! The tag precedes each part of a short message. For a long message, it is sent in a separate message before it. Both
-//! take almost no time compared with the exchange.
+//! In a short exchange, a tag precedes each part of the message. For a long exchange, the tags are sent before it in a
+//! separate message. The tags take almost no time compared with the exchange.
 
 use crate::{Error, Kind, Result, Transport};
 
-/// Maximum size of an exchange, in bytes of all parts together, for which tags are sent inside the parts.
+/// Maximum size of an exchange (all parts together, in bytes) for which each part carries a tag.
 const SHORT: usize = 8 << 10;
 
 /// Maximum size in bytes of a part of an all-to-all that carries a tag.
@@ -15,8 +15,8 @@ const SHORT_PART: usize = 4 << 10;
 /// Length of a tag in bytes.
 const LEN: usize = 32;
 
-/// The purpose of an exchange, which consists of the beginning of the op's name, and a hash of the values that must be
-/// the same on all ranks.
+/// The purpose of an exchange. It consists of the beginning of the op's name, and a hash of the values that must be the
+/// same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag([u8; LEN]);
 
@@ -81,8 +81,8 @@ impl Tag {
         Ok(())
     }
 
-    /// Exchanges like [`Transport::all_to_all`]. Short parts carry tags. Two ranks that exchange a long part, or
-    /// nothing, do not compare tags.
+    /// Exchanges like [`Transport::all_to_all`]. Short parts carry tags. Two ranks do not compare tags if they exchange
+    /// a long part or nothing.
     pub(crate) fn all_to_all(
         &self,
         transport: &dyn Transport,
@@ -94,7 +94,7 @@ impl Tag {
         // both ranks of a pair know the length of the part that they exchange
         let room = |rank: usize, count: usize| {
             let has_tag = rank != mine && count > 0 && count * size <= SHORT_PART;
-            // the unit is elements, because a tag has an integral number of elements of every kind
+            // counts in elements, because a tag is a whole number of elements of every kind
             if has_tag { LEN / size } else { 0 }
         };
         let lengths = |counts: &[usize]| -> Vec<usize> {

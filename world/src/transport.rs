@@ -5,12 +5,12 @@ use std::time::Duration;
 
 /// A communication library. The trait is object safe, because the library is chosen once, when a program starts.
 ///
-/// `World` is the only caller. It checks all arguments first: buffers hold integral numbers of elements and have the
-/// lengths given by the counts, there is one count for each rank, ranks are in range, the rank in `send` and `recv` is
-/// not this rank, and the reduction exists. It makes one call at a time on each rank. Each call does the same as the
-/// method of `World` with the same name.
+/// Only `World` calls a transport. It checks all arguments first: buffers hold integral numbers of elements and have
+/// the lengths given by the counts, there is one count for each rank, ranks are in range, the rank in `send` and `recv`
+/// is not this rank, and the reduction exists. It makes one call at a time on each rank. Each method does the same as
+/// the method of `World` with the same name.
 ///
-/// Most calls have a default body that is correct but slow, and uses the required calls.
+/// Most methods have a default body, which is correct but slow, and which uses the required methods.
 pub trait Transport: Send + Sync {
     /// The name and version of the library.
     fn name(&self) -> String;
@@ -31,19 +31,19 @@ pub trait Transport: Send + Sync {
     /// Sends a message. Not collective. Messages between two ranks arrive in the order in which they were sent.
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()>;
 
-    /// Receives a message. Not collective. A message of another kind or length is an error.
+    /// Receives a message. Not collective. Returns an error if the message has another kind or length.
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()>;
 
-    /// Ends every rank, with this exit status.
+    /// Ends all ranks with this exit status.
     fn abort(&self, code: i32) -> !;
 
-    /// Returns whether exchanges carry the [`Tag`](crate::Tag) of their purpose. The result is false for a transport
-    /// without other ranks.
+    /// Returns whether exchanges carry a [`Tag`](crate::Tag) that identifies their purpose. Returns false for a
+    /// transport without other ranks.
     fn has_tags(&self) -> bool {
         true
     }
 
-    /// Announces the op of the next calls. The default body does nothing.
+    /// Announces the op that makes the next calls. The default body does nothing.
     fn note(&self, _op: &str) {}
 
     /// Waits until all ranks have made this call.
@@ -110,7 +110,7 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Joins the buffers of the ranks before this one, in place. On rank 0 the result is the identity of the join.
+    /// Joins the buffers of the ranks before this rank, in place. On rank 0 the result is the identity of the join.
     fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
         self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
@@ -118,11 +118,11 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Starts a call that is waited for later.
+    /// Starts a call. The returned request waits for it later.
     ///
     /// The default body makes a collective call immediately, which is correct because all ranks make the same calls in
     /// the same order. A library whose `send` waits for the receiver must implement this method, so that two ranks can
-    /// send to each other. Receives are not supported by default, because they would have to be started.
+    /// send to each other. The default body does not support receives, because making them immediately would wait.
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
         let buf = match call {
             Start::Barrier => {
@@ -158,20 +158,20 @@ pub trait Transport: Send + Sync {
         Ok(Box::new(Done(buf)))
     }
 
-    /// Forms groups of ranks. Ranks that pass the same number, which is less than `size`, form one group, and a rank
-    /// that passes `None` is in no group. `members` are the ranks of this rank's group, in the order of their numbers
-    /// in the group. Collective.
+    /// Forms groups of ranks. Ranks that pass the same number, which is less than `size`, form one group; a rank that
+    /// passes `None` is in no group. `members` lists the ranks of this rank's group, in the order of their numbers in
+    /// the group. Collective.
     fn split(&self, _number: Option<usize>, _members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         Err(Error::Unsupported { call: "group", transport: self.name() })
     }
 
-    /// The number of this rank among the ranks of its machine, and the number of these ranks. Not collective.
+    /// The number of this rank among the ranks of its machine, and the number of ranks on the machine. Not collective.
     fn local(&self) -> Result<(usize, usize)> {
         Err(Error::Unsupported { call: "local_rank", transport: self.name() })
     }
 
-    /// Called from another thread when a call of this rank, `waited.call`, has exceeded the limit. The default body
-    /// prints a message, gives other ranks time to print their messages, and ends all ranks.
+    /// Handles a call of this rank, `waited.call`, that has exceeded its limit. Another thread calls this method. The
+    /// default body prints a message, gives other ranks time to print their messages, and ends all ranks.
     fn expire(&self, waited: &Waited) {
         say(&waited.to_string());
         std::thread::sleep(waited.grace);
@@ -193,11 +193,11 @@ pub struct Waited {
     pub op: Option<String>,
     /// The number of seconds that the call has waited.
     pub seconds: f64,
-    /// The time that other ranks are given to print their messages.
+    /// The time during which other ranks can print their messages.
     pub grace: Duration,
     /// The reason why the wait ends.
     pub why: String,
-    /// The exit status of all ranks.
+    /// The exit status with which all ranks end.
     pub status: i32,
 }
 
@@ -225,7 +225,7 @@ impl std::fmt::Display for Waited {
     }
 }
 
-/// A call that is started and waited for later, with its buffers. The arguments are those of the method of
+/// A call that is started now and waited for later, with its buffers. The arguments are those of the method of
 /// [`World`](crate::World) with the same name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -235,13 +235,13 @@ pub enum Start {
     Barrier,
     /// The result is the buffer of `root`.
     Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
-    /// The result consists of all parts.
+    /// The result consists of the parts of all ranks.
     AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind },
-    /// The result consists of the parts from all ranks.
+    /// The result consists of the parts that all ranks sent to this rank.
     AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, kind: Kind },
     /// The result is the joined buffer.
     AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
-    /// The result is this rank's part.
+    /// The result is this rank's part of the joined buffer.
     ReduceScatter { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
     /// The result is the sent buffer.
     Send { buf: Vec<u8>, kind: Kind, to: usize },
@@ -249,7 +249,7 @@ pub enum Start {
     Recv { buf: Vec<u8>, kind: Kind, from: usize },
 }
 
-/// A started call. Every started call is waited for, except on a rank that unwinds.
+/// A started call. The caller must wait for it, except on a rank that unwinds.
 pub trait Request: Send {
     /// Waits for the call and returns its result. `transport` is the transport that started the call.
     fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>>;
@@ -258,7 +258,7 @@ pub trait Request: Send {
     fn is_done(&mut self, transport: &dyn Transport) -> Result<bool>;
 }
 
-/// A call that has already been made.
+/// A call that `Transport::start` has already completed.
 struct Done(Vec<u8>);
 
 impl Request for Done {
@@ -271,7 +271,7 @@ impl Request for Done {
     }
 }
 
-/// Joins the first `n` parts of `all` in order. Each part has the length of `into`.
+/// Joins the first `n` parts of `all`, in order, into `into`. Each part has the length of `into`.
 pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
     let len = into.len();
     if n == 0 {

@@ -1,8 +1,8 @@
-//! Time limits, for which a thread measures the duration of calls.
+//! Time limits of calls. A separate thread measures how long calls take.
 //!
-//! A call stores one number when it begins and one when it ends. The thread measures the time by checking from time to
-//! time if the number has changed. It also reads the state that the other ranks of the machine publish, to detect that
-//! a rank has left, or that all ranks wait.
+//! A call stores a number when it begins and when it ends. The thread measures the time of a call by checking
+//! repeatedly whether this number has changed. It also reads the state that the other ranks of the machine publish, to
+//! detect that a rank has left, or that all ranks wait.
 
 use crate::{
     Error, Result, Transport,
@@ -38,7 +38,7 @@ macro_rules! calls {
                 match self { $(Call::$call => $name),* }
             }
 
-            /// Returns whether all ranks make the call.
+            /// Returns whether the call is collective, so that all ranks make it.
             pub(crate) fn is_of_all(self) -> bool {
                 !matches!(self, Call::Send | Call::Recv | Call::StartSend | Call::StartRecv)
             }
@@ -49,23 +49,23 @@ calls! {
     Barrier "barrier", Broadcast "broadcast", AllGather "all_gather", Gather "gather", Scatter "scatter", AllToAll "all_to_all",
     AllReduce "all_reduce", Reduce "reduce", ReduceScatter "reduce_scatter", Scan "scan", Exscan "exscan", Send "send", Recv "recv",
     Group "group", Agree "agree",
-    // these calls return immediately, and waiting happens in the wait for their result
+    // these calls return immediately; the program waits later, for their results
     StartBarrier "start_barrier", StartBroadcast "start_broadcast", StartAllGather "start_all_gather",
     StartAllToAll "start_all_to_all", StartAllReduce "start_all_reduce", StartReduceScatter "start_reduce_scatter",
     StartSend "start_send", StartRecv "start_recv",
 }
 
-/// Bit in the number of a call, which is set if all ranks of the world make the call.
+/// Bit in the encoding of a running call, which is set if all ranks of the world make the call.
 const MEETS: u64 = 1 << 8;
 
-/// The time that a rank continues to wait for a rank after noticing that it has left.
+/// The time that a rank continues to wait for a rank that has left.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// The time that all ranks of a world may wait while no rank computes, unless `WORLD_DEADLOCK` sets another number of
-/// seconds.
+/// The time after which a wait of all ranks of a world counts as a deadlock, unless `WORLD_DEADLOCK` sets another
+/// number of seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
-/// The time limit if none is set and the state of the other ranks is unknown.
+/// The time limit if no limit is set and the state of the other ranks is unknown.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 
 /// The current activity of a rank, and its time limit.
@@ -73,24 +73,24 @@ pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 pub(crate) struct Watch {
     /// The time limit of a call in nanoseconds; 0 for no limit.
     limit: AtomicU64,
-    /// Whether the time limit is the default.
+    /// True if the time limit is the default.
     is_default: AtomicBool,
-    /// The running call, encoded as its number on this rank, a bit for calls that all ranks make, and its `Call` in the
-    /// low byte; 0 if no call is running.
+    /// The running call, or 0 if no call is running. The low byte is the `Call`, the next bit is set for calls that all
+    /// ranks make, and the higher bits are the number of the call on this rank.
     now: AtomicU64,
-    /// The other rank of a message, plus 1; 0 if there is none.
+    /// For a message, the other rank plus 1; otherwise 0.
     peer: AtomicUsize,
-    /// The op for which calls are made, as passed to `agree`.
+    /// The op that makes the calls, as passed to `agree`.
     op: Mutex<String>,
-    /// Whether the thread has been started.
+    /// True if the measuring thread has been started.
     started: AtomicBool,
-    /// The activities of the other ranks of this machine.
+    /// The board with the activities of the other ranks of this machine.
     board: OnceLock<Arc<Board>>,
 }
 
 impl Watch {
-    /// Marks the beginning of a call, which has the number `number` on this rank. The rank makes one call at a time.
-    /// `is_of_all` is true if all ranks of the world make the call.
+    /// Marks the beginning of call number `number` of this rank. A rank makes one call at a time. `is_of_all` is true
+    /// if all ranks of the world make the call.
     #[inline]
     pub(crate) fn begin(&self, call: Call, number: u64, is_of_all: bool) {
         if is_of_all && let Some(board) = self.board.get() {
@@ -105,13 +105,13 @@ impl Watch {
         self.now.store(0, Relaxed);
     }
 
-    /// Sets the other rank of the world for the next message; `None` if it is unknown.
+    /// Sets the rank with which the next message is exchanged, as a rank of the world; `None` if it is unknown.
     #[inline]
     pub(crate) fn set_peer(&self, rank: Option<usize>) {
         self.peer.store(rank.map_or(0, |rank| rank + 1), Relaxed);
     }
 
-    /// Sets the op of the next calls.
+    /// Sets the op that makes the next calls.
     #[inline]
     pub(crate) fn note(&self, op: &str) {
         if self.started.load(Relaxed) {
@@ -121,7 +121,7 @@ impl Watch {
         }
     }
 
-    /// Sets the time limit. The first call starts the thread, which ends with the transport.
+    /// Sets the time limit. The first call of this method starts the measuring thread, which ends with the transport.
     pub(crate) fn set_limit(self: &Arc<Watch>, limit: Option<Duration>, transport: &Arc<dyn Transport>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).max(1));
         self.is_default.store(false, Relaxed);
@@ -157,8 +157,8 @@ impl Watch {
     fn run(&self, transport: &Weak<dyn Transport>) {
         let deadlock = seconds_of("WORLD_DEADLOCK").unwrap_or(DEADLOCK);
         let (mut last, mut since) = (0, Instant::now());
-        // the times since which a rank has been missing, and since which the activities of the other ranks have not
-        // changed
+        // `missed`: the time at which the thread noticed that a rank is missing; `still`: the time of the last change
+        // in the activities of the other ranks
         let (mut missed, mut doing, mut still) = (None, Vec::new(), Instant::now());
         let mut has_said = 0;
         loop {
@@ -202,7 +202,7 @@ impl Watch {
                 let is_default = self.is_default.load(Relaxed);
                 found = Some(match is_default {
                     false => ("that is the time limit".into(), status::TIMED_OUT),
-                    // a rank that computes is expected to answer
+                    // a rank that computes is expected to answer later
                     true if board.is_some_and(|board| board.is_whole) => {
                         if has_said != now {
                             let others = in_words(&doing);
@@ -223,7 +223,8 @@ impl Watch {
                 });
             }
             let Some((why, status)) = found else { continue };
-            // the transport is held only for a moment, because the thread that drops the last handle finalises MPI
+            // the transport is held only briefly, because the thread that drops the last handle of the world finalises
+            // MPI
             let Some(transport) = transport.upgrade() else { return };
             let op = self.op.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let grace = (pause * 4).max(Duration::from_millis(300));
@@ -241,7 +242,7 @@ impl Watch {
         }
     }
 
-    /// A rank that has left although the call `now` waits for it, if there is one.
+    /// Returns a rank that has left although the running call `now` waits for it, if any.
     fn absent(&self, board: &Board, now: u64) -> Option<usize> {
         if now & MEETS != 0 {
             return board.missed();
@@ -258,7 +259,7 @@ fn nobody_computes(doing: &[(usize, Doing)]) -> bool {
     doing.iter().all(|(_, doing)| matches!(doing, Doing::Left | Doing::Calls(_)))
 }
 
-/// Text such as `rank 1 is in recv, rank 2 computes`.
+/// Returns a text such as `rank 1 is in recv, rank 2 computes`.
 fn in_words(doing: &[(usize, Doing)]) -> String {
     let one = |(rank, doing): &(usize, Doing)| match doing {
         Doing::Unknown => format!("rank {rank} shows nothing"),
@@ -266,15 +267,15 @@ fn in_words(doing: &[(usize, Doing)]) -> String {
         Doing::Calls(now) => format!("rank {rank} is in {}", name_of(*now)),
         Doing::Left => format!("rank {rank} has left"),
     };
-    // if there are many ranks, only the first eight are named
+    // the text names at most eight ranks
     let some: Vec<String> = doing.iter().take(8).map(one).collect();
     some.join(", ")
 }
 
-/// The time limit that the environment sets.
+/// The time limit set by the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// The environment has no setting.
+    /// The environment sets no limit.
     Default,
     /// There is no limit.
     Never,
@@ -283,7 +284,7 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// Encodes the limit as a number, which ranks can exchange.
+    /// Encodes the limit as an integer, which ranks can exchange.
     pub(crate) fn to_number(self) -> u64 {
         match self {
             Limit::Default => 0,
@@ -313,7 +314,7 @@ fn seconds_of(name: &str) -> Option<Duration> {
     limit_of_text(&std::env::var(name).ok()?).ok()?.given()
 }
 
-/// Reads the time limit in the environment, which is `WORLD_TIMEOUT`, in seconds or `none`.
+/// Reads the time limit from the environment variable `WORLD_TIMEOUT`, which is a number of seconds or `none`.
 pub(crate) fn limit_of_environment() -> Result<Limit> {
     match std::env::var("WORLD_TIMEOUT") {
         Ok(text) => limit_of_text(&text),

@@ -1,4 +1,4 @@
-//! The ranks of a program.
+//! `World`: the ranks of a program, and the calls that communicate between them.
 
 use crate::{
     Error, Join, Kind, Result, Transport,
@@ -23,16 +23,17 @@ use std::{
 
 /// The ranks of a program, of which this process (or thread) is one. Cheap to clone.
 ///
-/// Buffers are bytes of elements of a [`Kind`], in the byte order of this machine; counts are in elements. **Every call
-/// is collective unless its documentation says otherwise**: all ranks make it, in the same order, with matching
-/// arguments, and the call may wait for all ranks. Calls of one rank from several threads run one after another.
+/// Buffers are the bytes of elements of a [`Kind`], in the byte order of this machine; counts are in elements. **Every
+/// call is collective unless its documentation says otherwise**: all ranks make the call, in the same order, with
+/// matching arguments, and the call may wait for all ranks. If several threads of one rank make calls, the calls run
+/// one after another.
 ///
 /// # Errors
 /// Every call returns [`Error::Argument`] or [`Error::NoJoin`] if its own arguments are wrong, before anything is sent.
 /// If the calls of the ranks do not match, the result depends on the transport: [`threads`](crate::threads) return
 /// [`Error::Diverged`], and MPI returns an error of the library or waits. With `WORLD_CHECK=1` every transport returns
-/// `Diverged`. After any error except those of arguments, the ranks may be at different calls. In this case end the
-/// job, like [`run`](crate::run).
+/// `Diverged`. After any error except an argument error, the ranks may be at different calls; then end the job, as
+/// [`run`](crate::run) does.
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
 
@@ -49,15 +50,15 @@ struct Inner {
     transport: Arc<dyn Transport>,
     rank: usize,
     size: usize,
-    /// Messages that this rank sends to itself, which no library has to carry. They let a program for a ring of ranks
-    /// also run on a ring of one rank.
+    /// Messages that this rank sends to itself, which are not passed to the library. They let a program for a ring of
+    /// ranks also run with a ring of one rank.
     own: Mutex<Queue>,
     state: Arc<State>,
-    /// The world that contains this group. The world lives as long as its groups.
+    /// The world that contains this group, if this is a group. A world lives as long as its groups.
     parent: Option<World>,
 }
 
-/// State of a rank that its world and all groups share.
+/// State of a rank that is shared by its world and all its groups.
 struct State {
     /// Lock that is held during a call, because libraries do not have to support calls from several threads at once.
     turn: Mutex<()>,
@@ -72,9 +73,9 @@ struct State {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Seconds in calls. Not measured if there is only one rank.
+    /// Seconds spent in calls. Not measured if there is only one rank.
     pub seconds: f64,
-    /// Bytes of the buffers that this rank passed to be sent.
+    /// Total size in bytes of the buffers that this rank passed to be sent.
     pub bytes: u64,
     /// Number of calls, including checks for the end of a call.
     pub calls: u64,
@@ -87,11 +88,11 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// The ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is found. Without launcher
-    /// and library, the world has a single rank.
+    /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
+    /// found. Without a launcher and a library, the world has a single rank.
     ///
     /// Every call returns the same world. When its last handle is dropped, MPI is finalised, which waits for all ranks,
-    /// and there is no world any more. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi) describes
+    /// and the world no longer exists. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi) describes
     /// the search for the library and the environment variables.
     ///
     /// # Errors
@@ -103,13 +104,13 @@ impl World {
         mpi::world()
     }
 
-    /// A world with a single rank, without a library.
+    /// Creates a world with a single rank, without a library.
     pub fn alone() -> World {
         World::new(Box::new(Alone))
     }
 
-    /// One rank of a simulated world with `size` ranks, at least 1. The program runs like this rank, and sends nothing.
-    /// The plan records the data that would be sent, by op.
+    /// Simulates one rank of a world with `size` ranks, at least 1. The program runs as this rank, and sends nothing.
+    /// The plan records, for each op, the amount of data that would be sent.
     ///
     /// ```
     /// use backends_world::{Join, Kind, World, bytes};
@@ -125,7 +126,7 @@ impl World {
         crate::plan::Plan::new(size.max(1))
     }
 
-    /// A world with a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
+    /// Creates a world with a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
     pub fn new(transport: Box<dyn Transport>) -> World {
         let limit = watch::limit_of_environment().unwrap_or_else(|why| {
             say(&format!("{why}: there is no time limit"));
@@ -134,7 +135,7 @@ impl World {
         World::with(transport, checks_of_environment(), limit.given())
     }
 
-    /// Like [`World::new`], with settings that all ranks have agreed on.
+    /// Like [`World::new`], with settings on which all ranks have agreed.
     pub(crate) fn with(transport: Box<dyn Transport>, check: bool, limit: Option<Duration>) -> World {
         let state = State {
             turn: Mutex::new(()),
@@ -178,8 +179,8 @@ impl World {
         self.0.transport.name()
     }
 
-    /// The number of this rank among the ranks on its machine, for choosing one of the machine's devices. Not
-    /// collective.
+    /// The number of this rank among the ranks on its machine, which can be used to choose one of the machine's
+    /// devices. Not collective.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport does not implement this call.
@@ -201,7 +202,7 @@ impl World {
         self.0.transport.abort(code)
     }
 
-    /// Statistics of the calls since the beginning, or since [`reset_spent`](World::reset_spent). Not collective.
+    /// Statistics of the calls since the program began, or since [`reset_spent`](World::reset_spent). Not collective.
     pub fn spent(&self) -> Spent {
         let state = &self.0.state;
         Spent {
@@ -220,28 +221,30 @@ impl World {
     }
 
     /// Sets the time limit of calls, beginning with the next call. `None` means no limit. The initial limit is
-    /// `WORLD_TIMEOUT`, in seconds or `none`. The limit applies to this rank, including its groups. Not collective.
+    /// `WORLD_TIMEOUT`, in seconds or `none`. The limit applies to this rank, in the world and in its groups. Not
+    /// collective.
     ///
-    /// Without a limit, MPI still ends a wait that nobody answers. A wait for a rank of the same machine that has left
-    /// ends within a few seconds. If all ranks are on one machine and all of them wait, the wait ends after 60 s
-    /// (`WORLD_DEADLOCK`). If ranks are on other machines, it ends after 30 minutes, whatever those ranks do. On one
-    /// machine, a rank that waits for a computing rank continues to wait, and prints a message after 30 minutes.
+    /// Even without a limit, MPI ends waits that no rank will answer. A wait for a rank of the same machine that has
+    /// left ends within a few seconds. If all ranks are on one machine and all of them wait, the wait ends after 60 s
+    /// (`WORLD_DEADLOCK`). If some ranks are on other machines, a wait ends after 30 minutes, whatever these ranks do.
+    /// If all ranks are on one machine, a rank that waits for a computing rank continues to wait, and prints a message
+    /// after 30 minutes.
     ///
     /// Every rank whose call exceeds the limit prints the name of the call to stderr, and then all ranks end with
     /// status [`TIMED_OUT`](crate::status::TIMED_OUT). With [`threads`](crate::threads) the call returns
     /// [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         let mut world = self;
-        // the limit is set on the outermost world, because the watching thread ends with the transport, and a group may
-        // end before its world
+        // the limit is set on the outermost world: the measuring thread ends with its transport, and a group may end
+        // before its world
         while let Some(parent) = &world.0.parent {
             world = parent;
         }
         self.0.state.watch.set_limit(limit, &world.0.transport);
     }
 
-    /// Enables or disables the comparison of calls between ranks, like `WORLD_CHECK=1`. All ranks must do this at the
-    /// same point of the program.
+    /// Enables or disables the comparison of calls between ranks, like `WORLD_CHECK=1`. All ranks must make this call
+    /// at the same point of the program.
     pub fn set_check(&self, check: bool) {
         self.0.state.check.store(check, Relaxed);
     }
@@ -255,12 +258,12 @@ impl World {
         self.0.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call of the transport. Calls run one at a time, and the thread for time limits watches them.
+    /// Makes a call of the transport. Calls run one at a time, and the measuring thread checks their time limit.
     pub(crate) fn call<R>(&self, call: Call, bytes: usize, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
     }
 
-    /// Like `call`, for a wait for a started call.
+    /// Like `call`, for waiting for a call that was started earlier.
     pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, 0, false, f)
     }
@@ -273,7 +276,7 @@ impl World {
         peer: usize,
         f: impl FnOnce(&dyn Transport) -> Result<R>,
     ) -> Result<R> {
-        // in a group, the ranks of the world that its ranks correspond to are unknown
+        // in a group, `peer` is not a rank of the world, so it is not reported
         let peer = Some(peer).filter(|_| self.0.parent.is_none());
         self.watched(call, bytes, false, |transport| {
             self.0.state.watch.set_peer(peer);
@@ -295,7 +298,7 @@ impl World {
         let number = state.calls.fetch_add(1, Relaxed);
         state.bytes.fetch_add(bytes as u64, Relaxed);
         state.watch.begin(call, number, is_of_all);
-        // for a single rank, time is not measured, because a call takes less time than reading the clock
+        // with a single rank, time is not measured, because reading the clock would take longer than the call
         let start = (self.0.size > 1).then(Instant::now);
         let result = f(&*self.0.transport);
         if let Some(start) = start {
@@ -306,10 +309,10 @@ impl World {
         result
     }
 
-    /// With `WORLD_CHECK=1`, checks by comparing a text that all ranks are about to do the same. In this case the call
-    /// is collective and costs a message to each rank; otherwise it costs nothing.
+    /// With `WORLD_CHECK=1`, compares a text between ranks, to check that all ranks are about to do the same. The call
+    /// is then collective and costs a message to each rank; otherwise it costs nothing.
     ///
-    /// `op` is the name of the operation, which is also used in messages of time limits. `what` describes the operation
+    /// `op` is the name of the operation, which messages about time limits also contain. `what` describes the operation
     /// further, and must not contain anything that differs between ranks.
     ///
     /// # Errors
@@ -330,7 +333,7 @@ impl World {
         self.0.size > 1 && self.0.state.check.load(Relaxed)
     }
 
-    /// Compares a text between ranks, if ranks compare their calls.
+    /// Compares a text between ranks, if the comparison of calls is enabled.
     fn compare(&self, text: impl FnOnce() -> String) -> Result<()> {
         if !self.checks() {
             return Ok(());
@@ -344,7 +347,7 @@ impl World {
         let mut keys = vec![0_u64; 2 * size];
         gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], Kind::UInt64)?;
         let Some(rank) = keys.chunks_exact(2).position(|other| other != key) else { return Ok(()) };
-        // all ranks have seen that the hashes differ, so they now exchange the texts
+        // all ranks have seen that the hashes differ, so all take part in the exchange of the texts
         let lengths: Vec<usize> = keys.chunks_exact(2).map(|key| key[1] as usize).collect();
         let mut texts = vec![0; lengths.iter().sum()];
         gather(mine.as_bytes(), &mut texts, &lengths, Kind::UInt8)?;
@@ -353,9 +356,9 @@ impl World {
         Err(Error::Diverged { mine, theirs, rank })
     }
 
-    /// With `WORLD_CHECK=1`, checks that the counts match for an exchange that does not use this world. `to[r]` is the
-    /// number of elements that this rank sends to rank r, and `from[r]` is the number that it expects from rank r. In
-    /// this case the call is collective; otherwise it costs nothing.
+    /// With `WORLD_CHECK=1`, checks that the counts match for an exchange that is made without this world. `to[r]` is
+    /// the number of elements that this rank sends to rank r, and `from[r]` is the number that it expects from rank r.
+    /// The call is then collective; otherwise it costs nothing.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the mismatch, on all ranks; [`Error::Argument`] unless there is one count for each
@@ -366,7 +369,7 @@ impl World {
         self.compare_counts(to, from)
     }
 
-    /// Compares the counts of an all-to-all between ranks, if ranks compare their calls.
+    /// Compares the counts of an all-to-all between ranks, if the comparison of calls is enabled.
     fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         if !self.checks() {
             return Ok(());
@@ -412,8 +415,9 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
     }
 
-    /// Like [`all_gather`](World::all_gather), with a tag for the purpose. If ranks gather for different ops, all ranks
-    /// get an error. A short message contains the tag, and a long message is sent after it.
+    /// Like [`all_gather`](World::all_gather), with a tag that identifies the purpose. If ranks gather for different
+    /// ops, all ranks get an error. For short messages the tag is part of the message; for long messages it is sent
+    /// separately.
     ///
     /// # Errors
     /// The errors of [`all_gather`](World::all_gather); [`Error::Diverged`] names the ops.
@@ -428,8 +432,8 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
     }
 
-    /// Like [`all_to_all`](World::all_to_all), with a tag for the purpose. Two ranks that exchange a short part for
-    /// different ops get an error.
+    /// Like [`all_to_all`](World::all_to_all), with a tag that identifies the purpose. If two ranks exchange a short
+    /// part for different ops, they get an error.
     ///
     /// # Errors
     /// The errors of [`all_to_all`](World::all_to_all); [`Error::Diverged`] names the ops.
@@ -453,8 +457,8 @@ impl World {
         self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), kind))
     }
 
-    /// Copies the parts of all ranks, one after another, to rank `root`. `counts` are as in
-    /// [`all_gather`](World::all_gather). `recv` is used only on the root.
+    /// Copies the parts of all ranks, one after another, to rank `root`. `counts` are the numbers of elements of the
+    /// parts, as in [`all_gather`](World::all_gather). `recv` is used only on the root.
     pub fn gather(
         &self,
         send: &[u8],
@@ -474,8 +478,8 @@ impl World {
         self.call(Call::Gather, send.len(), |transport| transport.gather(send, recv, counts, kind, root))
     }
 
-    /// Distributes the parts of `send` of rank `root`, one to each rank. `counts` are the numbers of elements of the
-    /// parts, and are the same on all ranks. `recv` has room for this rank's part. `send` is used only on the root.
+    /// Distributes the parts of `send` on rank `root`, one part to each rank. `counts` are the numbers of elements of
+    /// the parts, and are the same on all ranks. `recv` has room for this rank's part. `send` is used only on the root.
     pub fn scatter(
         &self,
         send: Option<&[u8]>,
@@ -515,8 +519,8 @@ impl World {
         check::length("all_to_all", "send", send, sum, kind)
     }
 
-    /// Joins the buffers of all ranks elementwise, in place. All ranks get the result. The library determines the order
-    /// in which floats are added.
+    /// Joins the buffers of all ranks elementwise, in place. All ranks get the result. The order in which floats are
+    /// added depends on the library.
     pub fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("all_reduce", buf, kind, join)?;
         self.compare(|| describe::all_reduce(buf.len(), kind, join))?;
@@ -560,8 +564,8 @@ impl World {
         self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, kind, join))
     }
 
-    /// Joins the buffers of the ranks before this one, in place. Rank 0 gets the identity of the join; for example,
-    /// this is 1 for products and -0 for sums of floats.
+    /// Joins the buffers of the ranks before this rank, in place. Rank 0 gets the identity of the join, for example 1
+    /// for products, and -0 for sums of floats.
     pub fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
         self.check_reduction("exscan", buf, kind, join)?;
         self.compare(|| describe::scan("exscan", buf.len(), kind, join))?;
@@ -601,7 +605,7 @@ impl World {
         self.message(Call::Recv, 0, from, |transport| transport.recv(buf, kind, from))
     }
 
-    /// The error of a receive from this rank itself if it has sent no message to itself.
+    /// The error of a receive from this rank itself, if this rank has sent no message to itself.
     pub(crate) fn nothing_of_own(&self) -> Error {
         let waits = format!("rank {} waits for a message that it has not sent to itself", self.rank());
         Error::Deadlock { call: "recv", waits }
@@ -680,8 +684,8 @@ impl World {
         self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
     }
 
-    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get this
-    /// rank's messages in the order in which the receives were started.
+    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
+    /// messages in the order in which the receives were started.
     pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
         check::rank("recv", "from", from, self.size())?;
         let buf = check::room("recv", elements, kind)?;
@@ -692,9 +696,9 @@ impl World {
         self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
     }
 
-    /// The group of ranks that pass the same color; `None` for a rank without color. The ranks in the group are
-    /// numbered by `key`, and, if keys are equal, by their rank in this world. A group is a separate world, whose
-    /// messages never mix with those of other worlds.
+    /// Forms groups of ranks with the same color. Returns the group of this rank, or `None` if `color` is `None`. The
+    /// ranks in the group are numbered by `key`, and, if keys are equal, by their rank in this world. A group is a
+    /// separate world, whose messages never mix with those of other worlds.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport has no groups.
@@ -723,7 +727,7 @@ pub(crate) fn checks_of_environment() -> bool {
     std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// The hash FNV-1a, which is the same in all processes. The hasher of std does not guarantee this.
+/// The hash FNV-1a, which is the same in all processes; std does not guarantee this for its hasher.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

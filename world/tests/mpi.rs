@@ -1,4 +1,4 @@
-//! Runs every call under real launchers, with each library, and checks how jobs end after a failure.
+//! Tests all calls under real launchers, with each MPI library, and tests the end of jobs after a failure.
 #![cfg(target_os = "linux")]
 
 mod processes;
@@ -17,11 +17,11 @@ use std::{
 /// The program that tries every call, and makes mistakes on request.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_world_check");
 
-/// The time within which a failed job must end. It ends within a second after the failure, but starting takes time,
-/// especially on a busy machine.
+/// The time within which a failed job must end. It normally ends within a second after the failure, but the start of a
+/// job takes time, especially on a busy machine.
 const SOON: Duration = Duration::from_secs(15);
 
-/// The folder with the libraries. If it does not exist, a test is skipped, or fails if `BACKENDS_REQUIRE` contains
+/// The folder with the MPI libraries. If it does not exist, tests are skipped, or fail if `BACKENDS_REQUIRE` contains
 /// `mpi`.
 fn folder() -> Option<PathBuf> {
     let folder = mpiexec::folder();
@@ -38,7 +38,7 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// Lock for running one job at a time, because waiting ranks keep processors busy.
+/// Ensures that only one job runs at a time, because waiting ranks keep processors busy.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
@@ -46,10 +46,10 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of runs of a job, which is repeated if its launcher ends with a segmentation fault. This happens to
+/// Maximum number of runs of a job. A job is repeated if its launcher ends with a segmentation fault. This happens to
 /// the launcher of Open MPI 5 in one of twelve jobs in which two ranks abort at once on a busy machine, and in one of a
-/// hundred jobs in which one rank aborts. By then the ranks have printed all their output. A fault of a rank does not
-/// end the launcher in this way.
+/// hundred jobs in which one rank aborts. By then the ranks have printed all their output. A segmentation fault of a
+/// rank does not end the launcher in this way.
 const RUNS: usize = 4;
 
 /// Runs the program, and checks that no process of the job is left.
@@ -113,7 +113,7 @@ fn all_calls_with_checks_with_short_counts_and_with_a_limit() {
     for mpi in Mpi::ALL {
         let mut command = mpiexec::mpiexec(mpi, &folder, 3);
         succeeds(&run(command.env("WORLD_CHECK", "1").env("WORLD_TIMEOUT", "100"), &[]));
-        // no call of this program has more elements than this limit; for messages, the limit is in bytes
+        // no call of this program has more elements (or bytes, for messages) than this limit
         let finished = run(mpiexec::mpiexec(mpi, &folder, 2).env("WORLD_SHORT_COUNTS", "2000000"), &[]);
         succeeds(&finished);
         has(&finished, "short counts");
@@ -145,7 +145,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
             once(&finished, "rank 2 of 3 called exit before its end");
         }
         fails(&run("abort"), 42);
-        // after a signal, the launcher determines the status
+        // after a signal, the exit status depends on the launcher
         let finished = run("kill");
         assert!(finished.status.is_some_and(|status| !status.success()) && finished.time < SOON, "{finished:?}");
         assert!(!finished.output.contains("came through"), "{}", finished.output);
@@ -176,7 +176,7 @@ fn checks_name_what_ranks_call() {
     let Some(folder) = folder() else { return };
     for mpi in Mpi::ALL {
         let run = |mistake| run(mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_CHECK", "1"), &[mistake]);
-        // of three failing ranks, the message of at least the first one must appear
+        // if three ranks fail, at least the message of the first failing rank must appear
         let one_of = |finished: &Finished, texts: &[&str]| {
             fails(finished, status::FAILED);
             assert!(
@@ -257,7 +257,7 @@ fn ranks_that_all_wait_end_without_a_limit() {
             once(&ring, &format!("rank {rank} of 3 has waited for "));
         }
         has(&ring, "s in recv, in the op roll: no rank computes (rank 0 is in recv, rank 1 is in recv)");
-        // a rank that still computes may answer later, so this situation is no deadlock
+        // a rank computes and may answer later, so this is no deadlock
         let finished = run(
             mpiexec::mpiexec(mpi, &folder, 3).env("WORLD_DEADLOCK", "0.3").env("WORLD_TIMEOUT", "none"),
             &["listen"],
@@ -279,14 +279,14 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 #[test]
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
-    // with this library, each process would be a separate world of one rank
+    // this library belongs to another family, so each process would be a separate world of one rank
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
     fails(&finished, status::NOT_BEGUN);
     once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
     has(&finished, "set WORLD_MPI to the path of the launcher's library");
-    // a library that refuses to start
+    // this library refuses to start
     let mut command = mpiexec::mpiexec(Mpi::OpenMpi, &folder, 2);
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
@@ -366,7 +366,7 @@ fn a_limit_that_is_no_number_is_an_error() {
     has(&finished, "WORLD_TIMEOUT is \"soon\"");
 }
 
-/// Returns whether this process may administer the system, which includes its networks.
+/// Returns whether this process has the capability to administer the system, which includes its networks.
 fn may_make_networks() -> bool {
     const CAP_SYS_ADMIN: u64 = 1 << 21;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -436,7 +436,7 @@ fn tests_under_a_launcher_end_well() {
 /// The environment variable that marks a process as a rank started by another test.
 const AS_RANK: &str = "BACKENDS_AS_RANK";
 
-/// Tests on several ranks share one world, independent of the threads on which the harness runs them.
+/// Tests on several ranks share one world, on whichever threads the harness runs them.
 #[test]
 fn tests_share_a_world() {
     let Some(folder) = folder() else { return };

@@ -1,4 +1,4 @@
-//! Tests every call with threads as ranks: results, wrong arguments, and mistakes of programs.
+//! Tests of worlds whose ranks are threads: results of all calls, wrong arguments, and mistakes of programs.
 
 mod calls;
 
@@ -69,7 +69,7 @@ fn ranks_that_call_different_things_are_told_so() {
         [diverged("barrier", broadcast, 2), diverged("barrier", broadcast, 2), diverged(broadcast, "barrier", 0)]
     );
 
-    // there is one call for each property on which ranks must agree
+    // one call for each property on which ranks must agree
     let ones = [1; 3];
     type Call<'a> = &'a (dyn Fn(&World, bool) -> Result<()> + Sync);
     let calls: [(&str, Call); 9] = [
@@ -121,7 +121,7 @@ fn checks_compare_texts_of_any_length() {
 
 #[test]
 fn counts_of_an_exchange_that_goes_another_way_are_compared_too() {
-    // rank 2 expects more from rank 0 than rank 0 sends
+    // rank 2 expects more elements from rank 0 than rank 0 sends
     let counts = |world: &World| {
         let more = usize::from(world.rank() == 2);
         world.agree_counts(&[1, 2, 3], &[[1, 1, 1], [2, 2, 2], [3 + more, 3, 3]][world.rank()])
@@ -153,7 +153,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
             }
             let result = world.barrier();
             seen.lock().unwrap().push(result.clone());
-            // the reported cause must not be a rank that panicked as a consequence
+            // the reported cause must not be a rank that panicked only as a consequence
             result.unwrap();
             Ok(())
         })
@@ -164,7 +164,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
 
 #[test]
 fn a_deadlock_is_found_and_named_on_every_rank() {
-    // tests a ring in which all ranks receive first, and a ring in which all send first
+    // in one ring all ranks receive first; in the other ring all ranks send first
     for (call, sends) in [("recv", false), ("send", true)] {
         let results = on_three(|world| {
             let (next, before) = ((world.rank() + 1) % 3, (world.rank() + 2) % 3);
@@ -181,7 +181,7 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
             assert!((0..3).all(|rank| waits.contains(&format!("rank {rank} in {call} for rank "))), "{waits}");
         }
     }
-    // one rank waits in another call, and all later calls fail as well
+    // one rank waits in another call; all later calls fail as well
     let results = on_three(|world| {
         if world.rank() == 0 { world.recv(&mut [0], Kind::UInt8, 1) } else { world.barrier() }.unwrap_err();
         world.barrier()
@@ -221,7 +221,7 @@ fn a_call_that_takes_longer_than_the_limit_ends() {
     let results = on_three(|world| {
         world.set_timeout(Some(Duration::from_millis(50)));
         if world.rank() == 0 {
-            // makes no call before the other ranks have given up
+            // makes no call until the other ranks have given up
             while ended.load(SeqCst) < 2 {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -297,7 +297,7 @@ fn no_rank_is_no_result() {
     assert_eq!(threads::run(0, |_| 1), []);
 }
 
-/// A transport with only the required methods, which uses another world.
+/// A transport with only the required methods, which passes calls on to another world.
 struct Least {
     over: World,
     sent: Mutex<Vec<Pending>>,

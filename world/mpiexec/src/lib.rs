@@ -1,8 +1,8 @@
-//! Runs programs under MPI, for tests. It starts the `mpiexec` of a library in a folder in such a way that nothing is
-//! left behind, and ends it if it takes too long.
+//! Runs programs under MPI, for tests. It starts the `mpiexec` of a given MPI library so that no process is left
+//! behind, and ends a job that takes too long.
 //!
-//! `cargo xtask setup` makes this folder, `mpi` in the repository, with an environment for each library: `mpi/mpich`
-//! and `mpi/openmpi`.
+//! The libraries are in the folder `mpi` of the repository, which `cargo xtask setup` creates. Each library has its own
+//! environment: `mpi/mpich` and `mpi/openmpi`.
 
 use std::{
     env, fmt, io,
@@ -43,7 +43,7 @@ impl Mpi {
         folder.join(if self == Mpi::OpenMpi { "openmpi" } else { "mpich" })
     }
 
-    /// The file of the library.
+    /// The path of the library file.
     pub fn library(self, folder: &Path) -> PathBuf {
         let name = match self {
             Mpi::Standard => "libmpi_abi.so.1",
@@ -54,19 +54,19 @@ impl Mpi {
     }
 }
 
-/// The folder with the libraries, which is `BACKENDS_MPI`, or otherwise `mpi` next to the folder of the package that
-/// cargo runs. `None` if a library is missing in it.
+/// The folder with the libraries: `BACKENDS_MPI` if set, or otherwise `mpi` next to the folder of the package that
+/// cargo runs. `None` if a library is missing.
 pub fn folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("BACKENDS_MPI").or_else(|| Some(set("CARGO_MANIFEST_DIR")?.parent()?.join("mpi")))?;
     Mpi::ALL.iter().all(|mpi| mpi.library(&folder).is_file()).then_some(folder)
 }
 
-/// `mpiexec -n ranks`, to which the caller adds the program and its arguments. The ranks communicate through the memory
-/// of this machine and open no port to other machines. Each launcher opens one port for its processes on other
-/// machines, which no setting closes. On Linux, if this process may create networks (as root), the job runs in a
-/// separate network with only a loopback interface. Settings of MPI and of ranks in this process's environment are not
-/// passed on.
+/// Returns the command `mpiexec -n ranks`, to which the caller adds the program and its arguments. The ranks
+/// communicate through the memory of this machine and open no port to other machines. Each launcher opens one port for
+/// its processes on other machines, which no setting closes. On Linux, if this process may create networks (as root),
+/// the job runs in a separate network with only a loopback interface. This process's environment variables for MPI and
+/// for ranks are not passed on.
 pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     let home = mpi.home(folder);
     let mut command = Command::new(home.join("bin/mpiexec"));
@@ -78,15 +78,15 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     }
     command.env("WORLD_MPI", mpi.library(folder));
     if mpi == Mpi::OpenMpi {
-        // the package does not know the folder in which it is installed
+        // the installed package does not know its own folder
         command.env("OPAL_PREFIX", &home);
         // in containers the only user is often root
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         command.args(["--oversubscribe", "--bind-to", "none", "--prtemca", "if_include", "lo"]);
-        // searching for networks takes a second and opens ports
+        // avoids the search for networks, which takes a second and opens ports
         command.args(["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]);
     } else {
-        // the reason is the same: searching for networks takes time and opens ports
+        // also avoids the search for networks
         command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
     }
     command.args(["-n", &ranks.to_string()]);
@@ -129,7 +129,7 @@ fn own_network() {
 pub struct Finished {
     /// The exit status; `None` if the program exceeded the limit and was killed.
     pub status: Option<ExitStatus>,
-    /// The output on both streams.
+    /// The output on stdout and stderr.
     pub output: String,
     /// The running time.
     pub time: Duration,
@@ -151,7 +151,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
         thread::spawn(move || {
             let mut part = [0; 4096];
             while let Ok(n @ 1..) = stream.read(&mut part) {
-                // after the limit, the receiver may have been dropped
+                // the receiver may have been dropped after the limit
                 let _ = sender.send(part[..n].to_vec());
             }
         });
@@ -165,7 +165,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     }
     let time = start.elapsed();
     let mut bytes = Vec::new();
-    // reads to the end of both streams, unless processes that were left behind keep them open
+    // reads to the end of stdout and stderr, unless processes that were left behind keep them open
     let last = Instant::now() + Duration::from_secs(5);
     while let Ok(part) = printed.recv_timeout(last.saturating_duration_since(Instant::now())) {
         bytes.extend(part);
@@ -184,16 +184,16 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Asks a launcher, its process group and its ranks to end, and kills the rest of the group.
+/// Asks a launcher, its process group and its ranks to end, and then kills all that remain in the group.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: `kill` takes only numbers. The child leads its group and has not been waited for, so no other process
-        // has this number.
+        // SAFETY: `kill` takes only numbers. The child leads its process group and has not been waited for, so no other
+        // group has this number.
         unsafe { libc::kill(-group, libc::SIGTERM) };
         wait(child, Duration::from_secs(3));
-        // SAFETY: `kill` takes only numbers. It is called moments later, and the system reuses a number only after all
-        // others have been used.
+        // SAFETY: `kill` takes only numbers. This call follows moments after the first, and the system reuses a process
+        // number only after all other numbers.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     let _ = child.kill();

@@ -1,5 +1,5 @@
-//! The binary interfaces of MPI libraries: the interface of the standard (since MPI-5), of MPICH, and of Open MPI. They
-//! differ only in the values of constants. These are defined here, and each comes from the library's own `mpi.h`.
+//! The binary interfaces of MPI libraries: those of the standard (since MPI-5), of MPICH, and of Open MPI. They differ
+//! only in the values of constants, which are defined here. Each value comes from the library's own `mpi.h`.
 
 use super::{
     functions::{Ptr, Word},
@@ -31,7 +31,7 @@ pub(super) struct Abi {
     pub any_tag: c_int,
     /// `MPI_ERR_TRUNCATE`
     pub truncated: c_int,
-    /// The index of the tag in the ints of a status.
+    /// The index of the tag in the status, as an array of C ints.
     pub tag: usize,
     /// The datatypes of the kinds, in the order of [`NAMED`].
     types: [Word; NAMED.len()],
@@ -56,7 +56,7 @@ const NAMED: [(Kind, &str); 12] = [
 ];
 
 impl Abi {
-    /// The interface in MPI-5, chapter "Application Binary Interface".
+    /// The interface of the MPI-5 standard, chapter "Application Binary Interface".
     fn standard() -> Abi {
         Abi {
             name: "standard",
@@ -107,7 +107,7 @@ impl Abi {
         }
     }
 
-    /// The interface of Open MPI up to 5, in which handles are addresses of objects that the library exports.
+    /// The interface of Open MPI up to version 5, whose handles are addresses of objects that the library exports.
     fn open_mpi(library: &Library) -> Result<Abi, String> {
         let at = |name: &str| {
             let name = format!("ompi_mpi_{name}\0");
@@ -139,8 +139,9 @@ impl Abi {
         })
     }
 
-    /// The interface of a library, determined from its version of the standard's interface, and the text of its
-    /// version. The file name is not used, because one package has libraries of both interfaces.
+    /// Determines the interface of a library. `standard` is the version of the standard's interface that the library
+    /// reports, and `version` is its version text. The file name is not used, because one package contains libraries of
+    /// both interfaces.
     pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
         if let Some((1, _)) = standard {
             return Ok(Abi::standard());
@@ -152,12 +153,12 @@ impl Abi {
         }
         let first = version.lines().next().unwrap_or_default();
         match family(version) {
-            // without `MPI_Abi_get_version` the library may have an older interface; MPICH 5 still has the interface of
-            // 3.1
+            // MPICH without `MPI_Abi_get_version` may have an interface older than that of 3.1, which all versions up
+            // to MPICH 5 share
             Some(Family::Mpich) if mpich_is_older(version) => {
                 Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
             }
-            // a handle is an int in the low half of a word, which has another address on big-endian machines
+            // a handle is an int in the low half of a word, and on big-endian machines the low half has another address
             Some(Family::Mpich) if cfg!(target_endian = "big") => {
                 Err("has the binary interface of MPICH, which is not supported on machines with the high byte first"
                     .into())
@@ -173,7 +174,7 @@ impl Abi {
         self.in_place as Ptr
     }
 
-    /// The datatype for moving elements. Bools and 16-bit floats move as integers of the same size.
+    /// The MPI datatype for moving elements. Bools and 16-bit floats move as integers of the same size.
     pub fn moved(&self, kind: Kind) -> Word {
         let stands_for = match kind {
             Kind::Bool => Kind::UInt8,
@@ -184,13 +185,13 @@ impl Abi {
         self.types[at.unwrap_or_default()]
     }
 
-    /// The datatype and operation of a reduction; `None` if the library does not have the reduction.
+    /// The MPI datatype and operation of a reduction; `None` if MPI does not define the reduction.
     pub fn joined(&self, kind: Kind, join: Join) -> Option<(Word, Word)> {
         let as_kind = match (kind, join) {
-            // MPI does not define maxima and minima with NaN
+            // MPI does not define the maximum and minimum of NaN
             (Kind::Float32 | Kind::Float64, Join::Max | Join::Min) => return None,
             (Kind::Bool | Kind::Float16 | Kind::BFloat16, _) | (_, Join::And | Join::Or) => return None,
-            // wrapping sums of unsigned integers have the same bits, while signed overflow is undefined in C
+            // wrapping sums have the same bits in unsigned arithmetic, while signed overflow is undefined in C
             (Kind::Int8, Join::Sum | Join::Prod) => Kind::UInt8,
             (Kind::Int16, Join::Sum | Join::Prod) => Kind::UInt16,
             (Kind::Int32, Join::Sum | Join::Prod) => Kind::UInt32,
@@ -201,7 +202,7 @@ impl Abi {
     }
 }
 
-/// The family of a library, from the text of its version.
+/// The family of a library, determined from its version text.
 pub(super) fn family(version: &str) -> Option<Family> {
     if version.starts_with("Open MPI") {
         return Some(Family::OpenMpi);
@@ -210,7 +211,7 @@ pub(super) fn family(version: &str) -> Option<Family> {
     of_mpich.iter().any(|name| version.contains(name)).then_some(Family::Mpich)
 }
 
-/// Returns whether the text is the version of an MPICH older than 3.1.
+/// Returns whether the version text is that of an MPICH older than 3.1.
 fn mpich_is_older(version: &str) -> bool {
     let Some((_, after)) = version.split_once("MPICH Version:") else { return false };
     let mut numbers =

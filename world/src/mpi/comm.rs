@@ -1,4 +1,4 @@
-//! An MPI communicator as a transport.
+//! A transport that uses an MPI communicator.
 
 use super::{
     functions::{Aint, Count, Functions, Long, Ptr, Status, Word},
@@ -12,23 +12,23 @@ use crate::{
 };
 use std::{ffi::c_int, sync::Arc};
 
-/// A communicator that only this crate uses, so that its messages never mix with messages of other code.
+/// A communicator that only this crate uses, so that its messages never mix with messages of other code in the process.
 pub(super) struct Mpi {
     session: &'static Session,
     comm: Word,
-    /// A second communicator, if there are two ranks. The ranks exchange parts on it, so that these never mix with
-    /// messages of `send`.
+    /// A second communicator, if there are exactly two ranks. The ranks exchange the parts of collective calls on it,
+    /// so that these parts never mix with messages of `send`.
     pair: Option<Word>,
     rank: usize,
     size: usize,
-    /// A number for each rank's machine, which is the smallest rank of the world on this machine.
+    /// For each rank, a number that identifies its machine: the smallest rank of the world on this machine.
     machines: Arc<[u64]>,
-    /// Whether this is the communicator of the whole world, whose end finalises MPI.
+    /// True for the communicator of the whole world: when it is dropped, MPI is finalised.
     is_world: bool,
 }
 
 impl Mpi {
-    /// The communicator of all ranks. Collective.
+    /// Creates the communicator of all ranks. Collective.
     pub fn world(session: &'static Session) -> Result<Mpi> {
         let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
         let (mut comm, mut shared) = (0, 0);
@@ -51,8 +51,8 @@ impl Mpi {
         Ok(world)
     }
 
-    /// The board on which the ranks of this machine publish their state. Collective; `None` if one of the ranks cannot
-    /// share memory.
+    /// Creates the board on which the ranks of this machine publish their state. Collective; `None` if any of these
+    /// ranks cannot share memory.
     pub fn board(&self) -> Result<Option<Arc<Board>>> {
         let (session, abi) = (self.session, &self.session.loaded.abi);
         let mut shared = 0;
@@ -71,7 +71,7 @@ impl Mpi {
         }))
     }
 
-    /// Wraps a new communicator.
+    /// Creates the transport for a new communicator.
     fn of(session: &'static Session, comm: Word, is_world: bool) -> Result<Mpi> {
         let f = &session.loaded.functions;
         let (mut rank, mut size) = (0, 0);
@@ -98,7 +98,7 @@ impl Mpi {
         self.session.loaded.long.as_ref()
     }
 
-    /// The datatype for moving elements of a kind.
+    /// The MPI datatype for moving elements of a kind.
     fn moved(&self, kind: Kind) -> Word {
         self.session.loaded.abi.moved(kind)
     }
@@ -107,7 +107,7 @@ impl Mpi {
         self.session.loaded.abi.in_place()
     }
 
-    /// Calls `f` with pieces of a buffer. Each piece has at most as many elements as the library can count.
+    /// Calls `f` with successive chunks of a buffer. Each chunk has at most as many elements as the library can count.
     fn in_pieces(&self, buf: &mut [u8], kind: Kind, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
         let piece = self.session.most.saturating_mul(kind.size());
         if buf.len() <= piece {
@@ -116,7 +116,7 @@ impl Mpi {
         buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
     }
 
-    /// The counts and start offsets of the parts, for a library with int counts.
+    /// The counts and offsets of the parts, for a library with int counts.
     fn ints(&self, call: &'static str, counts: &[usize]) -> Result<(Vec<c_int>, Vec<c_int>)> {
         ints(call, counts, self.session.most)
     }
@@ -126,7 +126,7 @@ impl Mpi {
         self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
     }
 
-    /// Checks that the received message is the expected one.
+    /// Checks that the received message has the expected kind and length.
     fn examine(&self, status: &Status, buf: &[u8], kind: Kind, from: usize) -> Result<()> {
         request::examine(self.session, status, buf.len(), kind, from)
     }
@@ -142,8 +142,8 @@ impl Mpi {
         let (datatype, other, tag) = (self.moved(kind), (1 - self.rank) as c_int, request::tag(kind));
         let (sent, come) = (count(send, kind) as c_int, count(others, kind) as c_int);
         let (from, to, mut status) = (start(send), start(others), Status([0; 64]));
-        // SAFETY: the buffers have the numbers of elements that the call passes, and the status is longer than that of
-        // any library.
+        // SAFETY: the buffers have the numbers of elements that the call passes, and the status is longer than the
+        // status of any library.
         let code = unsafe {
             (self.f().send_recv)(from, sent, datatype, other, tag, to, come, datatype, other, tag, pair, &mut status)
         };
@@ -152,7 +152,7 @@ impl Mpi {
 
     fn reduce_piece(&self, buf: Ptr, count: Count, root: usize, of: (Word, Word)) -> Result<()> {
         let (datatype, operation) = of;
-        // only the root's buffer changes
+        // only the buffer of the root changes
         let (send, recv) = if self.rank == root { (self.in_place(), buf) } else { (buf, std::ptr::null_mut()) };
         let root = root as c_int;
         // SAFETY: the buffer has `count` elements, and on ranks other than the root `recv` is ignored.
@@ -166,8 +166,8 @@ impl Mpi {
     }
 }
 
-/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the
-/// interfaces, so another address is used for it.
+/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the binary
+/// interfaces, so an empty buffer gets another address.
 pub(super) fn start(buf: &[u8]) -> Ptr {
     static SOMEWHERE: u64 = 0;
     if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
@@ -177,12 +177,13 @@ pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
     (buf.len() / kind.size()) as Count
 }
 
-/// The counts and start offsets of the parts.
+/// The counts and offsets of the parts, for a library with long counts.
 pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
     (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
 }
 
-/// Like `longs`, for a library with int counts. Returns an error if the sum of the counts exceeds `most`.
+/// The counts and offsets of the parts, for a library with int counts. Returns an error if the sum of the counts
+/// exceeds `most`.
 pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
     let sum = counts.iter().sum::<usize>();
     if sum > most {
@@ -199,7 +200,7 @@ fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `f` with the buffer, or with an aligned copy, because libraries expect aligned elements in reductions.
+/// Calls `f` with the buffer, or with an aligned copy of it, because libraries expect aligned elements in reductions.
 fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
     if buf.as_ptr().addr().is_multiple_of(kind.align()) {
         return f(buf);
@@ -220,12 +221,12 @@ macro_rules! in_place {
         aligned($buf, $kind, |buf| match $self.long() {
             Some(long) => {
                 let (buf, count) = (start(buf), count(buf, $kind));
-                // SAFETY: the buffer has `count` elements, and is the only buffer because the call is in place.
+                // SAFETY: the buffer has `count` elements, and the call uses no other buffer because it is in place.
                 let code = unsafe { (long.$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }
             None => $self.in_pieces(buf, $kind, |buf, count| {
-                // SAFETY: the buffer has `count` elements, and is the only buffer because the call is in place.
+                // SAFETY: the buffer has `count` elements, and the call uses no other buffer because it is in place.
                 let code = unsafe { ($self.f().$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }),
@@ -276,7 +277,7 @@ impl Transport for Mpi {
         }
         self.session.on_right_thread("MPI_Allgatherv")?;
         if !self.fits(counts) {
-            // broadcasts each part separately
+            // the library cannot count all elements in one call, so each part is broadcast separately
             let mut rest = recv;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at_mut(count * kind.size());
@@ -434,7 +435,7 @@ impl Transport for Mpi {
     fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         self.session.on_right_thread("MPI_Reduce_scatter")?;
         if !self.fits(counts) {
-            // reduces each part separately
+            // the library cannot count all elements in one call, so each part is reduced separately
             let mut rest = send;
             for (rank, count) in counts.iter().enumerate() {
                 let (part, after) = rest.split_at(count * kind.size());
@@ -448,7 +449,7 @@ impl Transport for Mpi {
             return Ok(());
         }
         let (datatype, operation) = self.session.reduction(kind, join)?;
-        // the send buffer is only read; it is copied if it is not aligned
+        // the send buffer cannot be changed, so it is copied if it is not aligned
         let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
         let send = if is_aligned {
             send
@@ -490,7 +491,7 @@ impl Transport for Mpi {
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Send")?;
         let (datatype, to, tag) = (self.moved(Kind::UInt8), to as c_int, request::tag(kind));
-        // a message is sent as bytes, and its tag is the kind, so that a wrong kind is detected
+        // a message is sent as bytes, with the kind as its tag, so that the receiver detects a wrong kind
         for part in buf.chunks(self.piece()).chain(buf.is_empty().then_some(buf)) {
             // SAFETY: the buffer has the number of bytes that the call passes, and they are only read.
             let code = unsafe {
@@ -511,7 +512,7 @@ impl Transport for Mpi {
             let (datatype, rank, tag) = (self.moved(Kind::UInt8), from as c_int, self.session.loaded.abi.any_tag);
             let mut status = Status([0; 64]);
             // SAFETY: the buffer has room for the number of bytes that the call passes, and the status is longer than
-            // that of any library.
+            // the status of any library.
             let code = unsafe {
                 match self.long() {
                     Some(long) => {
@@ -539,7 +540,7 @@ impl Transport for Mpi {
         let color = number.map_or(self.session.loaded.abi.undefined, |number| number as c_int);
         let place = members.iter().position(|rank| *rank == self.rank).unwrap_or(0) as c_int;
         let mut comm = 0;
-        // SAFETY: the communicator is valid, and both numbers are below its size.
+        // SAFETY: the communicator is valid, and both integers are below its size.
         let code = unsafe { (self.f().split)(self.comm, color, place, &mut comm) };
         self.session.check("MPI_Comm_split", code)?;
         if number.is_none() {
@@ -555,7 +556,7 @@ impl Transport for Mpi {
 }
 
 impl Mpi {
-    /// Length of the longest piece of a message, in bytes.
+    /// Length in bytes of the longest chunk of a message.
     fn piece(&self) -> usize {
         if self.long().is_some() { isize::MAX as usize } else { self.session.most }
     }
@@ -564,7 +565,7 @@ impl Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // the other ranks may wait for this rank, and finalising MPI would wait for them, so all ranks are aborted
+            // other ranks may wait for this rank, and finalising MPI would wait for them, so all ranks are aborted
             if self.is_world && self.size > 1 {
                 say(&format!("rank {} panicked: all ranks end", self.rank));
                 self.session.abort(status::PANICKED)

@@ -1,4 +1,4 @@
-//! The search for an MPI library.
+//! The search for an MPI library: the candidate files, in the order in which they are tried.
 
 use super::{launcher::Family, trust::Trust};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file names of libraries, where the likely family of the launcher comes first. The names only determine the order
+/// The file names of libraries, beginning with the probable family of the launcher. The names only determine the order
 /// in which files are tried.
 fn names(family: Option<Family>) -> Vec<&'static str> {
     let (standard, mpich, open_mpi, any): (&[&str], &[&str], &[&str], &[&str]) = if cfg!(windows) {
@@ -34,12 +34,12 @@ fn names(family: Option<Family>) -> Vec<&'static str> {
 pub(super) enum Candidate {
     /// An existing file.
     File(PathBuf, Trust),
-    /// A name for the system's loader.
+    /// A library name for the system's loader.
     Name(String),
 }
 
-/// The candidates, in the order in which they are tried. If `WORLD_MPI` is set to a file, a folder or a name for the
-/// system's loader, it is the only candidate.
+/// The candidates, in the order in which they are tried. If `WORLD_MPI` is set (to a file, a folder, or a name for the
+/// system's loader), no other libraries are searched.
 pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("WORLD_MPI") {
@@ -47,7 +47,7 @@ pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
         return match named.to_str() {
             Some(name) if is_name => by_name(name),
             _ if named.is_dir() => in_folder(&named, Trust::Named, family),
-            // if the file is missing, this is reported when it is tried
+            // a missing file is reported when it is tried
             _ => vec![Candidate::File(named, Trust::Named)],
         };
     }
@@ -76,8 +76,8 @@ fn in_folder(folder: &Path, trust: Trust, family: Option<Family>) -> Vec<Candida
     files.map(|file| Candidate::File(file, trust)).collect()
 }
 
-/// The library folders next to each `mpiexec` on the search path, and next to its target if it is a link. These
-/// libraries belong to the same family as the launcher. Paths relative to the working folder are skipped.
+/// The library folders next to each `mpiexec` on the search path, and next to the link's target if `mpiexec` is a link.
+/// Their libraries belong to the same family as the launcher. Relative paths are skipped.
 fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     let launcher = if cfg!(windows) { "mpiexec.exe" } else { "mpiexec" };
     let launchers = env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(launcher));
@@ -92,16 +92,17 @@ fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     folders
 }
 
-/// The candidates for a name. These are the files in the known folders of the loader, which can be examined before
-/// loading. If there are none, the candidate is the name itself, because the loader may know further folders.
+/// The candidates for a library name: the files with this name in the known folders of the loader, which can be
+/// examined before loading. If no such file exists, the candidate is the name itself, because the loader may know
+/// further folders.
 fn by_name(name: &str) -> Vec<Candidate> {
     let files = loaders_folders().into_iter().map(|folder| folder.join(name)).filter(|path| path.is_file());
     let files: Vec<Candidate> = files.map(|file| Candidate::File(file, Trust::Named)).collect();
     if files.is_empty() { vec![Candidate::Name(name.into())] } else { files }
 }
 
-/// The folders in which the system's loader looks for a bare name, as far as they are documented: `LD_LIBRARY_PATH`,
-/// the folders of its configuration, and the standard folders.
+/// The documented folders in which the system's loader searches a library name: `LD_LIBRARY_PATH`, the folders of its
+/// configuration, and the standard folders.
 fn loaders_folders() -> Vec<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! The functions of an MPI library, looked up once.
+//! The functions of an MPI library. They are looked up once, when the library is loaded.
 //!
-//! All libraries have the same functions. They differ in the type of handles, which are addresses in the binary
-//! interfaces of the standard and of Open MPI, and ints in that of MPICH. A [`Word`] holds either type, and is passed
-//! in the register in which both types are expected. Before a function writes a handle, the word is set to 0, so that
-//! an int becomes its low half ([`super::abi`] rejects machines on which this does not hold).
+//! All libraries have the same functions, but different types of handles: addresses in the binary interfaces of the
+//! standard and of Open MPI, and ints in the interface of MPICH. A [`Word`] holds either type, and is passed in the
+//! register in which a function expects its handle. Before a function writes a handle, the word is set to 0, so that an
+//! int becomes the low half of the word ([`super::abi`] rejects machines on which this does not hold).
 
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void};
@@ -16,7 +16,7 @@ pub(super) type Ptr = *mut c_void;
 pub(super) type Count = i64;
 /// A displacement, in functions whose names end in `_c`.
 pub(super) type Aint = isize;
-/// The status of a receive. It is longer than the status of any library.
+/// The status of a receive. It is longer than the status of any MPI library.
 #[repr(C, align(16))]
 pub(super) struct Status(pub [c_int; 64]);
 
@@ -25,9 +25,9 @@ type Counts = *const Count;
 type Aints = *const Aint;
 type Out = *mut c_int;
 
-/// A reduction function of this crate, for a library with int counts.
+/// The type of a reduction function of this crate, for a library with int counts.
 pub(super) type Reduce = unsafe extern "C" fn(Ptr, Ptr, *mut c_int, *mut Word);
-/// A reduction function of this crate, for a library with long counts.
+/// The type of a reduction function of this crate, for a library with long counts.
 pub(super) type LongReduce = unsafe extern "C" fn(Ptr, Ptr, *mut Count, *mut Word);
 
 macro_rules! functions {
@@ -38,7 +38,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Looks up all functions. The error is the name of the first missing function.
+            /// Looks up all functions. If a function is missing, returns its name as the error.
             fn load(library: &Library) -> Result<$table, &'static str> {
                 // SAFETY: the MPI standard defines functions with these names and types.
                 unsafe {
@@ -52,7 +52,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The functions that every library has had since MPI-3.
+    /// The functions that every library has since MPI-3.
     struct Functions {
         initialized "MPI_Initialized" (Out);
         finalized "MPI_Finalized" (Out);
@@ -100,7 +100,7 @@ functions! {
 }
 
 functions! {
-    /// The functions with long counts that libraries have had since MPI-4.
+    /// The functions with long counts, which libraries have since MPI-4.
     struct Long {
         op_create "MPI_Op_create_c" (LongReduce, c_int, *mut Word);
         get_count "MPI_Get_count_c" (*const Status, Word, *mut Count);
@@ -126,8 +126,8 @@ functions! {
     }
 }
 
-/// The functions of a library, and its functions with long counts if it has all of them. The error is the name of the
-/// first missing function.
+/// Looks up the functions of a library, and its functions with long counts if the library has all of them. If a
+/// required function is missing, returns its name as the error.
 pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
     Ok((Functions::load(library)?, Long::load(library).ok()))
 }
@@ -147,7 +147,7 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
 
 /// Returns a text that a function of the library writes into a buffer together with its length.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
-    // the buffer has the size of the longest text of any library, which is the standard's limit for the library version
+    // the buffer is as long as the longest text of any library: the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];
     let mut length = 0;
     if fill(buffer.as_mut_ptr(), &mut length) != 0 {

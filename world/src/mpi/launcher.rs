@@ -1,8 +1,8 @@
-//! The information that launchers give to the processes that they start.
+//! The launchers of parallel programs, recognised by the environment variables that they set for the started processes.
 
 use std::env;
 
-/// A family of libraries and launchers that work together.
+/// A family of MPI libraries and launchers that work together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// MPICH, Intel MPI, Cray MPICH, MVAPICH.
@@ -11,7 +11,7 @@ pub(super) enum Family {
     OpenMpi,
 }
 
-/// A launcher that started this process as one of several.
+/// The launcher that started this process as one of several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Launcher {
     /// The name of the launcher.
@@ -26,20 +26,20 @@ pub(super) struct Launcher {
     pub family: Option<Family>,
 }
 
-/// Name, environment variables of size and rank, and family of each known launcher. A launcher comes before any
-/// launcher that can start it; for example, Slurm starts the launchers of MPI libraries, one on every machine.
+/// Name, environment variables of size and rank, and family of each known launcher. A launcher precedes all launchers
+/// that can start it; for example, Slurm starts the launchers of MPI libraries, once on every machine.
 const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
     ("mpiexec of Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Some(Family::OpenMpi)),
     ("mpiexec of MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Some(Family::Mpich)),
-    // the protocol of MPICH, Intel MPI and Cray, which Slurm also implements
+    // the protocol of MPICH, Intel MPI and Cray MPI, which Slurm also implements
     ("mpiexec", "PMI_SIZE", "PMI_RANK", Some(Family::Mpich)),
     ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", None),
     ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", None),
-    // SLURM_NTASKS is not used, because a job script has it even if `srun` started nothing
+    // SLURM_NTASKS is not used, because it is also set in a job script that starts no process by `srun`
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", None),
 ];
 
-/// The launcher that started this process, if there is one.
+/// The launcher that started this process, if any.
 pub(super) fn launcher() -> Option<Launcher> {
     launcher_of(|name| env::var(name).ok())
 }

@@ -1,5 +1,5 @@
-//! The MPI library of this process, which is found, examined and loaded once. It is never unloaded, because libraries
-//! leave handlers and threads behind.
+//! Loads the MPI library of this process: it is found, examined and loaded once. It is never unloaded, because
+//! libraries leave handles and threads behind.
 
 use super::{
     abi::{self, Abi},
@@ -20,20 +20,21 @@ pub(super) struct Loaded {
     pub abi: Abi,
     /// The first line of the library's version.
     pub version: String,
-    /// The file, or the name by which the loader found the library.
+    /// The path of the file, or the name by which the loader found the library.
     pub path: String,
     family: Option<Family>,
     _library: ManuallyDrop<Library>,
 }
 
 impl Loaded {
-    /// Returns whether it is known that library and launcher belong to different families.
+    /// Returns whether the library and the launcher are known to belong to different families.
     pub fn is_foreign_to(&self, launcher: Launcher) -> bool {
         launcher.family.is_some_and(|family| self.family.is_some_and(|own| own != family))
     }
 }
 
-/// The library for this process, preferably of the launcher's family; `None` if there is no library and none is needed.
+/// Loads the library of this process, preferably of the launcher's family. Returns `None` if no library is found and
+/// none is needed.
 pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     let named = std::env::var("WORLD_MPI").ok().filter(|named| !named.is_empty());
     let family = launcher.and_then(|launcher| launcher.family);
@@ -42,7 +43,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     for candidate in tried {
         match open(&candidate) {
             Ok(loaded) if family.is_none() || named.is_some() || loaded.family == family => return Ok(Some(loaded)),
-            // a library of another family is used if there is no better one; the size of its world is checked later
+            // uses a library of another family if no better library is found; the size of its world is checked later
             Ok(loaded) => foreign = foreign.or(Some(loaded)),
             Err(Refused { path, why }) => why_not.push((path, why)),
         }
@@ -65,7 +66,7 @@ pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     }
 }
 
-/// A rejected library, and the reason.
+/// A library that was rejected, with the reason.
 struct Refused {
     path: String,
     why: String,
@@ -90,7 +91,8 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     let (functions, mut long) = functions::load(&library)
         .map_err(|name| format!("has no {name}: it is no MPI library, or one before MPI-3"))?;
     let version = functions::text(|text, length| {
-        // SAFETY: the function may be called at any time, and the buffer is longer than the version of any library.
+        // SAFETY: the function may be called at any time, and the buffer is longer than the version text of any
+        // library.
         unsafe { (functions.library_version)(text, length) }
     });
     let abi = Abi::of(&library, functions::abi_version(&library), &version)?;
@@ -103,15 +105,15 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     Ok(Loaded { functions, long, abi, version: first, path, family, _library: library })
 }
 
-/// Opens the library with its symbols hidden from other libraries.
+/// Opens the library. Its symbols are not visible to other libraries.
 #[cfg(not(windows))]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     // SAFETY: the initialisers of an MPI library have no preconditions.
     unsafe { Library::new(file) }
 }
 
-/// Opens the library. Its dependencies are searched in its own folder, the program's folder and the system's folders,
-/// not in the working folder.
+/// Opens the library. Its dependencies are searched in the library's folder, the program's folder and the system's
+/// folders, but not in the working folder.
 #[cfg(windows)]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library};
@@ -126,8 +128,8 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Reads `WORLD_SHORT_COUNTS=n`, which tests set. It disables the functions with long counts, as in libraries before
-/// MPI-4, and limits each call to `n` elements.
+/// Reads `WORLD_SHORT_COUNTS=n`, which the tests set. This variable disables the functions with long counts, as if the
+/// library were older than MPI-4, and limits each call to `n` elements.
 pub(super) fn short_counts() -> Option<usize> {
     std::env::var("WORLD_SHORT_COUNTS").ok()?.trim().parse().ok().filter(|n| *n > 0)
 }

@@ -1,8 +1,8 @@
-//! MPI, with a library that is found and loaded at run time.
+//! The MPI transport, with a library that is found and loaded at run time.
 //!
 //! # Choice of the library
-//! Libraries are searched in the order below. The first one of the launcher's family is used, or, if there is none, the
-//! first one found:
+//! Libraries are searched in the order below. The first library of the launcher's family is used. If no library of this
+//! family exists, the first library found is used:
 //!
 //! 1. `WORLD_MPI`: the path of a library, a folder that contains one, or a name for the system's loader. If it is set,
 //!    nothing else is searched. With `none`, no library is used.
@@ -11,11 +11,11 @@
 //! 3. The folders next to every `mpiexec` on the search path.
 //! 4. The folders of the system's loader.
 //!
-//! Libraries that implement the standard's binary interface (MPI-5) are used through this interface. Those of MPICH
-//! (also Intel MPI, Cray MPICH, MVAPICH) and Open MPI are used through their own interfaces. The interface is
+//! Libraries that implement the binary interface of the MPI-5 standard are used through this interface. Other versions
+//! of MPICH (also Intel MPI, Cray MPICH, MVAPICH) and Open MPI are used through their own interfaces. The interface is
 //! determined by the version that a library reports, and never by its file name.
 //!
-//! No library is loaded that another user can have written; the project's guide to security has the rules.
+//! A library that another user can have written is never loaded; the project's guide to security has the rules.
 //!
 //! # Choice of the launcher
 //! The library and `mpiexec` must belong to one family. If a launcher has started several ranks but the library knows
@@ -27,8 +27,8 @@
 //!
 //! # Finalisation
 //! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. If a rank calls `exit`
-//! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised by `exit` instead, because test
-//! harnesses end in this way. All ranks must run the same tests, one at a time (`--test-threads=1`).
+//! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised at `exit` instead, because test
+//! harnesses end by `exit`. All ranks must run the same tests, one at a time (`--test-threads=1`).
 
 mod abi;
 mod comm;
@@ -58,7 +58,7 @@ use std::{
 
 /// The world of this process.
 enum Slot {
-    /// The world was not requested yet.
+    /// The world has not been requested yet.
     Empty,
     /// A world that lives as long as its handles.
     Lent(WeakWorld),
@@ -102,8 +102,8 @@ fn begin() -> Result<World> {
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
-        // the message is printed now, because some libraries end the process below with a message that does not name
-        // the cause
+        // prints the message now, because some libraries end the process below with a message that does not name the
+        // cause
         say_once(&format!(
             "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
             loaded.version, loaded.path
@@ -130,7 +130,7 @@ fn begin() -> Result<World> {
     Ok(world)
 }
 
-/// Marks the program as done, even if handles of the world remain. From now on, `exit` is not a failure.
+/// Marks the program as done, even if handles of the world remain. From now on, `exit` is not reported as a failure.
 pub(crate) fn done() {
     session::finish_at_exit();
 }
@@ -150,7 +150,7 @@ fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
-/// Prints a text. If the launcher tells each process its rank, only one rank prints.
+/// Prints a text. If the rank of each process is known from the launcher, only rank 0 prints.
 pub(crate) fn say_once(text: &str) {
     match launcher().and_then(|launcher| launcher.rank) {
         // rank 0 prints; other ranks wait, because the launcher may end all ranks as soon as one has failed

@@ -1,4 +1,4 @@
-//! Pending MPI calls, with the memory that they use.
+//! Pending MPI calls, which own the memory that they use.
 
 use super::{
     comm::{count, ints, longs, start as start_of},
@@ -8,12 +8,12 @@ use super::{
 use crate::{Error, Kind, Request, Result, Transport, describe, queue::another, transport::Start};
 use std::{ffi::c_int, mem::ManuallyDrop};
 
-/// The tag of messages of a kind.
+/// The MPI tag of messages whose elements have this kind.
 pub(super) fn tag(kind: Kind) -> c_int {
     kind as c_int
 }
 
-/// Checks that the received message, as described by a status, is the expected one.
+/// Checks that a received message, described by `status`, is the expected one.
 pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
     let abi = &session.loaded.abi;
     let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
@@ -33,8 +33,8 @@ pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: K
     }
 }
 
-/// Memory that the library uses. It does not move, and is freed only after it is taken back. If a call never ends, the
-/// memory is never freed.
+/// Memory that the library uses during a call. It does not move, and is freed only after the call has ended. If a call
+/// never ends, its memory is never freed.
 struct Memory {
     vec: ManuallyDrop<Vec<u8>>,
     /// The offset of the first element in the vector, chosen so that the elements are aligned.
@@ -102,14 +102,14 @@ impl Counts {
     }
 }
 
-/// A call that has been started.
+/// A call that was started and may not have ended yet.
 struct Started {
     session: &'static Session,
     call: &'static str,
     request: Word,
     /// The buffer of the result.
     result: Memory,
-    /// The other buffer of the call, if there is one.
+    /// The other buffer of the call, if it has two.
     sent: Option<Memory>,
     counts: ManuallyDrop<Vec<Counts>>,
     /// For a receive, the expected kind and the sender.
@@ -118,7 +118,7 @@ struct Started {
     ended: Option<Result<()>>,
 }
 
-/// Starts a call; the caller has checked the arguments.
+/// Starts a call whose arguments the caller has checked.
 pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Result<Box<dyn Request>> {
     let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
     let long = session.loaded.long.as_ref();
@@ -126,7 +126,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     session.on_right_thread(name)?;
     let mut request = 0;
     let out = &raw mut request;
-    // without long counts, an int must be able to count the elements of a call, because a call in pieces would need
+    // without long counts, the elements of a call must fit into an int, because several smaller calls would need
     // several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
     let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
@@ -291,7 +291,8 @@ impl Request for Started {
         if self.ended.is_none() {
             self.session.on_right_thread("MPI_Wait")?;
             let mut status = Status([0; 64]);
-            // SAFETY: the request was started and has not ended, and the status is longer than that of any library.
+            // SAFETY: the request was started and has not ended, and the status is longer than the status of any
+            // library.
             let code = unsafe { (self.session.loaded.functions.wait)(&mut self.request, &mut status) };
             self.end(code, &status);
         }
@@ -307,7 +308,8 @@ impl Request for Started {
         if self.ended.is_none() {
             self.session.on_right_thread("MPI_Test")?;
             let (mut done, mut status) = (0, Status([0; 64]));
-            // SAFETY: the request was started and has not ended, and the status is longer than that of any library.
+            // SAFETY: the request was started and has not ended, and the status is longer than the status of any
+            // library.
             let code = unsafe { (self.session.loaded.functions.test)(&mut self.request, &mut done, &mut status) };
             if done != 0 || code != 0 {
                 self.end(code, &status);

@@ -1,4 +1,4 @@
-//! The lifetime of MPI in this process. MPI is initialised once, and finalised once or aborted.
+//! The lifetime of MPI in this process: MPI is initialised once, and later finalised once or aborted.
 
 use super::{
     functions::{self, Word},
@@ -20,17 +20,17 @@ use std::{
 /// The state of MPI. There is one per process.
 pub(super) struct Session {
     pub loaded: Loaded,
-    /// Whether this crate has initialised the library, and therefore must finalise it.
+    /// True if this crate has initialised the library, and therefore must finalise it.
     ours: bool,
     /// The thread that initialised MPI.
     thread: ThreadId,
-    /// Whether other threads may make calls, one at a time.
+    /// True if other threads may make calls, one at a time.
     any_thread: bool,
-    /// The maximum number of elements in a call without long counts.
+    /// The maximum number of elements of a call, for a library without long counts.
     pub most: usize,
     /// The reduction operations created so far.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
-    /// Communicators without a handle, which are to be freed.
+    /// Communicators whose handles were dropped, which must be freed later.
     left_over: Mutex<Vec<Word>>,
     /// The board on which this rank publishes that it has left.
     board: OnceLock<Arc<Board>>,
@@ -38,17 +38,17 @@ pub(super) struct Session {
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// The time after which printed text is expected to have reached the launcher.
+/// The time within which printed text is expected to reach the launcher.
 const PRINTED: Duration = Duration::from_millis(100);
 
-/// Whether all ranks are about to end. If so, the `exit` handler does nothing.
+/// True if all ranks are about to end. If so, the `exit` handler does nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this rank's part is done, so that MPI is finalised at `exit`. This is the case if the last handle was
+/// True if this rank has finished its work, so that MPI is finalised at `exit`. This happens if the last handle was
 /// dropped on a thread that may not finalise MPI, or if a handle is never dropped.
 static PARTED: AtomicBool = AtomicBool::new(false);
 
-/// This rank and the number of ranks, for the `exit` handler.
+/// The rank of this process and the number of ranks, for the `exit` handler.
 static RANK: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(1);
 
@@ -70,7 +70,7 @@ impl Session {
         }
         let ours = done == 0;
         let code = if ours {
-            // arrays are used by one thread at a time, but not always by the same thread
+            // an array is used by one thread at a time, but not always by the same thread
             let serialized = loaded.abi.serialized;
             // SAFETY: MPI is not initialised yet, and the standard allows null arguments.
             unsafe { (f.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), serialized, &mut provided) }
@@ -93,8 +93,8 @@ impl Session {
         };
         let session = SESSION.get_or_init(|| session);
         if ours {
-            // SAFETY: the handler uses nothing that is gone at exit. It is never unloaded, because it belongs to the
-            // program's own code.
+            // SAFETY: the handler uses nothing that has been dropped at exit. It is never unloaded, because it is part
+            // of the program itself.
             unsafe { libc::atexit(left) };
         }
         Ok(session)
@@ -105,7 +105,7 @@ impl Session {
         SESSION.get()
     }
 
-    /// Sets this rank and the number of ranks, once they are known.
+    /// Sets the rank of this process and the number of ranks, once they are known.
     pub fn set_rank(&self, rank: usize, size: usize) {
         RANK.store(rank, Relaxed);
         SIZE.store(size, Relaxed);
@@ -116,12 +116,12 @@ impl Session {
         let _ = self.board.set(board);
     }
 
-    /// Converts the code of a call to a result.
+    /// Converts the return code of a call to a result.
     pub fn check(&self, call: &'static str, code: c_int) -> Result<()> {
         if code == 0 { Ok(()) } else { check(&self.loaded.functions, call, code) }
     }
 
-    /// Returns whether a code means that a message was longer than the buffer of its receive.
+    /// Returns whether an error code means that a message was longer than the buffer of its receive.
     pub fn is_truncated(&self, code: c_int) -> bool {
         let mut class = 0;
         // SAFETY: the function accepts any code.
@@ -130,7 +130,7 @@ impl Session {
             && class == self.loaded.abi.truncated
     }
 
-    /// If the library allows calls on one thread only, returns an error on all other threads.
+    /// If the library allows calls only on the thread that initialised it, returns an error on all other threads.
     pub fn on_right_thread(&self, call: &'static str) -> Result<()> {
         if self.any_thread || thread::current().id() == self.thread {
             return Ok(());
@@ -139,8 +139,8 @@ impl Session {
         Err(Error::Mpi { call, message })
     }
 
-    /// The datatype and operation of a reduction, which the caller has checked. An operation that the library does not
-    /// have is created.
+    /// The MPI datatype and operation of a reduction that the caller has checked. If the library does not have the
+    /// operation, it is created.
     pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
         if let Some(own) = self.loaded.abi.joined(kind, join) {
             return Ok(own);
@@ -172,16 +172,16 @@ impl Session {
         done != 0
     }
 
-    /// Queues a communicator that will be freed later. It cannot be freed at once, because its handle may be dropped on
-    /// any thread, while another thread is in a call.
+    /// Queues a communicator that will be freed later. It cannot be freed immediately, because its handle may be
+    /// dropped on any thread, while another thread is in a call.
     pub fn leave(&self, comm: Word) {
         self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push(comm);
     }
 
-    /// Frees communicators without a handle. It may be called only where calls are allowed.
+    /// Frees the queued communicators. It may be called only when MPI calls are allowed.
     pub fn free_left_over(&self) {
         for mut comm in self.left_over.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // SAFETY: nothing else has this handle. No call is pending on it, because a pending call would keep the
+            // SAFETY: no other object has this handle. No call is pending on it, because a pending call would keep the
             // world alive.
             unsafe { (self.loaded.functions.free)(&mut comm) };
         }
@@ -200,13 +200,13 @@ impl Session {
     }
 
     fn finalize(&self) {
-        // if other ranks still wait for this rank, they see that it has left, and end all ranks
+        // other ranks that still wait for this rank see on the board that it has left, and end all ranks
         if let Some(board) = self.board.get() {
             board.leave();
         }
         if !self.is_finalized() {
-            // SAFETY: this crate initialised MPI, MPI is not finalised, and no call is running, because there is no
-            // handle left.
+            // SAFETY: this crate initialised MPI, MPI is not finalised, and no call is running, because all handles
+            // were dropped.
             unsafe { (self.loaded.functions.finalize)() };
         }
     }
@@ -215,9 +215,9 @@ impl Session {
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
         let _ = std::io::stdout().flush();
-        // launchers read output through pipes, and discard the remaining output when they are ordered to end
+        // launchers read output through pipes, and discard what they have not read when they are ordered to end
         thread::sleep(PRINTED);
-        // if the library does not end this process, it exits by itself, and launchers then end the other ranks
+        // if the library does not end this process, the process exits by itself, and launchers then end the other ranks
         let end = move || {
             thread::sleep(Duration::from_secs(1));
             // SAFETY: `_exit` ends the process without running handlers that could wait.
@@ -225,7 +225,7 @@ impl Session {
         };
         let _guard = thread::Builder::new().name("end of ranks".into()).spawn(end);
         if !self.is_finalized() {
-            // SAFETY: the library is initialised. Another thread may be in a call, but `abort` only has to notify the
+            // SAFETY: the library is initialised. Another thread may be in a call, but `abort` only needs to notify the
             // launcher.
             unsafe { (self.loaded.functions.abort)(self.loaded.abi.world, code) };
         }
@@ -245,13 +245,13 @@ fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()
     Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
 }
 
-/// Marks that `exit` is no failure from now on.
+/// From now on, `exit` is not reported as a failure.
 pub(super) fn finish_at_exit() {
     PARTED.store(true, Relaxed);
 }
 
-/// Handler that runs at `exit`. If this rank has not finalised MPI, the other ranks would otherwise wait for it, or be
-/// ended with a status of success.
+/// Handler that runs at `exit`. Without it, if this rank has not finalised MPI, the other ranks would wait for this
+/// rank, or would be ended with a status of success.
 extern "C" fn left() {
     let Some(session) = Session::get() else { return };
     if ENDING.load(Relaxed) || session.is_finalized() {

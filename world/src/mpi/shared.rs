@@ -1,10 +1,10 @@
-//! Shared memory of the processes of one machine, for the [`Board`](crate::board::Board). It is a file without a name,
-//! which the first process creates, and which the others open by its file number in the first process. If this is not
-//! possible, there is no shared memory.
+//! Shared memory of the processes of one machine, for the [`Board`](crate::board::Board). It is a file without a name:
+//! the first process creates it, and the other processes open it by its file number in the first process. If this fails
+//! on any process, no shared memory is used.
 
 use crate::{Kind, Transport, board::Slot, bytes};
 
-/// The slots of all ranks of this machine, initially all 0. Collective among these ranks.
+/// The slots of all ranks of this machine, initially all bits 0. Collective among these ranks.
 #[cfg(target_os = "linux")]
 pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     use std::{
@@ -19,7 +19,7 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
 
     let (rank, size) = (machine.rank(), machine.size());
     let len = size_of::<Slot>() * size;
-    // the slots are followed by a salt, which the others receive in a message, so that they can recognise the file
+    // a salt follows the slots; the first process also sends it in a message, so that the others can recognise the file
     let all = len + 16;
     let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
         // SAFETY: the name ends with a zero, and the call returns a descriptor or -1.
@@ -69,7 +69,7 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     mapped.map(|start| unsafe { std::slice::from_raw_parts(start, size) })
 }
 
-/// Not implemented on systems other than Linux.
+/// Shared memory is implemented only on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn slots(_: &dyn Transport) -> Option<&'static [Slot]> {
     None

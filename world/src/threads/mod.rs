@@ -1,5 +1,5 @@
-//! Ranks as threads of one process, for tests. Calls are deterministic, and a mistake immediately gives an error on
-//! every rank that waits.
+//! A transport whose ranks are threads of one process, for tests. Calls are deterministic, and a mistake immediately
+//! gives an error on every rank that waits.
 //!
 //! ```
 //! use backends_world::{Join, Kind, bytes, threads};
@@ -12,12 +12,12 @@
 //! assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
 //! ```
 //!
-//! - Every call, including [`send`](World::send), waits for its partners, even if MPI would often not wait. A program
-//!   that runs here does not depend on the buffering of a library.
-//! - Reductions join in the order of ranks, so results are always the same.
-//! - Ranks that make different calls get [`Error::Diverged`]; a rank that waits for a rank that has returned or
-//!   panicked gets [`Error::Gone`]; if all ranks wait for each other, each gets [`Error::Deadlock`], now and in all
-//!   later calls.
+//! - Every call waits for its partners, including [`send`](World::send), for which MPI often does not wait. So a
+//!   program that runs with threads does not depend on the buffering of a library.
+//! - Reductions join elements in the order of ranks, so results are always the same.
+//! - Ranks that make different calls get [`Error::Diverged`]. A rank that waits for a rank that has returned or
+//!   panicked gets [`Error::Gone`]. If all ranks wait for each other, each gets [`Error::Deadlock`], in this call and
+//!   in all later calls.
 
 mod state;
 
@@ -42,7 +42,7 @@ struct Shared {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // no thread panics while it holds the lock, and if one did, the state would still be consistent
+        // a thread never panics while it holds the lock; even if it did, the state would still be consistent
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -50,7 +50,7 @@ impl Shared {
 /// Runs `f` on `n` ranks at the same time, each in a thread. Returns the results in the order of ranks.
 ///
 /// # Panics
-/// Panics with the panic of the rank that panicked first, after all ranks have ended. Also panics if the system cannot
+/// Panics with the panic of the first rank that panicked, after all ranks have ended. Also panics if the system cannot
 /// create the threads.
 pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
     let shared = Arc::new(Shared { state: Mutex::new(State::new(n)), changed: Condvar::new() });
@@ -62,7 +62,7 @@ pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
         if ended.is_err() {
             state.panicked.get_or_insert(rank);
         }
-        // all remaining ranks may now be waiting for each other
+        // the end of this rank may leave all remaining ranks waiting for each other
         if state.deadlock.is_none() && state.ended.iter().any(Option::is_none) {
             state.deadlock = state.all_wait();
         }
@@ -92,28 +92,28 @@ pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
     ended.into_iter().map(|ended| ended.unwrap_or_else(|why| resume_unwind(why))).collect()
 }
 
-/// A thread as a rank of a world or group.
+/// The transport of one rank of a world or group.
 #[derive(Clone)]
 struct Rank {
     shared: Arc<Shared>,
     comm: usize,
     rank: usize,
     size: usize,
-    /// The rank in the world of all threads.
+    /// The index of the thread, which is its rank in the world of all threads.
     thread: usize,
 }
 
 type All = Vec<Arc<Brought>>;
 
 impl Rank {
-    /// Waits until the event of `wait` has happened. Returns the locked state, or an error with the reason.
+    /// Waits for the event described by `wait`. Returns the locked state, or an error with the reason.
     fn wait(&self, call: &'static str, wait: Wait) -> Result<MutexGuard<'_, State>> {
         let mut state = self.shared.lock();
         state.expired[self.thread] = None;
         loop {
             let standing = state.standing(wait);
-            // a deadlock takes precedence, because later events happened only because other ranks reported the deadlock
-            // first
+            // a deadlock takes precedence: events that happen after it are only consequences of the errors that it
+            // caused
             if standing == Standing::Ready && state.deadlock.is_none() {
                 state.waits[self.thread] = None;
                 return Ok(state);
@@ -142,7 +142,7 @@ impl Rank {
         }
     }
 
-    /// Enters the next meeting. Returns its number.
+    /// Enters the next meeting, without waiting for it. Returns the number of the meeting.
     fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
         let mut state = self.shared.lock();
         let comm = &mut state.comms[self.comm];
@@ -156,7 +156,8 @@ impl Rank {
         number
     }
 
-    /// Waits for all other ranks. Returns the data that they brought, if all made the same call.
+    /// Waits for all other ranks at a meeting. Returns the data that all ranks brought, if all ranks made the same
+    /// call.
     fn meet(&self, call: &'static str, number: u64) -> Result<All> {
         let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
         let meetings = &mut state.comms[self.comm].meetings;
@@ -182,7 +183,7 @@ impl Rank {
         Ok(all)
     }
 
-    /// A call to which every rank brings data. It enters the meeting and waits.
+    /// Makes a call to which every rank brings data: enters the next meeting and waits for it.
     fn gathered(&self, call: &'static str, what: String, data: &[u8]) -> Result<All> {
         let number = self.come(what, data.to_vec(), None);
         self.meet(call, number)
@@ -194,7 +195,7 @@ impl Rank {
         join_parts(&data, n, buf, kind, join);
     }
 
-    /// Copies this rank's parts of an all-to-all into `recv`.
+    /// Copies the parts that all ranks send to this rank in an all-to-all into `recv`.
     fn turn(&self, all: &All, recv: &mut [u8], kind: Kind) {
         let mut at = 0;
         for brought in all {
@@ -206,14 +207,14 @@ impl Rank {
         }
     }
 
-    /// This rank's part of data in which the parts of all ranks follow each other. `counts` are the lengths of the
-    /// parts.
+    /// Returns this rank's part of `data`, which contains the parts of all ranks one after another. `counts` are the
+    /// numbers of elements of the parts.
     fn part<'a>(&self, data: &'a [u8], counts: &[usize], kind: Kind) -> &'a [u8] {
         let start = counts[..self.rank].iter().sum::<usize>() * kind.size();
         &data[start..start + counts[self.rank] * kind.size()]
     }
 
-    /// Enqueues a message. Returns its number.
+    /// Enqueues a message to rank `to`. Returns the number of the message.
     fn put(&self, buf: Vec<u8>, kind: Kind, to: usize) -> u64 {
         let mut state = self.shared.lock();
         let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, kind);
@@ -230,12 +231,12 @@ impl Rank {
         Wait::Message { comm: self.comm, from, to: self.rank, number }
     }
 
-    /// Applies `f` to the queue of messages from a rank.
+    /// Applies `f` to the queue of messages from rank `from`.
     fn from<R>(&self, from: usize, f: impl FnOnce(&mut Queue) -> R) -> R {
         f(self.shared.lock().comms[self.comm].queues.entry((from, self.rank)).or_default())
     }
 
-    /// Waits for message `number` of a rank, and takes it.
+    /// Waits for message `number` of rank `from`, and copies it into `buf`.
     fn receive(&self, buf: &mut [u8], kind: Kind, from: usize, number: u64) -> Result<()> {
         drop(self.wait("recv", self.incoming(from, number))?);
         let message = self.from(from, |queue| queue.take(number));
@@ -335,7 +336,7 @@ impl Transport for Rank {
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
         let number = self.from(from, |queue| queue.next());
         let received = self.receive(buf, kind, from, number);
-        // a receive that failed leaves the message to the next receive
+        // if a receive fails, the next receive gets its message
         if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
             self.from(from, Queue::ask);
         }
@@ -398,7 +399,7 @@ impl Transport for Rank {
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         let Some(number) = number else { return Ok(None) };
         let mut state = self.shared.lock();
-        // all ranks have attended the meeting in which they announced their colors
+        // all ranks have met to announce their colors, so they agree on the number of this meeting
         let key = (self.comm, state.comms[self.comm].come[self.rank], number);
         let comm = match state.groups.get(&key) {
             Some(there) => *there,
@@ -422,7 +423,7 @@ impl Transport for Rank {
     }
 }
 
-/// Computes a rank's result from the data that all ranks brought.
+/// Computes the result of a rank from the data that all ranks brought to a meeting.
 type Finish = Box<dyn FnOnce(&Rank, All) -> Vec<u8> + Send>;
 
 /// A meeting that this rank has entered but not yet waited for.
@@ -450,7 +451,7 @@ struct Incoming {
 }
 
 impl Rank {
-    /// Returns whether waiting would end at once, with a result or an error.
+    /// Returns whether waiting would end immediately, with a result or an error.
     fn is_over(&self, wait: Wait) -> bool {
         let state = self.shared.lock();
         state.deadlock.is_some() || !matches!(state.standing(wait), Standing::For(_))

@@ -1,8 +1,8 @@
-//! The shared state of the ranks of one process: the event that each rank waits for, messages, and meetings.
+//! The state shared by the ranks of one process: for each rank the event that it waits for, messages, and meetings.
 //!
-//! Every collective call is a meeting: each rank brings a description of its call and its data, and continues when all
-//! ranks have entered. Every call therefore waits for all ranks, which MPI allows but does not guarantee, and mistakes
-//! in programs show in every run.
+//! Every collective call is a meeting: each rank brings its data and a description of its call, and continues when all
+//! ranks have entered. Every collective call therefore waits for all ranks, which MPI allows but does not guarantee. So
+//! mistakes in programs appear in every run.
 
 use crate::queue::Queue;
 use std::{
@@ -16,8 +16,8 @@ pub(super) struct Brought {
     pub what: String,
     /// The data of the rank.
     pub data: Vec<u8>,
-    /// The numbers of elements that the rank sends to each rank and expects from each rank, if they differ between
-    /// ranks.
+    /// The numbers of elements that the rank sends to each rank and expects from each rank, for calls in which they
+    /// differ between ranks.
     pub counts: Option<(Vec<usize>, Vec<usize>)>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Meeting {
 
 /// A world, or a group of a world.
 pub(super) struct Comm {
-    /// The threads that are the ranks of this world or group.
+    /// For each rank of this world or group, the index of its thread.
     pub members: Vec<usize>,
     pub meetings: BTreeMap<u64, Meeting>,
     /// The number of meetings that each rank has entered.
@@ -58,30 +58,31 @@ pub(super) enum Wait {
     Received { comm: usize, from: usize, to: usize, number: u64 },
 }
 
-/// The state of a wait.
+/// The status of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     /// The event has happened.
     Ready,
-    /// The event will never happen, because this rank has ended.
+    /// The event will never happen, because the given rank has ended.
     Gone(usize),
-    /// The event depends on this rank, and perhaps on other ranks.
+    /// The event depends on the given rank, and perhaps on other ranks.
     For(usize),
 }
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// The groups, by the world that they belong to, the meeting that created them, and the number of the group.
+    /// The groups. The key of a group consists of the world that it belongs to, the meeting that created it, and the
+    /// number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
-    /// Text on the way in which each thread ended, if it has ended.
+    /// For each thread that has ended, a text that describes its end.
     pub ended: Vec<Option<&'static str>>,
     /// The first thread that panicked.
     pub panicked: Option<usize>,
     /// The call that each thread is in, and the event that it waits for.
     pub waits: Vec<Option<(&'static str, Wait)>>,
-    /// The number of seconds that each thread has waited, if this exceeds its time limit.
+    /// For each thread whose wait exceeds its time limit, the number of seconds that it has waited.
     pub expired: Vec<Option<f64>>,
-    /// Text on the waits of all ranks, after a deadlock was detected.
+    /// A text that describes the waits of all ranks, once a deadlock is detected.
     pub deadlock: Option<String>,
 }
 
@@ -98,7 +99,7 @@ impl State {
         }
     }
 
-    /// The state of a wait.
+    /// The status of a wait.
     pub fn standing(&self, wait: Wait) -> Standing {
         let ended = |comm: &Comm, rank: usize| self.ended[comm.members[rank]].is_some();
         match wait {
@@ -131,7 +132,8 @@ impl State {
         }
     }
 
-    /// Text on the waits of all threads that have not ended; `None` if any of them can continue.
+    /// Returns a text that describes the waits of all threads that have not ended; `None` if any of these threads can
+    /// continue.
     pub fn all_wait(&self) -> Option<String> {
         let mut texts = Vec::new();
         for (thread, wait) in self.waits.iter().enumerate().filter(|(thread, _)| self.ended[*thread].is_none()) {

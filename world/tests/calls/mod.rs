@@ -1,4 +1,4 @@
-//! Tests every call of a world against the expected results. The tests of all transports use this module.
+//! Tests the results of every call of a world. The tests of all transports use this module.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes, bytes::Item};
 use half::{bf16, f16};
@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 /// An element type that can represent small numbers.
 trait Number: Item + PartialEq + Debug {
-    /// Converts the number to an element. For bools, odd numbers are true.
+    /// Converts a number to an element. For bools, odd numbers are true.
     fn of(n: usize) -> Self;
 }
 
@@ -28,7 +28,7 @@ numbers! {
     Complex<f32>, |n| Complex::new(n as f32, 0.0); Complex<f64>, |n| Complex::new(n as f64, 0.0);
 }
 
-/// Converts numbers to the bytes of elements.
+/// Converts numbers to elements of `T`, as bytes.
 fn numbers<T: Number>(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
     bytes::of(&of.into_iter().map(T::of).collect::<Vec<T>>()).to_vec()
 }
@@ -76,7 +76,7 @@ fn moves<T: Number>(world: &World) -> Result<()> {
         world.broadcast(&mut buf, kind, root)?;
         same::<T>(&buf, 1..6, "broadcast");
     }
-    // rank r has r elements, which are r, r + 1 and so on
+    // rank r sends r elements, with the values r, r + 1 and so on
     let counts: Vec<usize> = (0..size).collect();
     let all = || (0..size).flat_map(|r| r..2 * r);
     let mine = numbers::<T>(rank..2 * rank);
@@ -112,7 +112,7 @@ fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usi
     (send, to, from, (0..size).flat_map(|a| vec![3 * a + rank; a + 2 * rank]).collect())
 }
 
-/// Expected result of joining one number per rank.
+/// The expected result of joining one number from each rank.
 fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
     if T::KIND == Kind::Bool {
         let odd = |n: &usize| n % 2 == 1;
@@ -179,7 +179,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests messages that are completed in another order than they were started, with collectives in between.
+/// Tests pending messages that are completed in another order than they were started, with collectives in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -322,11 +322,11 @@ fn empty(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests messages between ranks: several in order, messages to the rank itself, and mismatched messages.
+/// Tests messages between ranks: several messages in order, messages of a rank to itself, and mismatched messages.
 fn ring(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    // the second length exceeds the amount that libraries buffer without a receiver
+    // with the second length, a message is longer than libraries buffer, so it needs a receiver
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
@@ -361,7 +361,7 @@ fn ring(world: &World) -> Result<()> {
         assert_eq!(buf, [message]);
     }
     assert!(matches!(world.recv(&mut buf, Kind::Int8, rank), Err(Error::Deadlock { call: "recv", .. })));
-    // mismatched messages, which have another kind or are too short or too long
+    // mismatched messages: another kind, too short, or too long
     for (kind, len, text) in [(Kind::Int32, 4, "4 uint8"), (Kind::UInt8, 5, "4 uint8"), (Kind::UInt8, 3, "")] {
         let sending = world.start_send(vec![0; 4], Kind::UInt8, next)?;
         let error = world.recv(&mut vec![0; len], kind, before).unwrap_err();
@@ -375,7 +375,7 @@ fn ring(world: &World) -> Result<()> {
 
 fn groups(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
-    // one group for odd and one for even ranks, in reverse order; colors may be arbitrarily large
+    // one group for odd and one for even ranks, each in reverse order; a color may be any `usize`
     let color = usize::MAX - rank % 2;
     let group = world.group(Some(color), -(rank as i64))?.unwrap();
     let members: Vec<usize> = (0..size).rev().filter(|other| other % 2 == rank % 2).collect();
@@ -400,7 +400,7 @@ fn groups(world: &World) -> Result<()> {
             message.wait()?;
         }
     }
-    // a group within a group, which leaves out some ranks and lives longer than the outer groups
+    // a group within a group; it leaves out some ranks and lives longer than the outer groups
     let some = group.group((group.rank() == 0).then_some(3), 0)?;
     assert_eq!(some.is_some(), group.rank() == 0);
     drop((group, twin));
@@ -415,7 +415,7 @@ fn groups(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests arguments that every transport rejects with the same error, on this rank only and without a message.
+/// Tests arguments that every transport rejects with the same error, on this rank only and without sending a message.
 pub fn wrong_arguments(world: &World) {
     let (rank, size) = (world.rank(), world.size());
     let (float, sum) = (Kind::Float64, Join::Sum);

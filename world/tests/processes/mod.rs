@@ -1,4 +1,4 @@
-//! Finds the remaining processes of a job, and the ports that they listen on, from `/proc` on Linux.
+//! Finds remaining processes of a job, and the ports on which they listen, by reading `/proc` on Linux.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use std::{
 pub struct Job(String);
 
 impl Job {
-    /// Adds a mark to the processes that a command starts.
+    /// Marks the processes that a command starts.
     pub fn of(command: &mut Command) -> Job {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
@@ -22,7 +22,7 @@ impl Job {
         Job(format!("BACKENDS_JOB={mark}"))
     }
 
-    /// The processes of the job, by process number and program.
+    /// The process number and program name of each process of the job.
     fn processes(&self) -> Vec<(u32, String)> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -60,7 +60,7 @@ impl Job {
         }
     }
 
-    /// Kills a process of a program after it has run for a while. Returns whether there was such a process.
+    /// Kills one process of a program after it has run for a while. Returns whether a process was found.
     pub fn kill_a_rank(&self, program: &str) -> bool {
         let ranks = self.ranks(program, 3);
         thread::sleep(Duration::from_millis(500));
@@ -68,15 +68,15 @@ impl Job {
         Command::new("kill").args(["-KILL", &rank.to_string()]).status().is_ok_and(|status| status.success())
     }
 
-    /// The network interfaces that a process of a program can see.
+    /// The network interfaces visible to a process of a program.
     pub fn interfaces(&self, program: &str) -> Vec<String> {
         let Some(rank) = self.ranks(program, 1).first().copied() else { return Vec::new() };
         let text = fs::read_to_string(format!("/proc/{rank}/net/dev")).unwrap_or_default();
         text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
     }
 
-    /// The number of processes of a program after it has run for a while, and the open ports of the job, without
-    /// loopback addresses and ports of the process `except`.
+    /// Returns the number of processes of a program after it has run for a while, and the open ports of the job.
+    /// Loopback addresses and the ports of the process `except` are left out.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
         thread::sleep(Duration::from_millis(700));
@@ -88,13 +88,13 @@ impl Job {
         };
         let (excepted, others): (Vec<_>, Vec<_>) = self.processes().into_iter().partition(|(_, name)| name == except);
         let mut sockets: BTreeSet<String> = others.into_iter().flat_map(|(number, _)| sockets_of(number)).collect();
-        // the ranks inherit the sockets of the process `except`
+        // the ranks inherit the sockets of the process `except`, so these are left out
         for socket in excepted.into_iter().flat_map(|(number, _)| sockets_of(number)) {
             sockets.remove(&socket);
         }
         let mut open = Vec::new();
         for table in ["tcp", "tcp6", "udp", "udp6"] {
-            // reads the tables of the ranks' network
+            // reads the socket tables of the ranks' network
             let Some(rank) = ranks.first() else { break };
             let text = fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap_or_default();
             for line in text.lines().skip(1) {

@@ -1,5 +1,5 @@
-//! Checks that a library file on Linux is complete. The loader maps the lengths in the headers, and if the file is
-//! shorter, the process ends with SIGBUS at the first access beyond its end.
+//! Checks that a library file on Linux is complete. The loader maps the lengths that the headers declare. If the file
+//! is shorter, the process ends with SIGBUS at the first access beyond the end of the file.
 
 use std::{
     fs::File,
@@ -7,12 +7,12 @@ use std::{
     path::Path,
 };
 
-/// Lengths in bytes of the header of a 64-bit ELF file and of a program header.
+/// Lengths in bytes of the header of a 64-bit ELF file and of each program header.
 const HEADER: usize = 64;
 const PROGRAM: usize = 56;
 
-/// Compares the library's headers with the length of its file. Systems with other library formats check lengths
-/// themselves, so every file passes there.
+/// Compares the lengths that the library's headers declare with the length of the file. On systems with other library
+/// formats, the loader checks lengths itself, so every file passes.
 pub(super) fn check(library: &Path) -> Result<(), String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(());
@@ -40,7 +40,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<(), Strin
     }
     let (programs, sections) = (long(&header, 32), long(&header, 40));
     let [program_size, count, section_size, section_count] = [54, 56, 58, 60].map(|at| short(&header, at));
-    // the count 0 means that the first section holds the actual count
+    // a section count of 0 means that the first section header holds the actual count
     holds(sections, u64::from(section_size) * u64::from(section_count.max(1)), "section table")?;
     if usize::from(program_size) != PROGRAM {
         return Err("has program headers of another size".into());
@@ -52,7 +52,8 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<(), Strin
     table.chunks_exact(PROGRAM).try_for_each(|segment| holds(long(segment, 8), long(segment, 32), "segment"))
 }
 
-/// Reads a number in the byte order of this machine, which the header check has confirmed.
+/// Reads an integer in the byte order of this machine. The header check has confirmed that the file has this byte
+/// order.
 fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i]))
 }
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn wherever_a_library_is_cut_it_is_refused() {
-        // this program has all parts that a library has
+        // an executable has the same headers as a library, so this program serves as the test file
         let program = std::env::current_exe().unwrap();
         check(&program).unwrap();
         let whole = std::fs::read(program).unwrap();

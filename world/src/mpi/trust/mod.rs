@@ -1,5 +1,5 @@
-//! Rules for the files that may be loaded. A file is rejected if another user can have written it, or if it is shorter
-//! than its headers say, which would end the process. docs/security.md has the reasons.
+//! Rules for the library files that may be loaded. A file is rejected if another user can have written it, or if it is
+//! shorter than its headers declare, which would end the process. docs/security.md has the reasons.
 
 mod elf;
 #[cfg(unix)]
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// The origin of the path of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The user named the path, or it is in a folder of the system's loader. A path that every user can write is still
-    /// rejected.
+    /// The user named the path, or it is in a folder of the system's loader. It is still rejected if every user can
+    /// write it.
     Named,
     /// A search found the path. Only this user and the administrator may be able to write it.
     Found,
@@ -27,8 +27,8 @@ pub(super) fn check(library: &Path, trust: Trust) -> Result<PathBuf, String> {
 #[cfg(unix)]
 use owners::check as place;
 
-/// Returns the path without links, and checks nothing, because on other systems the system's rules protect a user's
-/// folders.
+/// Returns the path with all links resolved, without a check: on non-Unix systems, the system's rules protect the
+/// folders of a user.
 #[cfg(not(unix))]
 fn place(library: &Path, _: Trust) -> Result<PathBuf, String> {
     library.canonicalize().map_err(|why| format!("{}: {why}", library.display()))

@@ -1,4 +1,4 @@
-//! Checks which users can have written a file, on Unix systems.
+//! Checks, on Unix systems, which users can have written a file.
 
 use super::Trust;
 use std::{
@@ -14,9 +14,9 @@ const MOST_LINKS: usize = 40;
 /// The sticky bit. In a folder with this bit, such as `/tmp`, entries can be replaced only by their owners.
 const STICKY: u32 = 0o1000;
 
-/// Checks every folder, link and file of the path, beginning at the root folder. Returns the path without links. If the
-/// check succeeds, nobody else can change any part of the path, so a later use of the path finds the file that was
-/// checked.
+/// Checks every folder, link and file of the path, beginning at the root folder. Returns the path with all links
+/// resolved. If the check succeeds, no other user can change any component of the path, so a later use of the path
+/// finds the file that was checked.
 pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let (mut at, mut rest, mut links) = (PathBuf::from("/"), parts(&path), 0);
@@ -42,8 +42,8 @@ pub(super) fn check(path: &Path, trust: Trust) -> Result<PathBuf, String> {
             rest.extend(parts(&target));
             continue;
         }
-        // a folder on the way may be writable by all users if only owners can replace its entries, because the entry is
-        // checked next
+        // a parent folder may be writable by all users if only owners can replace its entries, because the next entry
+        // is checked as well
         let is_on_the_way = entry.is_dir() && entry.mode() & STICKY != 0 && !rest.is_empty();
         if !is_on_the_way {
             writers(&entry, trust).map_err(refuse)?;
@@ -62,16 +62,16 @@ fn parts(path: &Path) -> Vec<OsString> {
     path.components().rev().filter_map(part).collect()
 }
 
-/// Checks that the owner is this user or the administrator. A path that the user named needs this check only if other
-/// users can write the folder too.
+/// Checks that the owner is this user or the administrator. For a path that the user named, this check is needed only
+/// if other users can write to the folder.
 fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), String> {
     if trust == Trust::Named && !among_others {
         return Ok(());
     }
     let me = this_user();
-    // the owner of the root folder is the administrator, who is not user 0 in some containers. In such a container,
-    // files of users that it does not know appear to belong to this owner, so the owner is not trusted in a folder that
-    // all users can write
+    // The owner of the root folder is the administrator, who is not user 0 in some containers. In such a container,
+    // files of users unknown to the container appear to belong to this owner. So the owner of the root folder is not
+    // trusted in a folder that all users can write to.
     let root = if among_others { 0 } else { fs::metadata("/").map_or(0, |root| root.uid()) };
     if [me, 0, root].contains(&entry.uid()) {
         return Ok(());
@@ -79,7 +79,7 @@ fn owner(entry: &Metadata, among_others: bool, trust: Trust) -> Result<(), Strin
     Err(format!("belongs to user {}, not to user {me} or the administrator", entry.uid()))
 }
 
-/// Checks that only the owner can write the entry, directly or through a group without other members.
+/// Checks that only the owner can write to the entry, directly or through a group without other members.
 fn writers(entry: &Metadata, trust: Trust) -> Result<(), String> {
     if entry.mode() & 0o002 != 0 {
         return Err("can be written by all users".into());
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A folder for one test, which is deleted when it is dropped.
+    /// A folder for one test, which is deleted when the value is dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -163,7 +163,8 @@ mod tests {
                 mode(&part, 0o700);
             }
         }
-        // a folder in which only owners can replace entries may be on the way, but may not be the library itself
+        // a folder in which only owners can replace entries is allowed as a parent folder, but not as the library
+        // itself
         mode(&folder.at("a"), 0o1777);
         assert_eq!(check(&file, Trust::Found), Ok(file));
         assert!(check(&folder.at("a"), Trust::Found).is_err());
@@ -187,7 +188,7 @@ mod tests {
     fn files_of_other_users_are_refused() {
         let folder = Folder::new("owners");
         let file = folder.at("a/b/file");
-        // only the administrator can give files away
+        // only the administrator can change the owner of a file
         if std::os::unix::fs::chown(&file, Some(65534), Some(65534)).is_err() {
             return;
         }
