@@ -20,7 +20,7 @@ use std::{
 /// A memory-mapped `.npy` file, for arrays that are larger than memory, or that are read in parts in any order.
 ///
 /// The mapped pages belong to the system's file cache, so no page is read twice, processes share the pages, and the
-/// system frees them if memory is short. [`Mapped::read`] and [`Mapped::array`] copy parts; [`Mapped::view`] does not
+/// system frees them if memory is short. `read` and `array` copy parts; [`Mapped::view`] does not
 /// copy.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! A piece of shared memory: a header that describes the contents, and the elements.
+//! A shared memory segment, which consists of a header that describes the contents, and the elements.
 
 use crate::{
     descriptor::{Descriptor, Kind, Layout, new_id},
@@ -10,10 +10,10 @@ use std::fs::File;
 /// The first bytes of the memory. The length of the header (8 bytes) and its text follow.
 const MAGIC: &[u8; 8] = b"backends";
 
-/// The alignment of the first element, in bytes.
+/// Alignment of the first element in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Maximum length of a header that is read, which is enough for some ten thousand axes.
+/// Maximum length in bytes of a header that is read; it is enough for some ten thousand axes.
 const LONGEST: usize = 1 << 18;
 
 /// Shared memory that this process holds.
@@ -47,8 +47,8 @@ fn name(kind: Kind, id: u128) -> String {
 }
 
 impl Segment {
-    /// Creates memory for an array with this layout. `fill` writes the elements, or allocates them. The memory is not
-    /// yet sealed.
+    /// Creates memory for an array with this layout. `fill` writes the elements, or only allocates their memory. The
+    /// memory is not sealed yet.
     pub fn create(
         op: &'static str,
         layout: Layout,
@@ -66,12 +66,12 @@ impl Segment {
         Ok(Segment { file, id, start: head.len(), count, layout })
     }
 
-    /// Seals the length of the memory, and also the elements if the memory is an array.
+    /// Seals the length of the memory. If the memory is an array, also seals its elements.
     pub fn seal(&self, op: &'static str) -> Result<()> {
         system::seal(op, &self.file, self.layout.kind == Kind::Buffer)
     }
 
-    /// Opens the memory of a descriptor. The descriptor must have this kind.
+    /// Opens the memory that a descriptor identifies. Returns an error if the descriptor is of another kind.
     pub fn open(op: &'static str, descriptor: &Descriptor, kind: Kind) -> Result<Segment> {
         let Descriptor { process, file, id, layout } = descriptor;
         if layout.kind != kind {

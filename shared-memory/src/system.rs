@@ -1,5 +1,5 @@
-//! The calls of the operating system. They provide memory without a name, which other processes open by the number of
-//! its file in this process.
+//! The operating system's calls for memory without a name. Other processes open it by its file number in the process
+//! that shares it.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

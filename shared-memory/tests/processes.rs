@@ -1,4 +1,5 @@
-//! Tests of shared arrays between several processes. This program starts itself again in a given role.
+//! Tests of shared arrays between several processes. The test program starts itself again as another process, whose
+//! role is set by an environment variable.
 #![cfg(target_os = "linux")]
 
 use backend_runtime::{DType, Error, Slice};
@@ -11,13 +12,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The environment variable that contains the role.
+/// The environment variable that contains the role of the process.
 const ROLE: &str = "BACKENDS_SHARED_ROLE";
 
 /// Prefix of the lines that a process of a test prints, which distinguishes them from lines of the test harness.
 const SAID: &str = "said: ";
 
-/// Another process, which is killed when the test ends.
+/// Another process of a test, which is killed when the test ends.
 struct Process {
     child: Child,
     input: ChildStdin,
@@ -25,7 +26,7 @@ struct Process {
 }
 
 impl Process {
-    /// Starts a process in a role.
+    /// Starts a process in the given role.
     fn new(role: &str) -> Process {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "in_a_role", "--nocapture"]).env(ROLE, role);
@@ -89,12 +90,12 @@ fn numbers() -> ArrayD<f64> {
     ArrayD::from_shape_fn(vec![300, 40], |i| (i[0] * 40 + i[1]) as f64)
 }
 
-/// Runs the role of another process. Does nothing if no role is set.
+/// Runs in the role that the environment sets, as another process of a test. Does nothing if no role is set.
 #[test]
 fn in_a_role() {
     let Ok(role) = env::var(ROLE) else { return };
     match role.split_whitespace().collect::<Vec<_>>()[..] {
-        // holds an array until it gets the command to drop it
+        // holds an array until the test sends the command to drop it
         ["owner"] => {
             let array = SharedArray::new(&numbers()).unwrap();
             say(array.descriptor());
@@ -137,8 +138,8 @@ fn in_a_role() {
     }
 }
 
-/// Lock that separates counting holders from starting processes, because a starting process inherits the files of this
-/// process for a moment.
+/// Lock that prevents the test from starting processes while it counts holders, because a starting process inherits the
+/// open files of this process for a moment.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -179,7 +180,7 @@ fn others_see_what_one_shares() {
     assert_eq!(holders(&array.descriptor()), 3);
     let descriptor = array.descriptor();
     drop(array);
-    // the readers still have the array open, and can pass it on
+    // the readers still have the array open, and can send its descriptor to other processes
     for reader in &mut readers {
         reader.tell("again");
         assert_eq!(reader.hear(), numbers().sum().to_string());
@@ -207,7 +208,7 @@ fn what_goes_together_is_locked() {
     let sums = SharedBuffer::zeros::<i64>(&[2]).unwrap();
     let mut adders = ["adder 500"; 3].map(Process::new);
     adders.iter_mut().for_each(|adder| adder.tell(sums.descriptor()));
-    // also tests threads of this process, two with the same handle, and one with a handle that was opened
+    // also tests threads of this process: two with the same handle, and one with a handle that was opened separately
     std::thread::scope(|scope| {
         for handle in [sums.clone(), sums.clone(), SharedBuffer::open(&sums.descriptor()).unwrap()] {
             scope.spawn(move || {
@@ -281,7 +282,7 @@ fn what_its_process_has_dropped_is_gone() {
     assert!(gone.to_string().contains(&format!("the process {}", owner.child.id())), "{gone}");
 }
 
-/// The descriptor with one field replaced.
+/// Returns the descriptor with one field replaced.
 fn changed(descriptor: &Descriptor, field: usize, to: &str) -> Descriptor {
     let text = descriptor.to_string();
     let mut fields: Vec<&str> = text.split(':').collect();
@@ -326,8 +327,8 @@ fn descriptors_that_do_not_fit_are_refused() {
     assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
-/// Makes memory with a valid name in another way than this crate. It has the given bytes and is sealed or not. Also
-/// returns its descriptor.
+/// Makes memory with a valid name but other contents than this crate would write. It has the given bytes and may be
+/// sealed. Also returns its descriptor.
 fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, Descriptor) {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::os::fd::AsRawFd;
@@ -344,7 +345,7 @@ fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, D
     (file, descriptor.parse().unwrap())
 }
 
-/// The bytes that precede the elements.
+/// The bytes that precede the elements of an array with this layout.
 fn head(layout: &str) -> Vec<u8> {
     let mut head = [b"backends", &64_u64.to_ne_bytes()[..], layout.as_bytes()].concat();
     head.resize(64, b' ');
@@ -375,7 +376,7 @@ fn memory_of_others_is_checked() {
     let layout = "array:bool:2";
     let (_flags, descriptor) = made_otherwise(&[head(layout), vec![1, 2]].concat(), true, layout);
     assert!(SharedArray::open(&descriptor).unwrap_err().to_string().contains("a byte of a bool must be 0 or 1"));
-    // memory that cannot be written to is not a buffer
+    // memory that is sealed against writing is not a buffer
     let layout = "buffer:float64:2";
     let (_fixed, descriptor) = made_otherwise(&[head(layout), vec![0; 16]].concat(), true, layout);
     assert!(SharedBuffer::open(&descriptor).is_err());

@@ -1,4 +1,4 @@
-//! Implementation for systems that do not provide such memory. Every function returns an error.
+//! The calls on systems that do not provide shared memory without a name. Every function returns an error.
 
 use super::SYSTEM;
 use backend_runtime::{Error, Result};

@@ -1,5 +1,5 @@
-//! Implementation for Linux: a file in memory (`memfd_create`) with a sealed length, which other processes open as
-//! `/proc/PID/fd/N`.
+//! The calls on Linux. Shared memory is a file in memory (`memfd_create`) with a sealed length, which other processes
+//! open as `/proc/PID/fd/N`.
 
 use super::{SYSTEM, failed};
 use backend_runtime::{Error, Result};
@@ -17,15 +17,15 @@ use std::{
     },
 };
 
-/// The seals of writable memory. An array additionally has the seal against writing.
+/// The seals of writable memory. The memory of an array has an additional seal against writing.
 const LENGTH: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 fn seals(writable: bool) -> SealFlags {
     if writable { LENGTH } else { LENGTH.union(SealFlags::WRITE) }
 }
 
-/// Returns an error if the machine does not have enough memory. Pages of such files have no separate limit, and the
-/// system would kill processes if they used up all memory.
+/// Returns an error if the machine does not have enough memory. The system has no separate limit for the pages of such
+/// files, and would kill processes if the pages used up all memory.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = |name: &str| {
@@ -50,7 +50,7 @@ pub fn reserve(file: &File, length: u64) -> io::Result<()> {
     Ok(rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length))?)
 }
 
-/// Seals the length, and also the bytes unless they remain writable.
+/// Seals the length of the memory. If the memory is not writable, also seals its bytes.
 pub fn seal(op: &'static str, file: &File, writable: bool) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, seals(writable)).map_err(|why| failed(op, 0, why.into()))
 }
@@ -60,7 +60,7 @@ pub fn number(file: &File) -> u32 {
     file.as_raw_fd() as u32
 }
 
-/// Opens the memory with this name that another process has open as file number `number`.
+/// Opens the memory `name` of another process, where it is the open file `number`.
 pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: bool) -> Result<File> {
     let path = format!("/proc/{process}/fd/{number}");
     let gone = || {
@@ -78,14 +78,14 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
         _ => failed(op, 0, why),
     };
     let is_it = |path: &str| Ok(fs::read_link(path)?.as_os_str() == format!("/memfd:{name} (deleted)").as_str());
-    // files with another name are not opened, because opening a pipe would wait
+    // checks the name before opening, because opening a pipe would wait
     if !is_it(&path).map_err(refused)? {
         return Err(gone());
     }
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file =
         OpenOptions::new().read(true).write(writable).custom_flags(flags.bits() as i32).open(&path).map_err(refused)?;
-    // the process may have replaced the file in the meantime
+    // the process may have replaced the file since the first check
     if !is_it(&format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(|why| failed(op, 0, why))? {
         return Err(gone());
     }
@@ -115,7 +115,7 @@ pub fn head(op: &'static str, file: &File, length: usize) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// A map of memory that is sealed against writing.
+/// Mapped memory that is sealed against writing.
 pub type Map = Mmap;
 
 /// Maps sealed memory.
@@ -125,7 +125,7 @@ pub fn map(op: &'static str, file: &File, length: usize) -> Result<Map> {
     unsafe { MmapOptions::new().len(length).map_copy_read_only(file) }.map_err(|why| failed(op, length, why))
 }
 
-/// A map for reading and writing.
+/// Mapped memory for reading and writing.
 pub type MapMut = MmapRaw;
 
 /// Maps writable memory.
