@@ -1,4 +1,4 @@
-//! An allocator that uses `Pages` or the system's allocator, as the program chooses at its start.
+//! An allocator that forwards to `Pages` or to the system's allocator. The program chooses between them when it starts.
 
 use backends::alloc::Pages;
 use std::{
@@ -14,8 +14,8 @@ static CHOSEN: Chosen = Chosen;
 static PAGES: Pages = Pages::new();
 static KEEPS_PAGES: AtomicBool = AtomicBool::new(false);
 
-/// Lets `Pages` serve all later allocations. Call this function before any large allocation. Small blocks come from the
-/// system's allocator in both cases.
+/// Selects `Pages` for all later allocations. This function must be called before any large allocation. Small blocks
+/// always come from the system's allocator.
 pub fn keep_pages() {
     KEEPS_PAGES.store(true, Relaxed);
 }

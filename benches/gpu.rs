@@ -1,6 +1,5 @@
-//! Measures calls on a GPU, in the dtypes and sizes for which other libraries are measured: `xtask/peers_gpu.py` makes
-//! the same calls, under the same names, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine
-//! with a GPU.
+//! Measures calls on a GPU. `xtask/peers_gpu.py` makes the same calls, under the same names and with the same dtypes
+//! and sizes, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine with a GPU.
 //!
 //! `gpu [--json FILE] [--once] [--small]`: prints a line of JSON for each call and size. `--once` makes each call once,
 //! for a profiler; `--small` measures small sizes only.
@@ -13,14 +12,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Approximate duration of one round, and of all rounds of a call.
+/// Approximate duration of one round of a call, and of all its rounds.
 const ROUND: Duration = Duration::from_millis(5);
 const TOTAL: Duration = Duration::from_millis(50);
 
 /// A call whose operands are already prepared.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// The calls, on operands of 2^24 elements if `large`, else of 1024.
+/// All calls. Their operands have 2^24 elements if `large` is true, else 1024.
 #[allow(clippy::too_many_lines, reason = "it is a list")]
 fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     b.seed(1);
@@ -111,7 +110,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     row!("fft2 4096", |b, z2| b.fft2(&z2));
     row!("conv 3x3 64-64 56x56 b32 f32", |b, ci, cw| b.conv_with(&ci, &cw, ConvOptions::new().padding(1)));
     row!("conv 3x3 64-64 56x56 b32 f16", |b, cih, cwh| b.conv_with(&cih, &cwh, ConvOptions::new().padding(1)));
-    // the same call as in reverse mode: batch and channel axes are swapped
+    // in reverse mode, the weight gradient is this call too: it swaps batch and channel axes
     row!("conv weight gradient f32", |b, ci| {
         let swapped = b.moveaxis(&ci, 0, 1)?;
         b.conv_with(&swapped, &swapped, ConvOptions::new().padding(1))
@@ -128,7 +127,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     Ok(calls)
 }
 
-/// Minimum time of a call. Each round makes many calls, and then waits for the device.
+/// Returns the minimum time of a call. Each round makes many calls, and then waits for the device.
 fn least(call: &Call, wait: &dyn Fn() -> Result<()>) -> Result<Duration> {
     let round = |calls: u32| {
         let start = Instant::now();
@@ -160,7 +159,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let b = Cuda::new(0)?;
     let wait = || b.synchronize();
     for (size, large) in [("small", false), ("large", true)] {
-        // a profiler run measures the large sizes only
+        // with `--once`, only the large sizes are run
         if (small && large) || (once && !large && !small) {
             continue;
         }
@@ -171,7 +170,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             match outcome {
                 Ok(None) => {}
                 Ok(Some(time)) => writeln!(out, "{head},\"ns\":{}}}", time.as_nanos())?,
-                // the other calls are measured even if one fails
+                // if one call fails, the other calls are still measured
                 Err(why) => writeln!(out, "{head},\"error\":{:?}}}", why.to_string())?,
             }
             out.flush()?;

@@ -1,5 +1,5 @@
-//! Measures the cost of recording, for a chain of a hundred products of ten elements: plain, recorded, and with its
-//! gradient. It also measures a derivative along a direction, in forward mode and by two backward passes.
+//! Measures the cost of recording a chain of a hundred products of ten elements: without recording, recorded, and with
+//! its gradient. Also measures a directional derivative, in forward mode and by two backward passes.
 
 use backends::{
     grad::{Diff, grad, jvp, vjp},
@@ -60,7 +60,7 @@ fn along(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("forward", n), |t| t.iter(|| jvp(&b, gaussian, black_box(&x), &v)));
         group.bench_function(BenchmarkId::new("back twice", n), |t| {
             t.iter(|| {
-                // the pullback is linear in the cotangent, so its own pullback is the derivative along a direction
+                // the pullback is linear in the cotangent, so its own pullback is the directional derivative
                 let pulled = |d: &Diff<Numpyish>, u: &_| {
                     let x = d.constant(black_box(&x).clone());
                     vjp(d, gaussian, &x)?.1.pull(u)

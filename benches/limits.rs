@@ -1,4 +1,4 @@
-//! Limits of the machine: memory bandwidth by size of the working set, and multiply-adds per second.
+//! Measures the limits of the machine: memory bandwidth for several working sets, and multiply-adds per second.
 
 use std::{
     hint::black_box,
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes that each thread reads and writes. The smallest size fits into a near cache, the largest one only into memory.
+/// Bytes that each thread reads and writes. The smallest size fits into a fast cache, the largest one only into memory.
 const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
 
 /// Minimum number of rounds.
@@ -20,8 +20,8 @@ const LANES: usize = 64;
 /// AVX2.
 const REGISTERS: usize = 12;
 
-/// `name value` pairs separated by TABs: `fma64` and `fma32` in GFLOP/s, and `at BYTES` in GB/s for each size. All
-/// rates are totals of all threads.
+/// Returns `name value` pairs separated by TABs: `fma64` and `fma32` in GFLOP/s, and `at BYTES` in GB/s for each size.
+/// All rates are totals of all threads.
 pub fn line(threads: usize) -> String {
     let mut found =
         vec![format!("fma64 {:.1}", flops(threads, of_f64)), format!("fma32 {:.1}", flops(threads, of_f32))];
@@ -29,8 +29,8 @@ pub fn line(threads: usize) -> String {
     found.join("\t")
 }
 
-/// Time in seconds of the slowest thread when all threads run `work` at once. For each thread, the minimum of its
-/// rounds counts. Every thread calls `prepare` first.
+/// Runs `work` on all threads at once. Returns the time in seconds of the slowest thread, where the time of a thread is
+/// the minimum of its rounds. Every thread calls `prepare` first.
 fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P) + Sync) -> f64 {
     let one = || {
         let mut with = prepare();
@@ -52,7 +52,7 @@ fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P
     })
 }
 
-/// Bandwidth in GB/s: the larger of the rates of a triad (reads two arrays, writes one) and of a sum (reads one array).
+/// Bandwidth in GB/s: the higher rate of a triad (reads two arrays, writes one) and a sum (reads one array).
 fn bandwidth(threads: usize, bytes: usize) -> f64 {
     let n = bytes / 24;
     let again = (1 << 20) / bytes + 1;
@@ -81,7 +81,7 @@ fn bandwidth(threads: usize, bytes: usize) -> f64 {
     (24 * n * again * threads) as f64 / triad.min(read) / 1e9
 }
 
-/// Number of steps of a loop of multiply-adds.
+/// Number of steps of the loop of multiply-adds.
 const STEPS: usize = 100_000;
 
 /// GFLOP/s of `work`, which returns its number of multiply-adds per step.
@@ -99,7 +99,7 @@ fn flops(threads: usize, work: fn() -> usize) -> f64 {
 macro_rules! multiply_add {
     ($name:ident, $t:ty) => {
         fn $name() -> usize {
-            /// Multiply-adds in registers of `LANES` numbers each.
+            /// Computes multiply-adds in registers of `LANES` elements each.
             #[inline(always)]
             fn text<const LANES: usize>(fused: impl Fn($t, $t, $t) -> $t) -> usize {
                 let (mut sums, a, b) = ([[0.5; LANES]; REGISTERS], black_box(0.999), black_box(0.001));

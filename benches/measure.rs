@@ -1,4 +1,4 @@
-//! Timing for the programs that `cargo xtask peers` runs.
+//! Measures the time of calls, for the programs that `cargo xtask peers` runs.
 
 use std::{
     hint::black_box,

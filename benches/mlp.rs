@@ -1,5 +1,5 @@
 //! A training step of the network of `tests/programs/mlp.rs`: the loss, its gradient, and the update of the parameters.
-//! Prints lines `peer TAB what TAB batch TAB nanoseconds`, with the minimum time of many rounds.
+//! Prints lines `peer TAB what TAB batch TAB nanoseconds`, where the time is the minimum of many rounds.
 //! `cargo xtask peers mlp` runs this program together with PyTorch, burn and candle. The arguments are batch sizes.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
@@ -25,7 +25,7 @@ struct Network<B: Backend> {
     b2: B::Array<f32>,
 }
 
-/// Mean binary cross entropy.
+/// The mean binary cross entropy of the network's outputs.
 fn loss<B: Backend>(b: &B, network: &Network<B>, x: &B::Array<f32>, y: &B::Array<f32>) -> Result<B::Array<f32>> {
     let Network { w1, b1, w2, b2 } = network;
     let hidden = expr!(b, maximum(x @ w1 + b1, 0))?;

@@ -1,7 +1,7 @@
-//! Non-uniform Fourier transforms: plan, points and execution together, and execution alone. Prints lines
-//! `peer TAB case TAB part TAB nanoseconds`, with the minimum time of several rounds, and a line `sum` with the sum of
-//! the squares of each result instead of a time. `cargo xtask peers nufft` runs this program together with FINUFFT. An
-//! argument selects the cases whose names contain it.
+//! Measures non-uniform Fourier transforms: plan, points and execution together, and execution alone. Prints lines
+//! `peer TAB case TAB part TAB nanoseconds`, with the minimum time of several rounds. For the part `sum`, the line has
+//! the sum of the squares of the result instead of a time. `cargo xtask peers nufft` runs this program together with
+//! FINUFFT. An argument selects the cases whose names contain it.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 
@@ -9,7 +9,7 @@ use backends::prelude::*;
 use backends::{NufftPlan, NufftType};
 use std::time::{Duration, Instant};
 
-/// Steps of the coordinates along each axis, in periods from one point to the next.
+/// The distance from one point to the next along each axis, in periods.
 const STEPS: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_797];
 
 /// Number of rounds in one run of the program.

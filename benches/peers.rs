@@ -1,11 +1,11 @@
-//! Times the calls of `peers.txt` on `Numpyish`. `cargo xtask bench peers` reads the list, and sends its calls to this
-//! program and to other libraries' programs in turn.
+//! Measures the calls of `peers.txt` on `Numpyish`. `cargo xtask bench peers` reads the list, and sends its calls to
+//! this program and to the other libraries' programs in turn.
 //!
 //! For each input line `ARRAYS TAB CALL` the program prints `NANOSECONDS TAB BYTES`, or `! WHY` for an error.
-//! `NANOSECONDS` is the minimum time of a call, and `BYTES` the minimum number of bytes that the call must read and
-//! write. The input `limits` asks for the limits of the machine.
+//! `NANOSECONDS` is the minimum time of a call, and `BYTES` is the number of bytes that the call must at least read and
+//! write. For the input line `limits`, it prints the limits of the machine.
 //!
-//! RAYON_NUM_THREADS sets the number of threads. With the argument `pages` large arrays are allocated by
+//! RAYON_NUM_THREADS sets the number of threads. With the argument `pages`, large arrays are allocated by
 //! `backends::alloc::Pages`.
 
 mod allocator;
@@ -72,7 +72,8 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
         ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
     ];
     let sparse = [
-        // `r`: 100 000 rows of 10 elements at random columns; `l`: the 5 diagonals of a stencil on 200 000 points
+        // the sparse matrix `r` has 100 000 rows of 10 elements in random columns; `l` has the 5 diagonals of a stencil
+        // on 200 000 points
         ("ri", below(&y, 100_000.0)?),
         ("rp", b.arange::<i64>(0, 1_000_001, 10)?),
         ("li", stencil(b)?),
@@ -98,9 +99,9 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }
 
-/// Makes an array that the list describes, such as `x float32 1000,1000 100 T`, from the elements of `noise(seed)`. The
-/// fourth word is the exclusive bound of integers. The last word is `T` for the transpose of a matrix in C order, a
-/// number for the step of a slice of the last axis, or `-`.
+/// Makes an array from a description in the list, such as `x float32 1000,1000 100 T`, with the elements of
+/// `noise(seed)`. The fourth word is the exclusive upper bound of integers. The last word is `T` for the transpose of a
+/// matrix in C order, a number for the step of a slice of the last axis, or `-`.
 fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
     let [name, dtype, dims, below, layout] = item.split(' ').collect::<Vec<_>>()[..] else {
         return Err(format!("`{item}` is no array").into());
@@ -142,15 +143,15 @@ fn bytes(b: &Numpyish, x: &V) -> usize {
     }
 }
 
-/// A prepared call, which stores its result in the argument if one is given.
+/// A prepared call. If its argument is given, the result is stored in it.
 type Run = Box<dyn FnMut(Option<&mut V>) -> Result<()>>;
 
 fn no_call() -> Run {
     Box::new(|_| Ok(()))
 }
 
-/// Calls that are compiled into this program: formulas, which scripts lack, and calls with few elements, in which
-/// reading a script's variables would dominate the time.
+/// Calls that are compiled into this program: formulas, which scripts do not have, and calls with few elements, for
+/// which reading the variables of a script would dominate the time.
 fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
     let of = |name: &str| arrays.get(name)?.as_array()?.get::<T>().cloned();
@@ -190,7 +191,7 @@ fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     })
 }
 
-/// State of the program: the named arrays, and the arrays and the call of the last request.
+/// State of the program: the predefined arrays, and the arrays and the call of the last request.
 struct Program {
     b: Numpyish,
     named: Variables<Numpyish>,
@@ -201,13 +202,13 @@ struct Program {
     bytes: usize,
 }
 
-/// Duration for which a call is measured; longer if two rounds take more time.
+/// Duration for which a call is measured, or longer if two rounds take longer.
 const TIME: Duration = Duration::from_millis(15);
 
 impl Program {
     fn prepare(&mut self, items: &str, call: &str) -> Tried<()> {
         if self.items != items || self.arrays.is_empty() {
-            // frees the last arrays first
+            // frees the arrays of the last request before making new ones
             (self.arrays, self.run, self.call) = (Variables::new(), no_call(), String::new());
             self.arrays.clone_from(&self.named);
             for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
@@ -221,8 +222,8 @@ impl Program {
             let mut inputs = Vec::new();
             self.run = match native {
                 Some(run) => {
-                    // only arrays made for this call count as inputs, because the names of a formula's scalars may also
-                    // be names of other arrays
+                    // only arrays made for this call count as inputs, because a scalar in a formula may have the name
+                    // of a predefined array
                     let words: Vec<&str> = call.split(|c: char| !c.is_alphanumeric()).collect();
                     let names = items.split(';').filter_map(|item| item.split(' ').next());
                     inputs.extend(names.filter(|name| words.contains(name)).map(str::to_owned));

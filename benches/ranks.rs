@@ -1,10 +1,10 @@
-//! Measures ops on arrays split over the ranks of an MPI launcher. For each row, rank 0 prints a line `peer TAB row TAB
-//! elements TAB nanoseconds TAB checksum TAB scale`. `xtask/peers_heat.py` has the same rows in Heat;
+//! Measures ops on arrays split over the ranks of an MPI launcher. For each row of its list, rank 0 prints a line `peer
+//! TAB row TAB elements TAB nanoseconds TAB checksum TAB scale`. `xtask/peers_heat.py` has the same rows in Heat;
 //! `cargo xtask peers heat` runs both programs under one launcher, and compares the checksums. The argument selects the
 //! rows whose names contain it.
 //!
-//! On a single rank each row also runs on a plain `Numpyish`, next to the run on ranks. All elements are float32, which
-//! is Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
+//! On a single rank, each row also runs on a plain `Numpyish`, for comparison. All elements are float32, which is
+//! Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
 
 use backends::{Complex, expr, prelude::*, slices};
@@ -21,13 +21,13 @@ use std::{
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// Small sizes, for which most of the time is call overhead.
+/// Small sizes, at which call overhead takes most of the time.
 const FEW: [usize; 2] = [10, 1000];
 
 /// Number of elements of a large vector or matrix.
 const MANY: usize = 1 << 22;
 
-/// The rows, with the numbers of elements of their first array; `xtask/peers_heat.py` has the same rows.
+/// The rows, each with the sizes (numbers of elements of the first array). `xtask/peers_heat.py` has the same rows.
 const ROWS: [(&str, &[usize]); 16] = [
     ("x + y", &FEW),
     ("sum(x)", &FEW),
@@ -53,7 +53,7 @@ const TIME: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(2);
 const ROUNDS: u32 = 8;
 
-/// Measures a row on all ranks at once.
+/// Measures a row on all ranks at the same time.
 struct Clock<'w> {
     world: &'w World,
     peer: &'static str,
@@ -62,7 +62,7 @@ struct Clock<'w> {
 }
 
 impl Clock<'_> {
-    /// The time of the slowest rank. All ranks return the same time.
+    /// Returns the time of the slowest rank. All ranks return the same time.
     fn slowest(&self, calls: u32, mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
         let failed = |why: backends_sharded::world::Error| Error::library("ranks", "mpi", why.to_string());
         self.world.barrier().map_err(failed)?;
@@ -76,7 +76,7 @@ impl Clock<'_> {
     }
 
     /// Prints the minimum time of a call, and the checksum of its result. Short calls are timed in groups. All ranks
-    /// make the same number of calls, because that number follows from the slowest rank's time.
+    /// make the same number of calls, because the number is computed from the slowest rank's time.
     fn measure<B: Backend, T: Summed>(&self, b: &B, call: impl Fn() -> Result<B::Array<T>>) -> Result<()> {
         let run = || {
             black_box(call()?);
@@ -118,14 +118,14 @@ impl Summed for Complex<f32> {
     }
 }
 
-/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, to which
-/// errors are relative.
+/// Returns a weighted sum whose value depends on the order of the elements, and the sum of the absolute values of its
+/// terms. The second sum is the scale for errors of the first.
 fn checksum<T: Summed>(all: &[T]) -> [f64; 2] {
     let terms = all.iter().enumerate().map(|(k, x)| x.number() * (1.0 + (k % 1009) as f64 / 1009.0));
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
 }
 
-/// Pseudorandom number `k` in 0 .. 1, the same in both programs: the last step of MurmurHash3.
+/// Pseudorandom number `k` in 0 .. 1, by the last step of MurmurHash3. `xtask/peers_heat.py` makes the same numbers.
 fn number(k: usize) -> f32 {
     let mut h = k as u32;
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
@@ -137,7 +137,7 @@ fn vector<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     b.asarray((from..from + n).map(number).collect::<Vec<f32>>())
 }
 
-/// A matrix of `n` elements that is square, or has twice as many rows as columns.
+/// A matrix of `n` elements, which is square or has twice as many rows as columns.
 fn matrix<B: Backend>(b: &B, from: usize, n: usize) -> Result<B::Array<f32>> {
     let columns = 1 << (n.ilog2() / 2);
     let numbers = (from..from + n).map(number).collect();
@@ -167,7 +167,7 @@ fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
-/// Measures a row. Reductions to a single number are measured with their result in an array.
+/// Measures a row. If a reduction returns a single number, the measured call leaves it in an array.
 fn measure<B: Backend>(b: &B, clock: &Clock<'_>) -> Result<()> {
     let n = clock.n;
     let x = || vector(b, 0, n);

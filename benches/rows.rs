@@ -1,7 +1,8 @@
 //! Measures ops of every kind on every backend of the machine. `cargo xtask bench rows` runs this program and prints
-//! the ratios to libtorch, on the CPU and on the GPU.
+//! this library's speed relative to libtorch, on the CPU and on the GPU.
 //!
-//! The benchmarks of a row and size follow each other, so that other load on the machine affects all of them.
+//! A row (an op with its arguments) of one size is measured on all backends in succession, so that other load on the
+//! machine affects all of them.
 
 use backends::prelude::*;
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -11,10 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One call of a row, with prepared arguments.
+/// A call with prepared arguments.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// A row on one backend: the backend's name, the call, and a function that waits for its end.
+/// A row on one backend: the backend's name, the call, and a function that waits until the device has finished.
 type OnBackend = (String, Call, Call);
 
 /// The rows on the backends of this machine, by name and number of elements.
@@ -22,7 +23,7 @@ type OnBackend = (String, Call, Call);
 struct Rows(BTreeMap<(&'static str, usize), Vec<OnBackend>>);
 
 impl Rows {
-    /// Adds all rows on a backend, with about `n` elements each.
+    /// Adds all rows for one backend, with about `n` elements each.
     fn add<B: Backend>(&mut self, b: &B, n: usize) -> Result<()> {
         let name = format!("{} {}", B::NAME, b.device());
         for (row, call) in calls(b, n)? {

@@ -1,5 +1,5 @@
-//! Measures the cost of the abstraction on the CPU. The same expressions are written with the library's functions,
-//! generic over `B: Backend`, and through `AnyBackend`.
+//! Measures the cost of the abstraction on the CPU, by the same expressions in three forms: written with the functions
+//! of the CPU library, generic over `B: Backend`, and through `AnyBackend`.
 //!
 //! `cargo xtask bench zero_cost` times them. `cargo xtask zero-cost` counts their instructions by running `zero_cost
 //! count NAME CALLS` under callgrind, and fails if the abstraction costs more than promised.
@@ -12,7 +12,7 @@ use backends::{
 use criterion::Criterion;
 use std::{borrow::Cow, hint::black_box};
 
-/// One op, written with the library's function.
+/// One op, written with the CPU library's function.
 #[inline(never)]
 fn add_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     each2(b, &ops::add {}, Operand::array(x), Operand::array(y))
@@ -24,7 +24,7 @@ fn add_generic<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>) -> Resul
     b.add(x, y)
 }
 
-/// Three ops, written with the library's functions: `(x + y) * x - y`.
+/// Three ops, written with the CPU library's functions: `(x + y) * x - y`.
 #[inline(never)]
 fn expression_by_hand(b: &Numpyish, x: &HostArray<f64>, y: &HostArray<f64>) -> Result<HostArray<f64>> {
     let sum = each2(b, &ops::add {}, Operand::array(x), Operand::array(y))?;
@@ -51,7 +51,7 @@ struct Inputs {
     y: HostArray<f64>,
     any_x: AnyArray<f64>,
     any_y: AnyArray<f64>,
-    /// The elements of `x`, ten in each row.
+    /// The elements of `x` as rows of ten elements.
     lanes: HostArray<f64>,
 }
 
@@ -81,7 +81,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Calls whose instructions are counted, but whose time is not measured.
+    /// Makes a call whose instructions are counted, but whose time is not measured.
     #[inline(never)]
     fn small(&self, name: &str) -> Result<()> {
         let Inputs { b, x, y, lanes, .. } = black_box(self);

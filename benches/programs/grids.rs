@@ -1,11 +1,11 @@
-//! Programs on grids: stencils by slices and by `roll`, and a recurrence at each point.
+//! Programs on grids: stencils by slices and by `roll`, and an iteration at each point (Mandelbrot set).
 
 use backends::{expr, ix, prelude::*};
 
 const HEAT_STEPS: usize = 5;
 const RATE: f64 = 0.1;
 
-/// Steps of the heat equation with constant boundary values.
+/// Makes steps of the heat equation with constant boundary values.
 pub fn heat<B: Backend>(b: &B, start: &B::Array<f64>) -> Result<B::Array<f64>> {
     let mut u = start.clone();
     for _ in 0..HEAT_STEPS {
@@ -29,7 +29,8 @@ pub fn heat_formulas<B: Backend>(b: &B, start: &B::Array<f64>) -> Result<B::Arra
 
 const POISSON_STEPS: usize = 3;
 
-/// Jacobi iteration for Poisson's equation in a box: the mean of six neighbours, minus the source.
+/// Jacobi iteration for Poisson's equation in a box: each value becomes the mean of its six neighbours minus the
+/// source.
 pub fn poisson<B: Backend>(b: &B, (start, f): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let mut u = start.clone();
     let f = b.get(f, ix![1..-1, 1..-1, 1..-1])?;
@@ -57,7 +58,8 @@ pub fn poisson_formulas<B: Backend>(b: &B, (start, f): &(B::Array<f32>, B::Array
 
 const GENERATIONS: usize = 3;
 
-/// Game of life on a torus: a cell lives if its 3 by 3 square has three living cells, or four with a living centre.
+/// Game of life on a torus: a cell lives if its 3 by 3 square has three living cells, or four including the cell
+/// itself.
 pub fn life<B: Backend>(b: &B, start: &B::Array<u8>) -> Result<B::Array<u8>> {
     let mut x = start.clone();
     for _ in 0..GENERATIONS {
@@ -81,8 +83,8 @@ pub fn life_formulas<B: Backend>(b: &B, start: &B::Array<u8>) -> Result<B::Array
 
 const ITERATIONS: usize = 20;
 
-/// The number of iterations of `z = z**2 + c` for which |z| is at most 2. Diverging values become infinite or NaN,
-/// which compare as false.
+/// The number of iterations of `z = z**2 + c` during which |z| is at most 2. Diverging values become infinite or NaN,
+/// and comparisons with them are false.
 pub fn mandelbrot<B: Backend>(b: &B, c: &B::Array<Complex<f64>>) -> Result<B::Array<i32>> {
     let mut z = b.zeros_like(c)?;
     let mut count = b.zeros::<i32>(c.shape())?;

@@ -1,4 +1,4 @@
-//! Programs on images: filters, histogram equalization, Fourier transforms.
+//! Programs on images: filters, histogram equalization, and Fourier transforms.
 
 use backends::{expr, prelude::*};
 
@@ -41,7 +41,7 @@ pub fn unsharp_formulas<B: Backend>(b: &B, x: &B::Array<f32>) -> Result<B::Array
     expr!(b, clip(x + 1.5 * (x - blurred), 0, 1))
 }
 
-/// Histogram equalization of brightness levels.
+/// Histogram equalization of 8-bit brightness levels.
 pub fn equalised<B: Backend>(b: &B, x: &B::Array<u8>) -> Result<B::Array<u8>> {
     let levels = b.astype::<i64, u8>(x)?;
     let counts = b.bincount_with::<i64>(b.flatten(&levels)?, BincountOptions::new().minlength(256))?;
@@ -57,10 +57,10 @@ pub fn equalised_formulas<B: Backend>(b: &B, x: &B::Array<u8>) -> Result<B::Arra
     b.take(table, levels, 0)
 }
 
-/// Width of the low-pass filter, in cycles per pixel (0 to 0.5).
+/// Width of the low-pass filter in cycles per pixel; the possible frequencies are 0 to 0.5.
 const PASS: f64 = 0.1;
 
-/// Frequencies along both axes, as a column and a row.
+/// Frequencies along both axes, shaped as a column and a row.
 fn frequencies<B: Backend>(b: &B, n: usize) -> Result<[B::Array<f64>; 2]> {
     Ok([b.expand_dims(b.fftfreq::<f64>(n)?, 1)?, b.rfftfreq::<f64>(n)?])
 }
@@ -79,7 +79,7 @@ pub fn low_pass_formulas<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Arra
     expr!(b, irfft2(rfft2(x) * complex(exp(sharp * (square(down) + square(right))), 0)))
 }
 
-/// Row, column and value of a correlation's maximum.
+/// Row, column and value of the maximum of a correlation.
 fn peak<B: Backend>(b: &B, correlation: &B::Array<f32>) -> Result<B::Array<f32>> {
     let places = b.unravel_index(b.argmax(correlation, ..)?, correlation.shape())?;
     let [row, column] = [b.astype::<f32, i64>(&places[0])?, b.astype::<f32, i64>(&places[1])?];

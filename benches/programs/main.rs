@@ -1,10 +1,10 @@
-//! Small complete programs in the style of the guides, op by op and with formulas. `cargo xtask peers programs` runs
-//! them together with `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and compares the
-//! results.
+//! Small complete programs in the style of the guides, each written op by op and with formulas. `cargo xtask peers
+//! programs` runs them together with `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and
+//! compares the results.
 //!
-//! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints
-//! `NANOSECONDS TAB CHECKSUM TAB SCALE`, or `! WHY` for an error. `NANOSECONDS` is the minimum time of a run,
-//! `CHECKSUM` a weighted sum of the result, and `SCALE` the sum of the absolute values of the terms of that sum.
+//! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints `NANOSECONDS TAB
+//! CHECKSUM TAB SCALE`, or `! WHY` for an error. `NANOSECONDS` is the minimum time of a run, `CHECKSUM` is a weighted
+//! sum of the result, and `SCALE` is the sum of the absolute values of the terms of the checksum.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
@@ -29,7 +29,7 @@ use std::{
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// Duration for which a program is measured; longer if two runs take more time.
+/// Duration for which a program is measured, or longer if two runs take longer.
 const TIME: Duration = Duration::from_millis(30);
 
 /// A prepared program, with the checksum of its result and the checksum's scale.
@@ -58,8 +58,8 @@ fn ready<'b, B: Backend, D: 'b, T: Element>(
     Ok(Ready { run, sums })
 }
 
-/// A sum whose value depends on the order of the elements, and the sum of the absolute values of its terms, to which
-/// errors are relative.
+/// Returns a weighted sum whose value depends on the order of the elements, and the sum of the absolute values of its
+/// terms. The second sum is the scale for errors of the first.
 fn checksum<T: Element>(result: &[T]) -> [f64; 2] {
     let terms = result.iter().zip(noise(99, result.len())).map(|(x, weight)| x.cast::<f64>() * weight);
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
@@ -76,13 +76,13 @@ fn levels<B: Backend>(b: &B, n: usize, limit: f64) -> Result<B::Array<u8>> {
     b.astype::<u8, f64>(b.multiply(numbers::<B, f64>(b, 1, &[n, n])?, limit)?)
 }
 
-/// The part of the complex plane that contains the Mandelbrot set.
+/// The rectangle of the complex plane that contains the Mandelbrot set.
 fn plane<B: Backend>(b: &B, n: usize) -> Result<B::Array<Complex<f64>>> {
     let (re, im) = (b.linspace(-2.0, 0.5, n)?, b.linspace(-1.25, 1.25, n)?);
     b.complex(re, b.expand_dims(im, 1)?)
 }
 
-/// A shifted image with a little noise, and the image.
+/// A shifted image with a little noise, and the original image.
 fn shifted<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f32>, B::Array<f32>)> {
     let x = numbers::<B, f32>(b, 1, &[n, n])?;
     let noise = b.multiply(numbers::<B, f32>(b, 2, &[n, n])?, 0.1)?;
@@ -103,7 +103,7 @@ fn network<B: Backend>(b: &B, n: usize) -> Result<models::Network<B>> {
     Ok(models::Network { x: numbers(b, 1, &[n, sizes[0]])?, layers: layers.collect::<Result<_>>()? })
 }
 
-/// Features between -1 and 1, and classes that depend on the first two features and on chance.
+/// Features between -1 and 1, and classes that depend on the first two features and on random noise.
 fn samples<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f64>, B::Array<f64>)> {
     let x = b.subtract(b.multiply(numbers::<B, f64>(b, 1, &[n, 32])?, 2.0)?, 1.0)?;
     let chance = b.subtract(numbers::<B, f64>(b, 2, &[n])?, 0.5)?;
@@ -176,14 +176,14 @@ fn least(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     Ok(least)
 }
 
-/// The prepared forms of the last program.
+/// The prepared forms of the program that ran last.
 type Kept<'b> = BTreeMap<String, Ready<'b>>;
 
 fn answer<'b, B: Backend>(b: &'b B, line: &str, last: &mut (String, Kept<'b>)) -> Result<String> {
     let wrong = || Error::argument("programs", format!("`{line}` asks for nothing"));
     let (what, form) = line.rsplit_once('\t').ok_or_else(wrong)?;
     if last.0 != what {
-        // frees the last program's memory first
+        // frees the memory of the last program before preparing the next one
         *last = (what.to_owned(), BTreeMap::new());
     }
     if !last.1.contains_key(form) {

@@ -1,8 +1,8 @@
-//! Statistical and learning programs: Monte Carlo, networks, regression, PageRank.
+//! Programs for statistics and learning: Monte Carlo methods, networks, regression, PageRank.
 
 use backends::{expr, prelude::*};
 
-/// Pi, from the fraction of random points that lie within a circle.
+/// Pi, estimated by the fraction of random points that lie within a circle.
 pub fn pi<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {
     let (x, y) = (b.random_uniform::<f64>([n])?, b.random_uniform::<f64>([n])?);
     let inside = b.less_equal(b.add(b.square(x)?, b.square(y)?)?, 1.0)?;
@@ -19,7 +19,7 @@ const PRICE: f64 = 100.0;
 const STRIKE: f64 = 105.0;
 const INTEREST: f64 = 0.05;
 const VOLATILITY: f64 = 0.2;
-/// Mean growth of the logarithm of the price in a year.
+/// Mean growth of the logarithm of the price per year.
 const DRIFT: f64 = INTEREST - 0.5 * VOLATILITY * VOLATILITY;
 
 /// The price of a European call option, a year before it expires.
@@ -42,7 +42,7 @@ pub struct Network<B: Backend> {
     pub layers: Vec<(B::Array<f32>, B::Array<f32>)>,
 }
 
-/// Class probabilities of a network: layers with ReLU, and a softmax of the last layer.
+/// Class probabilities computed by a network: layers with ReLU, and a softmax after the last layer.
 pub fn classes<B: Backend>(b: &B, network: &Network<B>) -> Result<B::Array<f32>> {
     let Network { x, layers } = network;
     let [first, second, last] = &layers[..] else { return Err(Error::argument("classes", "there are three layers")) };
@@ -65,10 +65,10 @@ pub fn classes_formulas<B: Backend>(b: &B, network: &Network<B>) -> Result<B::Ar
 const DESCENT_STEPS: usize = 20;
 const LEARNING: f64 = 0.5;
 
-/// Rows of features, and the class of each.
+/// An array with a row of features per sample, and an array with the class of each sample.
 type Samples<B> = (<B as Arrays>::Array<f64>, <B as Arrays>::Array<f64>);
 
-/// Weights of a logistic regression, by gradient descent.
+/// The weights of a logistic regression, found by gradient descent.
 pub fn logistic<B: Backend>(b: &B, (x, y): &Samples<B>) -> Result<B::Array<f64>> {
     let transposed = b.matrix_transpose(x)?;
     let mut w = b.zeros::<f64>([x.shape()[1]])?;

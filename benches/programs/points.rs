@@ -1,4 +1,4 @@
-//! Programs on points, which compute the distances of all pairs.
+//! Programs on sets of points, which compute the distances of all pairs of points.
 
 use backends::{expr, ix, prelude::*};
 
@@ -26,13 +26,14 @@ pub fn k_means_formulas<B: Backend>(b: &B, (x, start): &(B::Array<f32>, B::Array
 
 const NEIGHBOURS: usize = 5;
 
-/// Distances of the nearest points, in ascending order.
+/// The distances to the nearest points, in ascending order, from the squares of all distances.
 fn nearest<B: Backend>(b: &B, squares: B::Array<f32>) -> Result<B::Array<f32>> {
     let TopkResult { values, .. } = b.topk_with(squares, NEIGHBOURS, TopkOptions::new().largest(false))?;
     b.sqrt(b.maximum(values, 0.0)?)
 }
 
-/// Distances of the nearest neighbours among `points`; the squares of all distances come from a matrix product.
+/// The distances from each of `places` to its nearest neighbours among `points`. The squares of all distances are
+/// computed by a matrix product.
 pub fn neighbours<B: Backend>(b: &B, (places, points): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let of_places = b.sum_with(b.square(places)?, 1, SumOptions::new().keepdims(true))?;
     let both = b.add(of_places, b.sum(b.square(points)?, 1)?)?;
@@ -56,7 +57,7 @@ const DT: f64 = 1e-4;
 /// Positions and masses of bodies.
 type Bodies<B> = (<B as Arrays>::Array<f64>, <B as Arrays>::Array<f64>);
 
-/// Positions of bodies that attract each other, some steps after a start at rest.
+/// The positions of bodies that attract each other, after some steps from rest.
 pub fn bodies<B: Backend>(b: &B, (places, masses): &Bodies<B>) -> Result<B::Array<f64>> {
     let (mut at, mut velocity) = (places.clone(), b.zeros_like(places)?);
     for _ in 0..BODY_STEPS {

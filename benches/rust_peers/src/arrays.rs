@@ -1,4 +1,4 @@
-//! The arrays that calls refer to by name, the same as in `xtask/peers_rows.py`.
+//! The arrays that calls refer to by name. They equal the arrays of `xtask/peers_rows.py`.
 
 use crate::noise::noise;
 use half::f16;
@@ -13,15 +13,15 @@ pub enum Layout {
     Step(usize),
 }
 
-/// An array in C order, and the memory layout in which calls see it.
+/// An array with its elements in C order, and the memory layout in which calls use it.
 struct Made {
-    /// A `Vec` of the elements' type.
+    /// A `Vec` whose item type is the element type.
     elements: Box<dyn Any>,
     dims: Vec<usize>,
     layout: Layout,
 }
 
-/// Arrays by name: the predefined ones, and those of the current line of the list.
+/// Arrays by name: the predefined arrays, and the arrays of the current line of the list.
 pub struct Arrays {
     named: BTreeMap<String, Made>,
     own: BTreeMap<String, Made>,
@@ -65,7 +65,8 @@ impl Arrays {
         Arrays { named, own: BTreeMap::new() }
     }
 
-    /// Replaces the arrays of the last line by those that `items` describes, such as `x float32 1000,1000 100 T;..`.
+    /// Replaces the arrays of the last line by the arrays that `items` describes, such as `x float32 1000,1000 100
+    /// T;..`.
     pub fn made(&mut self, items: &str) -> Result<(), String> {
         self.own.clear();
         for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {
@@ -75,8 +76,8 @@ impl Arrays {
         Ok(())
     }
 
-    /// Elements in C order, lengths of the axes and layout of the named array; `None` if its elements are of another
-    /// type.
+    /// Returns the elements in C order, the lengths of the axes, and the layout of the named array; `None` if no array
+    /// has this name and element type.
     pub fn get<T: Clone + 'static>(&self, name: &str) -> Option<(Vec<T>, Vec<usize>, Layout)> {
         let made = self.own.get(name).or_else(|| self.named.get(name))?;
         Some((made.elements.downcast_ref::<Vec<T>>()?.clone(), made.dims.clone(), made.layout))

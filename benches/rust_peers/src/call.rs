@@ -1,11 +1,11 @@
-//! Calls of a library, in the form that the program times, and sums of their results.
+//! Calls of a library, in the form in which the program times them, and sums of the elements of their results.
 
 use half::f16;
 use ndarray::{ArrayRef, Dimension};
 use num_complex::Complex;
 use std::hint::black_box;
 
-/// Makes the call and drops its result. If an argument is given, the sum of the elements is stored in it first.
+/// Makes the call and drops its result. If an argument is given, it receives the sum of the result's elements.
 pub type Call = Box<dyn FnMut(Option<&mut f64>)>;
 
 pub fn made<R: Total>(mut make: impl FnMut() -> R + 'static) -> Option<Call> {
@@ -17,7 +17,7 @@ pub fn made<R: Total>(mut make: impl FnMut() -> R + 'static) -> Option<Call> {
     }))
 }
 
-/// The sum of all elements; for complex elements, of both parts.
+/// Types with a sum of all elements. For complex elements, real and imaginary parts are added.
 pub trait Total {
     fn total(&self) -> f64;
 }

@@ -1,8 +1,9 @@
-//! Times the calls of `benches/peers.txt` in other Rust libraries, for `cargo xtask bench peers`.
+//! Measures the calls of `benches/peers.txt` in other Rust libraries, for `cargo xtask bench peers`.
 //!
 //! For each input line `PEER TAB ARRAYS TAB CALL` the program prints `NANOSECONDS TAB TOTAL`: the minimum time of a
-//! call, and the sum of the result's elements, by which the results of libraries are compared. It prints `-` if a
-//! library has no such call, and `! WHY` for an error. The input `versions` asks for the libraries' versions.
+//! call, and the sum of the result's elements, which `xtask` compares between libraries. It prints `-` if the library
+//! does not have the call, and `! WHY` for an error. For the input line `versions`, it prints the versions of the
+//! libraries.
 //!
 //! RAYON_NUM_THREADS and MATMUL_NUM_THREADS set the number of threads.
 
@@ -26,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Duration for which a call is measured; longer if two rounds take more time.
+/// Duration for which a call is measured, or longer if two rounds take longer.
 const TIME: Duration = Duration::from_millis(15);
 
 /// A library's prepared call, and the sum of its result.
@@ -36,9 +37,9 @@ struct Ready {
     total: f64,
 }
 
-/// The arrays of the last request, and each library's last call.
+/// State of the program: the arrays of the last request, and each library's last call.
 struct Program {
-    /// The device of rstsr, which has its own threads.
+    /// The device of rstsr, which owns a thread pool.
     device: DeviceFaer,
     arrays: Arrays,
     items: String,
@@ -48,7 +49,7 @@ struct Program {
 impl Program {
     fn answer(&mut self, peer: &str, items: &str, text: &str) -> Result<String, Box<dyn error::Error>> {
         if self.items != items {
-            // frees the last arrays first
+            // frees the arrays of the last request before making new ones
             self.ready.clear();
             self.arrays.made(items)?;
             items.clone_into(&mut self.items);
@@ -95,7 +96,7 @@ fn least(call: &mut Call) -> f64 {
     least.as_nanos() as f64 / f64::from(many)
 }
 
-/// The libraries with the versions in the manifest.
+/// Each library with its version in the manifest.
 fn versions() -> String {
     let version = |line: &str| {
         let (name, rest) = line.split_once(" = ")?;

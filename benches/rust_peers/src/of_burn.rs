@@ -1,4 +1,4 @@
-//! Calls of burn on its backend Flex. Calls take tensors by value; a clone is another handle to the same elements.
+//! Calls of burn on its backend Flex. Calls take tensors by value; cloning a tensor does not copy its elements.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -16,7 +16,7 @@ impl<const D: usize, K: Basic> Total for Tensor<D, K> {
     }
 }
 
-/// A tensor by its name; `None` if it has another number of axes or another kind of elements.
+/// Creates a tensor from a named array; `None` if the array has another number of axes or another kind of elements.
 trait Named: Sized {
     fn named(arrays: &Arrays, name: &str) -> Option<Self>;
 }
@@ -56,7 +56,7 @@ fn of<T: Element, const D: usize, K: Basic>(arrays: &Arrays, name: &str) -> Opti
     })
 }
 
-/// A call on named tensors; `None` if one of them is missing or of another type.
+/// Makes a call on named tensors; `None` if a tensor is missing or of another type.
 macro_rules! with {
     ($arrays:ident, |$($x:ident: $t:ty),*| $result:expr) => {{
         $(let $x = <$t>::named($arrays, stringify!($x))?;)*
@@ -163,7 +163,7 @@ fn layouts(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Standard deviation with the number of elements as divisor.
+/// The standard deviation, with the number of elements as divisor.
 fn std<const D: usize>(x: Tensor<D>, axis: usize) -> Tensor<D> {
     x.var_bias(axis).sqrt()
 }

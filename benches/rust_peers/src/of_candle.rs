@@ -1,4 +1,4 @@
-//! Calls of candle. Its tensors have their dtype at run time, so a call compiles for all dtypes, and may fail at the
+//! Calls of candle. Its tensors have a dtype only at run time, so a call compiles for all dtypes, and may fail in the
 //! first run.
 
 use crate::{
@@ -16,7 +16,7 @@ impl Total for Tensor {
     }
 }
 
-/// The tensor of this name; bools become bytes.
+/// Creates the tensor of this name. Bools are converted to bytes.
 fn tensor(arrays: &Arrays, name: &str) -> Option<Tensor> {
     of::<f64>(arrays, name)
         .or_else(|| of::<f32>(arrays, name))
@@ -35,7 +35,7 @@ fn of<T: WithDType>(arrays: &Arrays, name: &str) -> Option<Tensor> {
     match layout {
         Layout::C => Some(tensor),
         Layout::Transposed => tensor.t().ok(),
-        // candle has no views with a step, but the first elements of all groups of `step` elements are a view
+        // candle has no views with a step; instead, this view takes the first element of each group of `step` elements
         Layout::Step(step) => {
             let (n, last) = (dims[0], dims[1]);
             tensor.reshape((n, last / step, step)).and_then(|x| x.narrow(2, 0, 1)?.squeeze(2)).ok()
@@ -43,7 +43,7 @@ fn of<T: WithDType>(arrays: &Arrays, name: &str) -> Option<Tensor> {
     }
 }
 
-/// A call on named tensors; `None` if one of them is missing, or if the call fails.
+/// Makes a call on named tensors; `None` if a tensor is missing or the call fails.
 macro_rules! with {
     ($arrays:ident, |$($x:ident),*| $result:expr) => {{
         $(let $x = tensor($arrays, stringify!($x))?;)*
@@ -127,14 +127,14 @@ fn layouts(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Standard deviation with the number of elements as divisor; candle's `var` divides by one less.
+/// The standard deviation, with the number of elements as divisor; candle's `var` divides by one less.
 fn std(x: &Tensor, axis: usize) -> Result<Tensor> {
     let n = x.dim(axis)? as f64;
     (x.var(axis)? * ((n - 1.0) / n))?.sqrt()
 }
 
-/// Cumulative sum, which candle computes by a product with a matrix of ones. It is refused above 2000 elements, because
-/// the matrix would be too large.
+/// The cumulative sum, which candle computes by a product with a matrix of ones. Returns an error above 2000 elements,
+/// because the matrix would be too large.
 fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
     if x.dim(axis)? > 2000 {
         candle_core::bail!("no room");

@@ -1,4 +1,4 @@
-//! Products and factorizations of faer.
+//! Calls of faer: products and factorizations of matrices.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -23,7 +23,7 @@ impl Total for Llt<f64> {
     }
 }
 
-/// The sum of a decomposition's values only, because its vectors may have either sign.
+/// Adds only the values of a decomposition, because the sign of its vectors is arbitrary.
 macro_rules! values {
     ($($of:ty)*) => {$(
         impl Total for $of {
@@ -36,8 +36,8 @@ macro_rules! values {
 
 values!(Svd<f64> SelfAdjointEigen<f64> Eigen<f64>);
 
-/// The matrices of an array with `axes` axes: one column for 1 axis, one matrix for 2, a list along the first axis for
-/// 3.
+/// The matrices in an array with `axes` axes: one column if `axes` is 1, one matrix if it is 2, a list of matrices
+/// along the first axis if it is 3.
 fn matrices<T: Copy + 'static>(arrays: &Arrays, name: &str, axes: usize) -> Option<Vec<Mat<T>>> {
     let (elements, dims, layout) = arrays.get::<T>(name)?;
     if dims.len() != axes || layout != Layout::C {

@@ -1,4 +1,4 @@
-//! Calls of ndarray, and explicit loops for ops that it lacks.
+//! Calls of ndarray. For ops that ndarray lacks, they are explicit loops.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -33,7 +33,7 @@ fn array<T: Clone + 'static, D: Dimension>(arrays: &Arrays, name: &str) -> Optio
     array.into_dimensionality().ok()
 }
 
-/// A call on named arrays; `None` if one of them is missing or of another type.
+/// Makes a call on named arrays; `None` if an array is missing or of another type.
 macro_rules! with {
     ($arrays:ident, |$($x:ident: $t:ty),*| $result:expr) => {{
         $(let $x: $t = array($arrays, stringify!($x))?;)*
@@ -52,7 +52,7 @@ pub fn call(text: &str, arrays: &Arrays) -> Option<Call> {
         .or_else(|| of_booleans(text, arrays))
 }
 
-/// Element types with an order, which are copied and compared.
+/// Element types that can be copied and compared.
 trait Ordered: Copy + PartialOrd + Debug + Total + num_traits::Zero + 'static {}
 impl<T: Copy + PartialOrd + Debug + Total + num_traits::Zero + 'static> Ordered for T {}
 
@@ -137,7 +137,7 @@ fn elementwise<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Formulas as one loop each, as ndarray provides them.
+/// Formulas, each computed by one loop with the methods of ndarray.
 fn formulas<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     let (mu, s, a) = (number::<T>(0.3), number::<T>(1.5), number::<T>(1e-9));
     let (half, two) = (number::<T>(0.5), number::<T>(2.0));
@@ -173,7 +173,7 @@ fn layouts<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     }
 }
 
-/// Index of the largest element.
+/// The index of the largest element.
 fn argmax<'a, T: PartialOrd + Copy + 'a>(x: impl IntoIterator<Item = &'a T>) -> usize {
     let mut elements = x.into_iter().enumerate();
     let Some((_, &first)) = elements.next() else { return 0 };
@@ -184,7 +184,7 @@ fn argmin<T: PartialOrd + Copy>(x: ArrayView1<T>) -> usize {
     x.iter().enumerate().fold((0, x[0]), |best, (i, &x)| if x < best.1 { (i, x) } else { best }).0
 }
 
-/// The median, by selecting the two middle elements.
+/// The median, computed by selecting the two middle elements.
 fn median<T: Float>(x: &V<T>) -> T {
     let mut x = x.to_vec();
     let middle = x.len() / 2;
@@ -299,7 +299,7 @@ fn products<T: LinalgScalar + Total>(text: &str, arrays: &Arrays) -> Option<Call
     }
 }
 
-/// Calls on predefined arrays.
+/// Calls on the predefined arrays only.
 fn named<T: Float>(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
         "copy(permute_dims(w, [2, 0, 1]))" => {
@@ -383,7 +383,7 @@ fn of_halves(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
         "add(x, y)" => with!(arrays, |x: V<f16>, y: V<f16>| &x + &y),
         "exp(x)" => with!(arrays, |x: V<f16>| x.exp()),
-        // ndarray sums float16 in float16, which loses small terms
+        // no sum of float16: ndarray would sum in float16, which loses small terms
         _ => None,
     }
 }
@@ -399,7 +399,7 @@ fn of_integers<T: PrimInt + WrappingMul + LinalgScalar + Ordered + Ord + std::op
         }
         "maximum(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| *x.max(y))),
         "equal(x, y)" => with!(arrays, |x: V<T>, y: V<T>| Zip::from(&x).and(&y).map_collect(|x, y| x == y)),
-        // ndarray's `sum` returns the element type, which overflows for bytes
+        // ndarray's `sum` would return the element type, which overflows for bytes
         "sum(x, ..)" => with!(arrays, |x: V<T>| x.fold(0_i64, |sum, x| sum + AsPrimitive::<i64>::as_(*x))),
         _ => ordered::<T>(text, arrays),
     }

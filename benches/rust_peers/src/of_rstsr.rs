@@ -1,4 +1,4 @@
-//! Calls of rstsr on its faer device; with the default features its only linear algebra is products.
+//! Calls of rstsr on its faer device. With the default features, its linear algebra has only products.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -29,7 +29,7 @@ fn tensor<E: Clone + 'static, D: DimAPI>(
     tensor.into_dim_f::<D>().ok()
 }
 
-/// A call on named tensors; `None` if one of them is missing, or has another element type or number of axes.
+/// Makes a call on named tensors; `None` if a tensor is missing, or has another element type or number of axes.
 macro_rules! with {
     ($from:ident, $t:ty, |$($x:ident: $axes:ty),*| $result:expr) => {{
         $(let $x: rt::Tensor<$t, DeviceFaer, $axes> = tensor($from.0, stringify!($x), $from.1)?;)*
@@ -79,7 +79,7 @@ macro_rules! moved {
     };
 }
 
-/// Calls of floats, as a macro because the functions' bounds are on single dtypes.
+/// Calls on floats. This is a macro because the bounds of rstsr's functions name single dtypes.
 macro_rules! floats {
     ($name:ident, $t:ty) => {
         mod $name {
