@@ -1,4 +1,4 @@
-//! A program whose user chooses the backend and the dtype.
+//! A program that takes the backend and the dtype from the command line.
 //!
 //! `cargo run --example choose_at_run_time -- torch float32`
 
@@ -15,7 +15,7 @@ fn backend(name: &str) -> Result<AnyBackend> {
     })
 }
 
-/// The root mean square, in any real dtype, on any backend.
+/// The root mean square of equally spaced numbers, in any real dtype and on any backend.
 fn rms<B: Backend, T: Real>(b: &B, n: usize) -> Result<f64> {
     let x = b.linspace(T::ZERO, T::ONE, n)?;
     let y = expr!(b, sqrt(mean(square(x), ..)))?;

@@ -1,4 +1,4 @@
-//! The first steps: arrays, ops, options, errors, and one function for every backend.
+//! First steps with the library: arrays, ops, options, errors, and one function for every backend.
 //!
 //! `cargo run --example quickstart`
 
@@ -14,15 +14,16 @@ fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {
 fn main() -> Result<()> {
     let b = Numpyish::seeded(1);
 
-    // an array is an ndarray, so the methods of ndarray work on it
+    // an array of this backend is an ndarray, so the methods of ndarray work on it
     let x = b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
     println!("x =\n{x}");
 
-    // operands may be arrays, values or literals, on either side; calls nest
+    // operands may be arrays, numbers or literals, on either side, and calls can be nested
     let y = b.add(2.0, b.multiply(&x, 0.5)?)?;
     println!("2 + x / 2 =\n{y}");
 
-    // a formula runs in one pass, written as a macro or with operators; `b.show` prints like NumPy, on every backend
+    // a formula runs in one pass, written as a macro or with operators; `b.show` prints arrays of any backend like
+    // NumPy
     let mut y = expr!(b, 2 + x / 2)?;
     assert_eq!(y, (2 + lazy(&x) / 2).eval(&b)?);
     expr!(b, y += exp(-x * *2))?;
@@ -33,10 +34,10 @@ fn main() -> Result<()> {
     println!("last column = {}", b.get(&x, ix![.., -1])?);
     println!("spectrum =\n{:.2}", b.fft(&x)?);
 
-    // mistakes are errors whose texts name the arguments
+    // mistakes return errors whose texts name the arguments
     println!("error: {}", b.add(&x, b.zeros::<f64>([2])?).unwrap_err());
 
-    // the same function runs on every available backend, with the same random numbers from the same seed
+    // the same function runs on every available backend; the same seed gives the same random numbers
     println!("pi = {} on {}", 4.0 * inside(&b, 100_000, 1.0_f64)?, b.device());
     match Torch::cpu() {
         Ok(torch) => {

@@ -1,4 +1,4 @@
-//! A calculator on the op table: reads lines, calls ops by name, and prints the results.
+//! A calculator based on the op table: it reads lines, calls ops by name, and prints the results.
 //!
 //! ```text
 //! cargo run --example calculator
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Answers every line until the input ends.
+/// Answers each line until the input ends.
 fn run(b: &AnyBackend) -> io::Result<()> {
     let (mut variables, mut out) = (Variables::new(), io::stdout());
     let prompt = io::stdin().is_terminal();
@@ -47,7 +47,7 @@ fn run(b: &AnyBackend) -> io::Result<()> {
         let answer = answer(b, &mut variables, &line?).unwrap_or_else(|why| format!("error: {why}"));
         let written = if answer.is_empty() { Ok(()) } else { writeln!(out, "{answer}") };
         match written.and_then(|()| ask(&mut out)) {
-            // the reader of the output has closed the pipe
+            // stops if the reader of the output has closed the pipe
             Err(why) if why.kind() == io::ErrorKind::BrokenPipe => break,
             other => other?,
         }
@@ -55,7 +55,7 @@ fn run(b: &AnyBackend) -> io::Result<()> {
     Ok(())
 }
 
-/// The text of a line's result; empty for an empty line and for an assignment.
+/// The text of the result of a line; empty for an empty line and for an assignment.
 fn answer(b: &AnyBackend, variables: &mut Variables<AnyBackend>, line: &str) -> Result<String> {
     if let Some(op) = line.trim().strip_prefix("help ") {
         let found = help(op.trim())?;

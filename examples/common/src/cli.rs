@@ -3,7 +3,7 @@
 use lexopt::Error;
 use std::{ffi::OsString, path::PathBuf};
 
-/// The path given to an option.
+/// Converts the value of an option to a path. An empty value is an error.
 pub fn path(option: &str, value: OsString) -> Result<PathBuf, Error> {
     if value.is_empty() {
         return Err(Error::Custom(format!("--{option}: the path is empty").into()));

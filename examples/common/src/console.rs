@@ -1,10 +1,10 @@
-//! The messages of a program during its work.
+//! The messages that a program prints while it works.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 
-/// Lines on standard output. If they cannot be written, because the reader is gone or the disk is full, the program
-/// still does its work and writes its results.
+/// Prints lines on standard output. If printing fails, because the reader has closed the pipe or the disk is full, the
+/// program still does its work and writes its results.
 #[derive(Default)]
 pub struct Console {
     failed: Option<io::Error>,
@@ -12,7 +12,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console without output, for all ranks of a program except the first.
+    /// A console without output, for all ranks of a program except rank 0.
     pub fn silent() -> Console {
         Console { failed: None, is_silent: true }
     }
@@ -30,7 +30,7 @@ impl Console {
         }
     }
 
-    /// A progress bar on the terminal, if there is one.
+    /// A progress bar on the terminal; hidden if the console is silent.
     pub fn progress(&self, name: &'static str, steps: usize) -> ProgressBar {
         if self.is_silent {
             return ProgressBar::hidden();
@@ -40,7 +40,8 @@ impl Console {
         ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
     }
 
-    /// The error of a line that could not be printed. A reader that stops early, as `head` does, is not an error.
+    /// Returns the error of a line that could not be printed. A reader that stops early, such as `head`, is not an
+    /// error.
     pub fn finish(self) -> io::Result<()> {
         match self.failed {
             Some(e) if e.kind() != io::ErrorKind::BrokenPipe => {
@@ -51,13 +52,12 @@ impl Console {
     }
 }
 
-/// Prints the reason of a failure. If standard error cannot be written either, only the exit status shows the failure.
+/// Prints the reason of a failure on standard error. If this fails too, only the exit status shows the failure.
 fn complain(why: impl Display) {
     let _ = writeln!(io::stderr(), "error: {why}");
 }
 
-/// The main function of a program: prints the help, or runs the program with the options of the command line, and
-/// reports errors.
+/// The main function of a program. It prints the help, or runs the program with the parsed options, and reports errors.
 pub fn main<O>(
     parsed: Result<Option<O>, impl Display>,
     help: &str,

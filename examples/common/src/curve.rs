@@ -8,17 +8,16 @@ use std::error::Error;
 pub struct Curve {
     /// The name in the legend.
     pub name: String,
-    /// Horizontal and vertical coordinates; points that are not finite, or whose vertical coordinate is not positive,
-    /// are left out.
+    /// Horizontal and vertical coordinates. A point is left out if a coordinate is not finite, or if its vertical
+    /// coordinate is not positive.
     pub points: Vec<[f64; 2]>,
 }
 
-/// Colours and widths of the curves. The first curve is thin, as it may have many points; the others are thick.
+/// Colours and widths in pixels of the curves. The first curve is thin, because it may have many points.
 const COLORS: [(RGBColor, u32); 4] =
     [(RGBColor(150, 178, 220), 1), (RGBColor(200, 60, 40), 3), (RGBColor(40, 130, 70), 3), (RGBColor(120, 70, 160), 3)];
 
-/// Draws curves in one picture of this size (width, height). `labels` are the names of the horizontal and the vertical
-/// axis.
+/// Draws curves into one picture of this size (width, height). `labels` names the horizontal and the vertical axis.
 pub fn draw(title: &str, labels: [&str; 2], curves: &[Curve], size: [u32; 2]) -> Result<Picture, Box<dyn Error>> {
     figure::prepare();
     let seen = |curve: &Curve| -> Vec<[f64; 2]> {

@@ -1,4 +1,4 @@
-//! Pictures of arrays, also animated: colour maps next to each other, with axes and one common colour bar.
+//! Pictures of arrays, which may be animated: colour maps next to each other, with axes and a common colour bar.
 
 use colorgrad::{BasisGradient, Gradient};
 use ndarray::ArrayD;
@@ -12,7 +12,7 @@ use plotters::{
 };
 use std::{error::Error, sync::Once};
 
-/// A matrix with its coordinates.
+/// A matrix of values with its coordinates, drawn as a colour map.
 pub struct Panel {
     /// The values; row 0 is drawn at the bottom.
     pub values: ArrayD<f64>,
@@ -22,18 +22,18 @@ pub struct Panel {
     pub labels: [String; 2],
     /// The first and the last coordinate of each axis.
     pub extents: [[f64; 2]; 2],
-    /// The coordinates of ring marks, vertical and horizontal.
+    /// The positions (vertical, horizontal) of ring-shaped marks.
     pub marks: Vec<[f64; 2]>,
 }
 
 /// A map from values to colours.
 pub struct Colors {
-    /// The colours for 0 to 1.
+    /// The colours of the values, on a scale from 0 to 1.
     pub gradient: BasisGradient,
-    /// True if the gradient's last colour stands for the start of the range.
+    /// True if the start of the range has the last colour of the gradient.
     pub reversed: bool,
-    /// The values of the first and the last colour. Values beyond the range get these colours too, and the picture
-    /// states the number of such values.
+    /// The values that get the first and the last colour. Values outside of the range get these colours too, and a
+    /// remark in the picture states the number of such values.
     pub range: [f64; 2],
     /// The name of the values, with their unit.
     pub name: String,
@@ -52,16 +52,16 @@ pub(crate) const TITLE: u32 = 26;
 pub(crate) const NAME: u32 = 19;
 pub(crate) const NUMBER: u32 = 17;
 
-/// Space around each panel: for the labels at its left and below it, and before the next panel.
+/// Space in pixels on the left of each panel and below it, for the labels.
 const LEFT: u32 = 96;
 const BELOW: u32 = 66;
 const RIGHT: u32 = 30;
-/// Space above the panels for the title and the panels' titles, and space below for the remark on values outside of the
-/// range.
+/// Space in pixels above the panels for the title of the picture and the titles of the panels, and below for the remark
+/// on values outside of the range.
 const ABOVE: u32 = 58;
 const PANEL_TITLE: u32 = 32;
 const REMARK: u32 = 28;
-/// The width of the colour bar, and the space for its labels and name.
+/// Width in pixels of the colour bar, and of the space for its labels and name.
 const BAR: u32 = 24;
 const BAR_LABELS: u32 = 120;
 
@@ -69,14 +69,14 @@ pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, BitMapBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 impl Colors {
-    /// The range from the smallest to the largest value of the panels.
+    /// Sets the range from the smallest to the largest value of the panels.
     pub fn of(panels: &[Panel], gradient: BasisGradient, name: &str) -> Colors {
         let all = || panels.iter().flat_map(|p| p.values.iter().copied());
         let range = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// The range; if it is a single value, an interval around that value.
+    /// The range, or an interval around its value if both ends are equal.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {
@@ -95,7 +95,7 @@ impl Colors {
         RGBColor(r, g, b)
     }
 
-    /// The remark on values outside of the range, if there are any.
+    /// The remark on values outside of the range; `None` if there are no such values.
     fn remark(&self, panels: &[Panel]) -> Option<String> {
         let [from, to] = self.bounds();
         let all = panels.iter().flat_map(|p| &p.values);
@@ -105,8 +105,8 @@ impl Colors {
     }
 }
 
-/// Draws panels next to each other at one scale of length. The tallest panel has `highest` pixels, unless the widest
-/// panel would exceed 900.
+/// Draws panels next to each other at the same scale. The tallest panel is `highest` pixels high, or less if the widest
+/// panel would be wider than 900 pixels.
 pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) -> Result<Picture, Box<dyn Error>> {
     let length = |p: &Panel, axis: usize| p.extents[axis][1] - p.extents[axis][0];
     let longest = |axis| panels.iter().map(|p| length(p, axis)).fold(0.0, f64::max);
@@ -115,7 +115,7 @@ pub fn to_scale(title: &str, panels: &[Panel], colors: &Colors, highest: u32) ->
     draw(title, panels, &panels.iter().map(size).collect::<Vec<_>>(), colors)
 }
 
-/// Draws panels of these sizes (width, height) next to each other, and the colour bar.
+/// Draws panels with the given sizes (width, height) next to each other, and the colour bar.
 pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) -> Result<Picture, Box<dyn Error>> {
     prepare();
     let highest = sizes.iter().map(|s| s[1]).max().unwrap_or(0);
@@ -147,7 +147,7 @@ pub fn draw(title: &str, panels: &[Panel], sizes: &[[u32; 2]], colors: &Colors) 
     })
 }
 
-/// Registers the font at the first call.
+/// Registers the font on the first call.
 pub(crate) fn prepare() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -156,7 +156,7 @@ pub(crate) fn prepare() {
     });
 }
 
-/// The approximate width of a text, with some space at both sides.
+/// The approximate width of a text in pixels, with some space on both sides.
 fn breadth(text: &str, size: u32) -> u32 {
     (text.chars().count() as u32 + 3) * size * 6 / 10
 }
@@ -174,8 +174,8 @@ fn name(area: &Area<'_>, name: &str, at: [u32; 2], turned: FontTransform) -> Res
     Ok(())
 }
 
-/// Sets the colour of each pixel of a chart. `color` gets the pixel's position, as fractions of the width from the left
-/// and of the height from the bottom.
+/// Sets the colour of each pixel of a chart. `color` receives the position of the pixel, as fractions of the width
+/// (from the left) and of the height (from the bottom).
 fn paint(root: &Area<'_>, chart: &Chart<'_, '_>, color: impl Fn(f64, f64) -> RGBColor) -> Result<(), Box<dyn Error>> {
     let (columns, rows) = chart.plotting_area().get_pixel_range();
     let part = |at: i32, of: i32| (f64::from(at) + 0.5) / f64::from(of);
@@ -230,7 +230,7 @@ fn draw_panel(
     let ring = |radius: i32, color: RGBColor, thick: u32| {
         panel.marks.iter().map(move |&[up, across]| Circle::new((across, up), radius, color.stroke_width(thick)))
     };
-    // a white ring with a dark edge is visible on any colour
+    // a white ring with a dark edge is visible on every colour
     chart.draw_series(ring(9, BLACK, 4))?;
     chart.draw_series(ring(9, WHITE, 2))?;
     Ok(())
@@ -256,14 +256,14 @@ fn draw_bar(root: &Area<'_>, area: &Area<'_>, colors: &Colors) -> Result<(), Box
     paint(root, &chart, |_, up| colors.color(from + up * (to - from)))
 }
 
-/// The format of the numbers along an axis, which all have the same form.
+/// The number format of the labels along an axis; all labels of an axis have the same format.
 pub(crate) struct Numbers {
     digits: usize,
     powers: bool,
 }
 
 impl Numbers {
-    /// A format with enough digits to distinguish values that are a twentieth of the range apart.
+    /// A format with enough digits to distinguish values that differ by a twentieth of the range.
     pub(crate) fn over([from, to]: [f64; 2]) -> Numbers {
         let digits = -((to - from) / 20.0).log10().floor();
         let powers = digits > 5.0 || from.abs().max(to.abs()) >= 1e6;
@@ -281,7 +281,7 @@ impl Numbers {
 }
 
 impl Picture {
-    /// A picture of this size, painted by a function.
+    /// Creates a picture of this size, which a function paints.
     pub(crate) fn painted(
         width: u32,
         height: u32,
@@ -301,8 +301,8 @@ impl Picture {
         self.encode(|_| Ok(()), &[])
     }
 
-    /// Encodes an animated PNG file, which browsers show. It begins with this picture; the others follow, and must have
-    /// the same size.
+    /// Encodes an animated PNG file, which browsers can show. Its first frame is this picture, followed by `others`,
+    /// which must have the same size.
     pub fn animated(&self, others: &[Picture], per_second: u16) -> Result<Vec<u8>, Box<dyn Error>> {
         if let Some(other) = others.iter().find(|p| (p.width, p.height) != (self.width, self.height)) {
             let sizes = (self.width, self.height, other.width, other.height);

@@ -3,7 +3,7 @@
 use backends::{AnyBackend, Cuda, Numpyish, Torch};
 use std::{error::Error, str::FromStr};
 
-/// The library that runs the program.
+/// The choice of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// The CPU, on ndarray.
@@ -12,7 +12,7 @@ pub enum Library {
     Torch,
     /// An NVIDIA GPU.
     Cuda,
-    /// The first GPU if there is one, otherwise the CPU.
+    /// The first GPU if the machine has a GPU, otherwise the CPU.
     Auto,
 }
 
@@ -31,9 +31,9 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// Opens the backend on the requested device, or on the default one. The default GPU is the first. With several
-    /// ranks on a machine, it is the GPU whose number is the rank's number on that machine, `local_rank`, modulo the
-    /// number of GPUs.
+    /// Opens the backend on the requested device, or on the default device. By default it is the first GPU. If several
+    /// ranks run on a machine, rank number `local_rank` of this machine gets the GPU `local_rank` modulo the number of
+    /// GPUs.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));
@@ -54,7 +54,7 @@ impl Library {
     }
 }
 
-/// Opens the GPU of this number, modulo the number of GPUs.
+/// Opens GPU `number`, modulo the number of GPUs.
 fn gpu(number: usize) -> Result<AnyBackend, Box<dyn Error>> {
     let own = Cuda::new(number);
     if own.is_ok() || number == 0 {

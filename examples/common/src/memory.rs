@@ -1,9 +1,9 @@
-//! The available memory.
+//! The available memory of the machine.
 
 use std::fs;
 
-/// The memory in bytes that is available without swapping, as Linux estimates it. It is at most the memory that is left
-/// to this control group.
+/// Linux's estimate, in bytes, of the memory that is available without swapping. If the process is in a control group
+/// with a memory limit, the result is at most the memory that the limit leaves.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok()?;
     let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -1,4 +1,4 @@
-//! Writes results to disk, either all of them or none.
+//! Writes the result files of a program to disk, so that either all of them exist or none.
 
 use std::{
     error::Error,
@@ -22,12 +22,12 @@ pub struct Files {
 }
 
 impl Files {
-    /// An empty list of files. If `are_wanted` is false, no file is ever added.
+    /// Creates an empty list of files. If `are_wanted` is false, files that are added later are ignored.
     pub fn new(are_wanted: bool) -> Files {
         Files { files: Vec::new(), are_wanted }
     }
 
-    /// Adds a file; its bytes are made only if files are wanted.
+    /// Adds a file. Its bytes are computed only if files are wanted.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-/// Writes a file under a temporary name and then renames it, so that a complete file exists at any time.
+/// Writes a file under a temporary name and then renames it, so that the file at `path` is complete at any time.
 pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     let waiting = Waiting::begin(folder, &name).map_err(|e| explain(path, &e))?.0;
@@ -53,7 +53,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::
     fs::rename(&waiting.0, path).map_err(|e| explain(path, &e))
 }
 
-/// Returns an error if [`replace`] could not write. The check reports this before hours of work.
+/// Returns an error if [`replace`] would fail. Programs call this function before hours of work.
 pub fn try_to_replace(path: &Path) -> io::Result<()> {
     let (folder, name) = folder_and_name(path)?;
     if path.is_dir() {
@@ -68,7 +68,8 @@ fn folder_and_name(path: &Path) -> io::Result<(&Path, String)> {
     Ok((folder, name.to_string_lossy().into_owned()))
 }
 
-/// The folder of the results. On drop, folders that were created for it and are still empty are removed.
+/// The folder for the results. When the value is dropped, folders that were created for it and are still empty are
+/// removed.
 pub struct Output {
     folder: PathBuf,
     /// The created folders, innermost first.
@@ -80,7 +81,7 @@ fn explain(path: &Path, e: &io::Error) -> io::Error {
 }
 
 impl Output {
-    /// Creates the folder if necessary and tries to write into it, so that errors are reported before hours of work.
+    /// Creates the folder if necessary and tries to write into it, so that an error is reported before hours of work.
     pub fn prepare(folder: &Path, names: &[String]) -> io::Result<Output> {
         let absent = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let made = absent.map(Path::to_owned).collect();
@@ -102,7 +103,7 @@ impl Output {
     }
 
     /// Writes the files under temporary names, so that a full disk leaves no partial results. Then renames these files
-    /// and the files started earlier.
+    /// and the files that [`Output::begin`] started.
     pub fn write(&self, files: &[File], begun: Vec<Begun>) -> io::Result<()> {
         let wait = |file: &File| {
             let waiting = Waiting::write(&self.folder, &file.name, &file.bytes);
@@ -117,7 +118,7 @@ impl Output {
     }
 }
 
-/// A file that has a temporary name until all files are written. If that does not happen, the file is removed.
+/// A file that has a temporary name until all files are written. If the value is dropped earlier, the file is removed.
 pub struct Begun {
     name: String,
     waiting: Waiting,
@@ -133,17 +134,17 @@ impl Begun {
 impl Drop for Output {
     fn drop(&mut self) {
         for folder in &self.made {
-            // folders that are not empty stay
+            // folders that are not empty cannot be removed, which is intended
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// A file under a temporary name, removed on drop if it still has that name.
+/// A file with a temporary name. When the value is dropped, the file is removed if it still has this name.
 struct Waiting(PathBuf);
 
 impl Waiting {
-    /// Creates a new file: never opens an existing file or the target of a link.
+    /// Creates a new file under a temporary name. It never opens an existing file or the target of a link.
     fn begin(folder: &Path, name: &str) -> io::Result<(Waiting, fs::File)> {
         let process = std::process::id();
         let mut number = 0;

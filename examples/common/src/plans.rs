@@ -1,8 +1,8 @@
-//! Predicts time and memory of a program on many ranks that need not exist: `program --plan 4096`.
+//! Predicts the time and memory of a program on many ranks, which need not exist: `program --plan 4096`.
 //!
-//! The program runs as one of many ranks, with that rank's parts, and sends nothing. Elements that this rank sends, or
-//! ones, replace the data from other ranks. The values are meaningless, but computation and communication are those of
-//! a real run, as long as the control flow does not depend on values.
+//! The program runs as one of many ranks, on that rank's parts of the arrays, and sends nothing. Data from other ranks
+//! are replaced by elements that this rank sends, or by ones. The values are therefore meaningless, but computation and
+//! communication are those of a real run, as long as the control flow does not depend on values.
 
 use crate::{console::Console, ranks::Ranks};
 use backends::{AnyBackend, Arrays};
@@ -12,7 +12,7 @@ use std::{env, error::Error, fmt::Write};
 /// The largest number of ranks of a plan.
 const MOST: usize = 1 << 20;
 
-/// The options for plans on the command line.
+/// The options `--plan`, `--latency` and `--bandwidth` on the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plans {
     most: Option<usize>,
@@ -20,7 +20,7 @@ pub struct Plans {
     bandwidth: Option<f64>,
 }
 
-/// The predictions for a number of ranks.
+/// The prediction for one number of ranks.
 struct Found {
     report: Report,
     largest: u64,
@@ -65,13 +65,13 @@ impl Plans {
         self.most.is_some()
     }
 
-    /// The number of threads of a planned rank: one, unless RAYON_NUM_THREADS is set. `None` without a plan.
+    /// The number of threads of a planned rank: one, or `None` if RAYON_NUM_THREADS is set or no plan is requested.
     pub fn threads(&self) -> Option<usize> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
         (self.are_asked_for() && !is_said).then_some(1)
     }
 
-    /// The numbers of ranks to try.
+    /// The numbers of ranks for which the plan makes predictions.
     fn numbers(most: usize) -> Vec<usize> {
         let powers = (0..).map(|k| if k == 0 { 2 } else { 1_usize << (2 * k) }).take_while(|&n| n < most);
         let mut all: Vec<usize> = std::iter::once(1).chain(powers).chain([most]).collect();
@@ -79,8 +79,8 @@ impl Plans {
         all
     }
 
-    /// Runs a program as one rank of each number of ranks, and prints the predictions. `program` returns the bytes of
-    /// the largest part. Without a plan nothing runs.
+    /// For each number of ranks, runs a program as one rank, and prints the predictions. `program` returns the size in
+    /// bytes of the largest part of an array. Does nothing if no plan is requested.
     pub fn run(
         &self,
         backend: &AnyBackend,
@@ -92,8 +92,8 @@ impl Plans {
         let bandwidth = self.bandwidth.unwrap_or(10.0) * 1e9;
         let before = backend.memory().ok().map(|memory| memory.in_use);
         let mut all = Vec::new();
-        // begins with the largest number of ranks, which has the smallest parts: then the memory that one run leaves to
-        // the allocator is not more than the next run uses
+        // starts with the largest number of ranks, which has the smallest parts, because memory that one run leaves in
+        // the allocator must not exceed the memory that the next run uses
         for ranks in Plans::numbers(most).into_iter().rev() {
             let (world, plan) = World::plan(ranks);
             let counts_memory = backend.reset_peak_memory().is_ok();
@@ -128,7 +128,8 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// A table of time and memory for each number of ranks. It names the number beyond which more ranks do not help.
+/// A table of time and memory for each number of ranks. It states the number of ranks beyond which more ranks do not
+/// help.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

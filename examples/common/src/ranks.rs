@@ -1,7 +1,7 @@
-//! Programs on many ranks: `mpiexec -n 4 program --ranks`.
+//! Support for programs that run on many ranks: `mpiexec -n 4 program --ranks`.
 //!
-//! Every rank runs the whole program. Only the first rank prints and writes, but all ranks compute the output, because
-//! computing it may need all of them.
+//! Every rank runs the whole program. Only rank 0 prints and writes files, but all ranks compute the output, because
+//! the computation may need all of them.
 
 use crate::{
     console::{self, Console},
@@ -15,18 +15,17 @@ use backends_sharded::{
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
-/// The time that other ranks wait before they report an error. If all ranks meet the same error, the first rank reports
-/// it and ends the others during this time.
+/// The time that other ranks wait before they report an error. If all ranks meet the same error, rank 0 reports the
+/// error and ends the other ranks during this time.
 const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 
-/// The ranks of a program: the ranks that an MPI launcher has started if `--ranks` is given, otherwise this process
-/// alone.
+/// The ranks of a program: with `--ranks`, the ranks that an MPI launcher has started; otherwise this process alone.
 pub struct Ranks(Option<World>);
 
-/// The main function of a program that may run on many ranks. It is like [`console::main`], but runs on ranks if
-/// `are_asked_for` returns true for the options.
+/// The main function of a program that may run on many ranks. Unlike [`console::main`], it runs on the ranks of a
+/// launcher if `are_asked_for` returns true for the options.
 ///
-/// An error is printed once, by the first rank that has it, and ends all ranks.
+/// An error is printed once, by the first rank that meets it, and ends all ranks.
 pub fn main<O>(
     parsed: Result<Option<O>, impl fmt::Display>,
     help: &str,
@@ -35,7 +34,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // the help and errors in the arguments are also printed by one rank only
+        // only one rank prints the help and errors in the arguments, too
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {
@@ -62,7 +61,7 @@ pub fn main<O>(
 }
 
 impl Ranks {
-    /// The ranks of an existing or planned world.
+    /// Uses the ranks of an existing or planned world.
     pub fn of(world: World) -> Ranks {
         Ranks(Some(world))
     }
@@ -87,7 +86,7 @@ impl Ranks {
         self.rank() == 0
     }
 
-    /// The number of this rank among the ranks of its machine, and the number of these ranks.
+    /// The number of this rank among the ranks of its machine, and the number of ranks on the machine.
     fn local(&self) -> Result<(usize, usize), Box<dyn Error>> {
         match &self.0 {
             None => Ok((0, 1)),
@@ -95,8 +94,8 @@ impl Ranks {
         }
     }
 
-    /// Sets the number of threads of the CPU's loops, before any loop runs. It is `asked` if given, else the number in
-    /// `RAYON_NUM_THREADS`, else an equal share of the machine's processors for each of its ranks.
+    /// Sets the number of threads for the CPU's loops, before any loop runs: `asked` if given, else the number in
+    /// `RAYON_NUM_THREADS`, else this rank's equal share of the machine's processors.
     pub fn set_threads(&self, asked: Option<usize>) -> Result<(), Box<dyn Error>> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
         let shared = || -> Result<Option<usize>, Box<dyn Error>> {
@@ -118,12 +117,12 @@ impl Ranks {
         library.open(device, self.local()?.0)
     }
 
-    /// A backend whose arrays are split over the ranks; `None` if this process is alone.
+    /// Creates a backend whose arrays are split over the ranks; `None` if this process is alone.
     pub fn sharded(&self, within: &AnyBackend) -> backends::Result<Option<Sharded<AnyBackend>>> {
         self.0.as_ref().map(|world| Sharded::new(within.clone(), world.clone())).transpose()
     }
 
-    /// A text that names where the program runs: the library, the device, and the ranks.
+    /// A text with the library, the device and the number of ranks on which the program runs.
     pub fn place(&self, b: &AnyBackend) -> String {
         let (library, device) = (b.name(), b.device());
         match &self.0 {
@@ -144,8 +143,8 @@ impl Ranks {
         Ok(least[0])
     }
 
-    /// The memory in bytes that each rank can use, the same on all ranks: ranks on one machine share its available
-    /// memory. `None` if no machine reports its memory.
+    /// The memory in bytes that each rank can use; it is the same on all ranks. The ranks of a machine share its
+    /// available memory equally. `None` if no machine reports its memory.
     pub fn memory(&self) -> Result<Option<u64>, Box<dyn Error>> {
         let share =
             memory::available().map_or(u64::MAX, |bytes| bytes / self.local().map_or(1, |(_, ranks)| ranks as u64));
@@ -153,7 +152,7 @@ impl Ranks {
         Ok((least < u64::MAX).then_some(least))
     }
 
-    /// Prints the communication of the first rank, and the number of times that ops had to gather whole arrays.
+    /// Prints statistics of the communication of rank 0, and the number of times that ops had to gather whole arrays.
     pub fn report(&self, b: Option<&Sharded<AnyBackend>>, console: &mut Console) {
         let Some(world) = &self.0 else { return };
         let (spent, gathered) = (world.spent(), b.map(Sharded::gathered).unwrap_or_default());

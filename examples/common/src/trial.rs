@@ -1,4 +1,4 @@
-//! Runs an example program as a user would, for its tests.
+//! Runs an example program as a user would, for the tests of the examples.
 
 use backends::{Error, runtime::available};
 use mpiexec::{Finished, Mpi};
@@ -10,10 +10,11 @@ use std::{
     time::Duration,
 };
 
-/// The longest duration of a job on ranks; after that the job is ended.
+/// The time limit of a job on ranks, after which the job is ended.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The folder of MPI libraries and their launchers, for one test. Prints a message if the folder is missing.
+/// The folder of MPI libraries and their launchers, for a test that needs MPI. Prints a message if the folder is
+/// missing.
 pub fn mpi() -> Option<PathBuf> {
     let why =
         || Error::unavailable("mpi", "`cargo xtask setup` fetches it; BACKENDS_MPI names the folder that it is in");
@@ -56,7 +57,7 @@ impl Program {
         path
     }
 
-    /// Runs the program, on the CPU unless a backend is given.
+    /// Runs the program, on the CPU unless the arguments select a backend.
     pub fn run(&self, arguments: &[&str], out: &Path) -> Output {
         let mut command = Command::new(self.path);
         if !arguments.contains(&"--backend") {
@@ -65,7 +66,7 @@ impl Program {
         command.arg("--out").arg(out).args(arguments).output().expect("the program starts")
     }
 
-    /// The output of the program, which must succeed.
+    /// Runs the program, which must succeed. Returns its output.
     #[track_caller]
     pub fn succeeds(&self, arguments: &[&str], out: &Path) -> String {
         let output = self.run(arguments, out);
@@ -73,7 +74,8 @@ impl Program {
         String::from_utf8(output.stdout).expect("the program says text")
     }
 
-    /// The table of a plan for 4096 ranks: the numbers of each line. Checks that the plan writes no files.
+    /// Plans for 4096 ranks, and returns the numbers in each line of the plan's table. Checks that the plan writes no
+    /// files.
     #[track_caller]
     pub fn plans(&self, arguments: &[&str]) -> Vec<Vec<f64>> {
         let out = self.folder("plan").join("out");
@@ -87,12 +89,12 @@ impl Program {
         let lines: Vec<Vec<f64>> = by_ranks.lines().filter_map(cells).collect();
         let ranks: Vec<f64> = lines.iter().map(|line| line[0]).collect();
         assert_eq!(ranks, [1.0, 2.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0], "{text}");
-        // one rank sends nothing
+        // a single rank sends nothing
         assert_eq!(lines[0][2], 0.0, "{text}");
         lines
     }
 
-    /// Runs the program on several ranks, with the MPI in this folder.
+    /// Runs the program on several ranks, with the MPI library in this folder.
     pub fn run_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> Finished {
         let mut command = mpiexec::mpiexec(Mpi::Standard, mpi, ranks);
         command.arg(self.path).arg("--ranks");
@@ -102,7 +104,7 @@ impl Program {
         mpiexec::finish(command.arg("--out").arg(out).args(arguments), LIMIT).expect("mpiexec starts")
     }
 
-    /// The output of the program on several ranks, where it must succeed.
+    /// Runs the program on several ranks, which must succeed. Returns its output.
     #[track_caller]
     pub fn succeeds_on_ranks(&self, mpi: &Path, ranks: usize, arguments: &[&str], out: &Path) -> String {
         let finished = self.run_on_ranks(mpi, ranks, arguments, out);
@@ -127,7 +129,7 @@ impl Program {
     /// Checks that the program fails with the message `why`, and leaves no files.
     #[track_caller]
     pub fn fails(&self, arguments: &[&str], why: &str) {
-        // tests run concurrently
+        // tests run concurrently, so each failure needs a separate folder
         static FAILURES: AtomicUsize = AtomicUsize::new(0);
         let out = self.folder(&format!("failure_{}", FAILURES.fetch_add(1, Relaxed))).join("out");
         let output = self.run(arguments, &out);

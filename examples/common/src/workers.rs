@@ -1,21 +1,22 @@
-//! Runs parts of the work in separate threads.
+//! Divides work among threads.
 
 use std::{panic, thread};
 
-/// The number of threads of the CPU's loops.
+/// The number of threads that the CPU's loops use.
 pub fn count() -> usize {
     rayon::current_num_threads()
 }
 
-/// Runs the parts of some work at the same time. Each part has its own thread, and the CPU backend's loops in that part
-/// use that thread alone. A single part runs in the caller's thread, and its loops use all threads.
+/// Runs `work` on several parts at the same time. Each part has a separate thread, and the CPU backend's loops within
+/// the part run on this thread only. A single part runs in the caller's thread, and its loops use all threads.
 pub fn each<P: Send, R: Send>(parts: impl IntoIterator<Item = P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let mut parts: Vec<P> = parts.into_iter().collect();
     if parts.len() < 2 {
         return parts.pop().map(work).into_iter().collect();
     }
     let alone = |part| {
-        // makes a pool of the current thread only; if that fails, loops share the threads of the program
+        // creates a thread pool that consists of the current thread only; if that fails, loops use the program's
+        // threads
         let _pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
         work(part)
     };

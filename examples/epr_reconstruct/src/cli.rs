@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the program.
 
 use backends::DType;
 use examples_common::{cli, library::Library, plans::Plans};
@@ -53,7 +53,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The lengths of the image as text.
+    /// The lengths of the image's axes as text.
     pub fn shape_text(&self) -> String {
         self.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
     }

@@ -1,4 +1,4 @@
-//! Pictures of the data and the results.
+//! Pictures of the measurement and the results.
 
 use backends_epr::Scan;
 use colorgrad::preset;
@@ -6,7 +6,7 @@ use examples_common::figure::{self, Colors, Panel};
 use ndarray::{ArrayD, Axis};
 use std::error::Error;
 
-/// The measured projections, one below the other.
+/// Draws the measured projections, one below the other.
 pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Error>> {
     let field = scan.field();
     let panel = Panel {
@@ -16,7 +16,7 @@ pub fn sinogram(scan: &Scan, values: &ArrayD<f64>) -> Result<Vec<u8>, Box<dyn Er
         extents: [[0.5, values.shape()[0] as f64 + 0.5], [field[0], field[field.len() - 1]]],
         marks: Vec::new(),
     };
-    // the spectra are derivatives, so 0 gets the middle colour; the highest few peaks may exceed the range
+    // 0 gets the middle colour, because the spectra are derivatives; a few of the highest peaks may exceed the range
     let mut magnitudes: Vec<f64> = values.iter().map(|v| v.abs()).collect();
     magnitudes.sort_by(f64::total_cmp);
     let largest = magnitudes.get(magnitudes.len() * 995 / 1000).copied().unwrap_or(0.0);

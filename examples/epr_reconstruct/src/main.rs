@@ -3,7 +3,7 @@
 //!     cargo run --release -p epr_reconstruct
 //!     cargo run --release -p epr_reconstruct -- --help
 //!
-//! The numerics, in the crate `backends-epr`, are written once for every backend.
+//! The numerical methods are in the crate `backends-epr`, written once for every backend.
 
 mod cli;
 mod figure;
@@ -59,7 +59,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     Ok(())
 }
 
-/// Predicts the communication and memory of the program on ranks that do not exist.
+/// Predicts the communication and memory of the program on ranks that need not exist.
 fn plan(
     options: &Options,
     backend: &AnyBackend,

@@ -1,12 +1,12 @@
-//! Checks whether memory suffices, before hours of work.
+//! Checks, before hours of work, whether the memory is sufficient.
 
 use crate::cli::Options;
 use examples_common::ranks::Ranks;
 use std::error::Error;
 
-/// Returns an error if the requested images do not fit into the machine's available memory, if that is known. Without
-/// the check, the system might grant more memory than it has, and end the program in the middle of its work. Each rank
-/// holds a part of the images.
+/// Returns an error if the requested images do not fit into the machine's available memory. If this memory is unknown,
+/// any images pass. Without the check, the system might grant more memory than it has, and kill the program in the
+/// middle of its work. Each rank holds a part of the images.
 pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
     let left = ranks.memory()?.map_or(u64::MAX, |bytes| bytes.saturating_mul(ranks.size() as u64));
     let needed = needed(options, element);
@@ -20,10 +20,10 @@ pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box
         .into())
 }
 
-/// The minimum memory in bytes that is in use at one time, for elements of `element` bytes.
+/// The memory in bytes that is at least in use at one time, for elements of `element` bytes.
 fn needed(options: &Options, element: usize) -> u64 {
     let pixels = options.shape.iter().fold(element as u64, |n, &length| n.saturating_mul(length as u64));
-    // the image, and two of the terms of its sum
+    // the image, and two terms of the sum that it is computed from
     let fbp = pixels.saturating_mul(3);
     // a complex grid four times as long as the image along each axis, and its FFT: the kernel is twice as long as the
     // image, and its non-uniform FFT works on a grid twice as fine as the kernel

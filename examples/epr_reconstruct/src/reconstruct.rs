@@ -8,13 +8,13 @@ use examples_common::{console::Console, output::Files};
 use ndarray::{ArrayD, arr1};
 use std::{error::Error, time::Instant};
 
-/// The relative error of the non-uniform FFTs; a coarser dtype gets the smallest error it can reach.
+/// The relative error of the non-uniform FFTs; a less precise dtype gets the smallest error that it can reach.
 const NUFFT_EPS: f64 = 1e-13;
 
-/// The number of iterations between computations of the energy.
+/// The number of iterations between two computations of the energy.
 const ENERGY_EVERY: usize = 20;
 
-/// The names of the files that [`run`] makes.
+/// The names of the files that [`run`] writes.
 pub fn file_names(options: &Options) -> Vec<String> {
     let all = [
         (true, "sinogram.png"),
@@ -47,7 +47,7 @@ pub fn check(options: &Options, measured: &Measurement) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Reconstructs the image, and makes the files to write.
+/// Reconstructs the image, and prepares the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -103,7 +103,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// Checks that all numbers of an array are finite, except in a plan, whose numbers are meaningless.
+/// Checks that all elements of an array are finite. In a plan, whose values are meaningless, nothing is checked.
 fn finite<T: Real>(options: &Options, name: &str, x: ArrayD<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let all = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());
     if all { Ok(x) } else { Err(format!("{name}: the data lead to values that are not finite").into()) }

@@ -1,4 +1,4 @@
-//! Reference results from other programs, for comparison.
+//! Reference results of other programs, with which results are compared.
 
 use backends_npz::Npz;
 use examples_common::console::Console;
@@ -19,8 +19,9 @@ struct Reference {
     values: ArrayD<f64>,
 }
 
-/// Reads the arrays of these names from an `.npz` file or a folder of `.npz` and `.npy` files. An array whose shape
-/// differs from the result's is an error; in a folder that has other matching arrays, it is skipped with a message.
+/// Reads the arrays with these names from an `.npz` file, or from a folder of `.npz` and `.npy` files. An array whose
+/// shape differs from the result's is an error; but in a folder that has other matching arrays, it is skipped with a
+/// message.
 pub fn read(
     path: &Path,
     expected: &[(&'static str, Vec<usize>)],
@@ -53,7 +54,7 @@ pub fn read(
     Ok(References(found))
 }
 
-/// The file itself; for a folder, its `.npz` files and the folder.
+/// The path itself if it is a file; for a folder, its `.npz` files and the folder itself.
 fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files: Vec<PathBuf> = Vec::new();
     if path.is_dir() {
@@ -69,7 +70,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 impl References {
-    /// Prints the difference between a result and each reference of its name.
+    /// Prints the difference between a result and each reference with its name.
     pub fn compare(&self, key: &str, result: &ArrayD<f64>, console: &mut Console) {
         for Reference { file, values, .. } in self.0.iter().filter(|reference| reference.key == key) {
             let difference = result - values;

@@ -1,4 +1,4 @@
-//! Runs the program as a user would.
+//! Tests of the program, run as a user would.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -55,7 +55,7 @@ fn results_are_compared_with_a_reference() {
     let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
     let text = PROGRAM.succeeds(&tv, &out);
     assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
-    // in a folder, matching references are compared, and the others are listed
+    // in a folder, references with a matching shape are compared, and the others are listed
     let folder = PROGRAM.folder("references");
     fs::copy(phalanx, folder.join("a.npz")).unwrap();
     fs::copy(data("pyepri_fbp2d_small"), folder.join("b.npz")).unwrap();
@@ -64,7 +64,8 @@ fn results_are_compared_with_a_reference() {
     assert!(text.contains("fbp of a.npz: ") && text.contains("b.npz: `fbp` has the shape [24, 24]"), "{text}");
 }
 
-/// The image on another backend equals PyEPRI's; in single precision within three times PyEPRI's float32 rounding.
+/// Checks that the image on another backend equals PyEPRI's. In single precision, differences may be three times
+/// PyEPRI's own float32 rounding errors.
 fn gives_the_image(backend: &str) {
     let expected = Npz::open(data("pyepri_phalanx_tv_small")).unwrap();
     let small = ["--backend", backend, "--shape", "100x50", "--delta", "0.032", "--iterations", "200"];
@@ -231,7 +232,8 @@ fn what_cannot_be_written_is_said_before_the_work() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
 }
 
-/// In /proc no file can be created, whatever the permissions are. The program must report that before its work.
+/// No file can be created in /proc, whatever its permissions are. The program must report this before it starts its
+/// work.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_is_tried_before_the_work() {
@@ -248,7 +250,7 @@ fn a_failure_leaves_no_folders() {
     assert!(!output.status.success() && fs::read_dir(&here).unwrap().next().is_none());
 }
 
-/// If the reader of the output is gone, or the disk for it is full, the results are still written.
+/// If the reader of the output has closed the pipe, or the disk for the output is full, the results are still written.
 #[cfg(target_os = "linux")]
 #[test]
 fn results_do_not_depend_on_who_listens() {
@@ -294,7 +296,7 @@ fn pipes_and_devices_are_no_data() {
     }
 }
 
-/// The same numbers in another encoding give the same image, bit for bit.
+/// The same data in other encodings give the same image, bit for bit.
 #[test]
 fn data_are_read_in_every_notation() {
     let here = PROGRAM.folder("notations");

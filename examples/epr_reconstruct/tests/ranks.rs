@@ -1,4 +1,4 @@
-//! Runs the program on many ranks: the results equal those of one process.
+//! Tests of the program on many ranks, whose results must equal those of one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -12,11 +12,10 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("epr_reconstruct_on_ranks"),
 });
 
-/// Options of an image that is large enough to be split.
+/// Options for an image that is large enough to be split over ranks.
 const SMALL: [&str; 6] = ["--shape", "80x72", "--delta", "0.04", "--iterations", "20"];
 
-/// Compares images. They may differ in rounding, because sums over ranks are joined in another order than in one
-/// process.
+/// Compares images, which may differ in rounding, because ranks add their sums in another order than one process.
 fn has_the_images(found: &Path, alone: &Path) {
     assert_eq!(names(found), names(alone));
     assert_eq!(fs::read(found.join("sinogram.png")).unwrap(), fs::read(alone.join("sinogram.png")).unwrap());

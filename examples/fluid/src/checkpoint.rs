@@ -1,5 +1,5 @@
-//! The state of a simulation in an `.npz` file. A restarted simulation gives the same numbers as one that never
-//! stopped, on any number of ranks.
+//! Saves the state of a simulation in an `.npz` file. On any number of ranks, a restarted simulation gives the same
+//! results as a simulation without a stop.
 
 use crate::{
     cli::Options,
@@ -12,11 +12,11 @@ use examples_common::{console::Console, output};
 use ndarray::{ArrayD, arr0, arr1};
 use std::{error::Error, fmt::Display, path::Path};
 
-/// A simulation on disk, after some of its steps.
+/// A simulation that was saved after some of its steps.
 ///
 /// | array | contents |
 /// |---|---|
-/// | `scene` | the name of the scene, as bytes; absent if the velocity was given |
+/// | `scene` | the name of the scene, as bytes; absent if the initial velocity was read from a file |
 /// | `dt`, `step` | the length of a step, and the number of steps made |
 /// | `velocity_0`, `velocity_1` | the velocity along both axes, at the cells or at the faces, as the scene needs |
 /// | `density` | the smoke, if any |
@@ -65,7 +65,7 @@ impl Checkpoint {
         Ok(Checkpoint { file, scene, dtype, size, dt, step })
     }
 
-    /// The options of the stopped simulation. Those that may change come from `options`.
+    /// The options of the saved simulation. Options that may change are taken from `options`.
     pub fn options(&self, options: &Options) -> Result<Options, Box<dyn Error>> {
         let (scene, dtype, size, dt) = (self.scene, self.dtype, self.size, self.dt);
         if self.step >= options.steps {
@@ -88,18 +88,18 @@ impl Checkpoint {
         Ok(b.asarray(array)?)
     }
 
-    /// The velocity along both axes.
+    /// The saved velocity along both axes.
     pub fn velocity<B: Backend, T: Precision>(&self, b: &B) -> Result<[B::Array<T>; 2], Box<dyn Error>> {
         let [up, right] = VELOCITY;
         Ok([self.array::<B, T>(b, up)?, self.array::<B, T>(b, right)?])
     }
 
-    /// The smoke.
+    /// The saved density of the smoke.
     pub fn density<B: Backend, T: Precision>(&self, b: &B) -> Result<B::Array<T>, Box<dyn Error>> {
         self.array::<B, T>(b, "density")
     }
 
-    /// Restores the saved flow.
+    /// Sets the flow to the saved state.
     pub fn restore<B: Backend, T: Precision>(&self, b: &B, flow: &mut Flow<B, T>) -> Result<(), Box<dyn Error>> {
         let velocity = self.velocity::<B, T>(b)?;
         match flow {
@@ -113,12 +113,13 @@ impl Checkpoint {
     }
 }
 
-/// Returns whether the state is saved after this step: after every `every` steps, and after the last.
+/// Returns whether the state is saved after this step, which happens every `every` steps and after the last step.
 fn is_kept(options: &Options, step: usize) -> bool {
     step.is_multiple_of(options.every) || step == options.steps
 }
 
-/// Writes the state, if a file is requested and the step is due. All ranks must call it; the first one writes.
+/// Writes the state, if a file is requested and this step is to be saved. All ranks must call this function; rank 0
+/// writes.
 pub fn keep<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

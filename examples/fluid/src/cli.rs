@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the program.
 
 use crate::scene::Scene;
 use backends::DType;
@@ -48,7 +48,7 @@ pub struct Options {
     pub ranks: bool,
     pub plans: Plans,
     pub dtype: DType,
-    /// The scene; `None` if the velocity is given.
+    /// The scene; `None` if the initial velocity is read from a file.
     pub scene: Option<Scene>,
     pub initial: Option<PathBuf>,
     pub size: [usize; 2],
@@ -63,7 +63,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns whether the program searches for an inflow.
+    /// Returns whether the program solves the inverse problem: the search for an inflow.
     pub fn is_inverse(&self) -> bool {
         self.scene == Some(Scene::Inflow)
     }
@@ -155,7 +155,7 @@ fn check(options: &Options, given: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses the value of an argument; the error names the argument and the value.
+/// Parses the value of an option. The error message names the option and the value.
 fn set_to<V>(name: &str, value: String, parse: fn(&str) -> Result<V, String>) -> Result<V, lexopt::Error> {
     parse(&value).map_err(|why| lexopt::Error::Custom(format!("--{name} {value}: {why}").into()))
 }

@@ -6,8 +6,9 @@ use backends::{
 use ndarray::{Array2, ArrayD, IxDyn};
 use std::f64::consts::TAU;
 
-/// The velocity does not limit the time step. The next value of a cell is read at the place from which its fluid comes
-/// (semi-Lagrangian advection), and the pressure that keeps the fluid incompressible is computed by Fourier transforms.
+/// A fluid whose time step is not limited by its velocity. For its next value, each cell reads the value at the
+/// position from which its fluid comes (semi-Lagrangian advection). The pressure, which keeps the fluid incompressible,
+/// is computed by Fourier transforms.
 ///
 /// Lengths are in cells; axis 0 points up. Arrays have the shape of the grid.
 pub struct Fluid<B: Backend, T: Precision> {
@@ -25,7 +26,7 @@ pub struct Fluid<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Fluid<B, T> {
-    /// A fluid with this velocity, in cells per unit of time along both axes.
+    /// Creates a fluid with this velocity, in cells per unit of time along both axes.
     pub fn new(b: &B, velocity: [B::Array<T>; 2]) -> Result<Self> {
         let &[rows, columns] = b.shape(&velocity[0]) else {
             return Err(Error::shape("fluid", b.shape(&velocity[0]), "of the velocity must have two axes"));
@@ -56,15 +57,15 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         })
     }
 
-    /// The arrays `carried` after the fluid has carried them for a time `dt`. Each cell gets the value at the place
-    /// from which its fluid comes, by linear interpolation between cells.
+    /// Returns the arrays `carried` after the fluid has carried them for a time `dt`. Each cell gets the value at the
+    /// position from which its fluid comes, by linear interpolation between cells.
     pub fn advect<const N: usize>(&self, carried: [&B::Array<T>; N], dt: f64) -> Result<[B::Array<T>; N]> {
         let b = &self.backend;
         let [i, j] = &self.cells;
         let [up, right] = &self.velocity;
         let last = StackOptions::new().axis(-1);
         let origins = b.stack_with([expr!(b, i - dt * up)?, expr!(b, j - dt * right)?], last)?;
-        // makes one batch with one grid, and a channel for each array
+        // makes one batch item with one grid, and one channel per array
         let grid = b.expand_dims(b.stack_with(carried, last)?, 0)?;
         let periodic = GridSampleOptions::new().mode(Boundary::GridWrap);
         let moved = b.grid_sample_with(grid, b.expand_dims(origins, 0)?, periodic)?;
@@ -109,7 +110,8 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         self.turned(expr!(b, l * up - k * right)?)
     }
 
-    /// The array whose spectrum is `spectrum` times i. A wave number times i is a derivative.
+    /// The array whose spectrum is `spectrum` times i. If `spectrum` contains a factor wave number, this is a
+    /// derivative.
     fn turned(&self, spectrum: B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let (re, im) = (b.real(&spectrum)?, b.imag(&spectrum)?);
@@ -118,7 +120,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
     }
 }
 
-/// The first `count` wave numbers of `n` cells, in radians per cell, in the order of Fourier transforms.
+/// The first `count` wave numbers of an axis of `n` cells, in radians per cell, in the order of Fourier transforms.
 fn waves(n: usize, count: usize) -> Vec<f64> {
     let wave = |i: usize| if 2 * i == n { 0.0 } else { i as f64 - if 2 * i > n { n as f64 } else { 0.0 } };
     (0..count).map(|i| TAU * wave(i) / n as f64).collect()

@@ -1,6 +1,6 @@
-//! An inverse problem: finds the inflow of smoke at the ground that produces a given picture, after the smoke has risen
-//! around an obstacle. The simulation runs on any backend, and so does its gradient, which goes from the picture back
-//! through all steps, and through the linear solve in each step, to the inflow.
+//! An inverse problem: finds the inflow of smoke at the ground that produces a given picture after the smoke has risen
+//! around an obstacle. The simulation runs on any backend, and so does its gradient. The gradient is computed backward
+//! from the picture to the inflow, through all steps and through the linear solve in each step.
 
 use crate::{
     cli::Options,
@@ -15,20 +15,21 @@ use backends_solvers::minimize::{Method, Minimize, minimize};
 use examples_common::{console::Console, output::Files};
 use std::{error::Error, ops::ControlFlow, time::Instant};
 
-/// The names of the files that [`run`] makes.
+/// The names of the files that [`run`] writes.
 pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 
 /// The speed at which smoke rises, per unit of time.
 const BUOYANCY: f64 = 0.6;
 
-/// The remaining divergence relative to the initial one. It is small, because gradients go through many solves.
+/// The tolerance of each solve: the remaining divergence, relative to the initial one. It is small, because gradients
+/// pass through many solves.
 const TOLERANCE: f64 = 1e-5;
 
 /// The maximum number of gradient evaluations.
 const ITERATIONS: usize = 60;
 
-/// The picture of an inflow: the smoke after the given number of steps. The inflow is smoke per unit of time in each
-/// cell along the ground.
+/// Simulates the picture of an inflow: the smoke after the given number of steps. The inflow is the amount of smoke per
+/// unit of time in each cell along the ground.
 pub fn smoke<B: Backend, T: Precision>(
     b: &B,
     inflow: &B::Array<T>,
@@ -52,14 +53,14 @@ pub fn smoke<B: Backend, T: Precision>(
     Ok(density)
 }
 
-/// The inflow that is to be found. It is used only to make the picture.
+/// The inflow that the search has to find. It is used only to make the picture.
 fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array<T>> {
     let [_, x] = middles::<B, T>(b, shape)?;
     let inflow = expr!(b, 0.10 * exp(-((x - 0.36) / 0.07) * *2) + 0.06 * exp(-((x - 0.66) / 0.10) * *2))?;
     b.reshape(inflow, [shape[1]])
 }
 
-/// Makes the picture, searches for its inflow, and makes the files to write.
+/// Makes the picture, searches for its inflow, and prepares the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

@@ -1,4 +1,4 @@
-//! Pictures of the smoke and of the flow.
+//! Pictures of the smoke and of the vorticity.
 
 use colorgrad::preset;
 use examples_common::figure::{self, Colors, Panel, Picture};
@@ -18,14 +18,14 @@ fn panel(values: ArrayD<f64>) -> Panel {
     }
 }
 
-/// The density of the smoke.
+/// Draws the density of the smoke.
 pub fn smoke(density: ArrayD<f64>, time: f64) -> Result<Picture, Box<dyn Error>> {
     let colors =
         Colors { gradient: preset::magma(), reversed: false, range: [0.0, 1.0], name: "density of smoke".into() };
     figure::to_scale(&format!("Smoke after {time:.1}"), &[panel(density)], &colors, HIGHEST)
 }
 
-/// The vorticity: the rate at which the fluid rotates.
+/// Draws the vorticity, which is the rate at which the fluid rotates.
 pub fn vorticity(values: ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let range = [-largest, largest];
@@ -34,7 +34,7 @@ pub fn vorticity(values: ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     figure::to_scale("Vorticity in the end", &[panel(values)], &colors, HIGHEST)
 }
 
-/// The target picture and the reproduced one, each above its inflow.
+/// Draws the given picture and the reproduced one, each with its inflow below.
 pub fn inverse(
     target: ArrayD<f64>,
     made: ArrayD<f64>,
@@ -45,7 +45,7 @@ pub fn inverse(
     let (smoke, inflow) = (largest(&target), largest(&wanted));
     // draws the inflow as a strip at the ground, in the colours of the smoke
     let with_strip = |picture: ArrayD<f64>, inflow_of: ArrayD<f64>, title: &str| {
-        // negative values are drawn as 0, since the inflow that is found may be slightly negative
+        // negative values are drawn as 0, since the inflow found may be slightly negative
         let mut panel = panel(picture.mapv(|smoke| smoke.max(0.0)));
         let strip = panel.values.shape()[0].div_ceil(24);
         for (index, value) in panel.values.indexed_iter_mut() {

@@ -1,4 +1,4 @@
-//! The initial state of the fluid, and the forces on it.
+//! The scenes: the initial state of the fluid, and the forces on it.
 
 use crate::{fluid::Fluid, walls::Walled};
 use backends::{Backend, Precision, RandomNormalOptions, Result, expr};
@@ -9,7 +9,7 @@ use std::{f64::consts::TAU, str::FromStr};
 pub enum Scene {
     /// Warm smoke rises from a source near the ground.
     Plume,
-    /// A stream between two streams in the opposite direction; the layers between them roll up.
+    /// A stream between two streams in the opposite direction. The boundary layers between the streams roll up.
     Shear,
     /// A stream from the left around a cylinder, with an oscillating wake; stripes of smoke make it visible.
     Cylinder,
@@ -51,7 +51,7 @@ pub enum Flow<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Flow<B, T> {
-    /// Advects an array in the cells, and the velocity itself, for a time `dt`.
+    /// Carries an array in the cells, and the velocity itself, along the flow for a time `dt`.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         match self {
             Flow::Free(fluid) => {
@@ -64,8 +64,8 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// Lets fluid that is lighter than the mean rise, and the rest sink, so that the box as a whole stays in place.
-    /// `push` is the speed of a cell full of smoke.
+    /// Lets fluid rise if it is lighter than the mean, and sink if it is heavier, so that the box as a whole does not
+    /// move. `push` is the speed that a cell full of smoke gains.
     pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
         let mean = b.mean(density, ..)?;
         match self {
@@ -74,7 +74,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
                 expr!(b, *up += push * (density - mean))
             }
             Flow::Walled(fluid) => {
-                // the value on the face between two cells
+                // the density on the face between two cells
                 let below = b.roll(density, 1, 0)?;
                 let up = &mut fluid.velocity[0];
                 expr!(b, *up += push * (0.5 * (density + below) - mean))
@@ -115,20 +115,20 @@ impl<B: Backend, T: Precision> Flow<B, T> {
     }
 }
 
-/// A fluid with smoke of densities between 0 and 1.
+/// A fluid that carries smoke, with densities between 0 and 1.
 pub struct Smoke<B: Backend, T: Precision> {
     pub flow: Flow<B, T>,
     pub density: B::Array<T>,
     inflow: Inflow<B, T>,
 }
 
-/// The source of smoke.
+/// The source of the smoke.
 enum Inflow<B: Backend, T: Precision> {
     Nowhere,
-    /// An amount of smoke per unit of time, warmer than the fluid around.
+    /// An amount of smoke per unit of time, warmer than the surrounding fluid.
     Source(B::Array<T>),
-    /// A stream to the right at speed `speed`, which carries the smoke `smoke`. The weights set how closely the fluid
-    /// follows the stream in each cell.
+    /// A stream to the right with the speed `speed`, which carries the smoke `smoke`. In each cell, a weight sets how
+    /// closely the fluid follows the stream.
     Stream {
         speed: f64,
         smoke: B::Array<T>,
@@ -136,14 +136,14 @@ enum Inflow<B: Backend, T: Precision> {
     },
 }
 
-/// The rate at which the source makes smoke, and the speed at which smoke rises, per unit of time.
+/// The rate at which the source makes smoke, and the speed that smoke gains upward, per unit of time.
 const RATE: f64 = 0.2;
 const BUOYANCY: f64 = 0.06;
 
-/// The remaining divergence of a fluid around obstacles, relative to the initial one.
+/// The tolerance of the solve around obstacles: the remaining divergence, relative to the initial one.
 const TOLERANCE: f64 = 1e-4;
 
-/// The centres of the cells along both axes, in units of the box, each shaped to broadcast along the other axis.
+/// The centres of the cells along both axes, as fractions of the box. Each array broadcasts along the other axis.
 pub fn middles<B: Backend, T: Precision>(b: &B, [rows, columns]: [usize; 2]) -> Result<[B::Array<T>; 2]> {
     let line = |n: usize| b.arange(T::of(0.5 / n as f64), T::ONE, T::of(1.0 / n as f64));
     Ok([b.expand_dims(line(rows)?, 1)?, b.expand_dims(line(columns)?, 0)?])
@@ -163,7 +163,7 @@ pub fn around_disc<B: Backend, T: Precision>(
 }
 
 impl<B: Backend, T: Precision> Smoke<B, T> {
-    /// The initial state of a scene. Its small disturbances are drawn from the backend's random numbers.
+    /// Creates the initial state of a scene, with small disturbances drawn from the backend's random numbers.
     pub fn new(b: &B, scene: Scene, shape: [usize; 2]) -> Result<Self> {
         let [y, x] = middles::<B, T>(b, shape)?;
         let noise = |std: f64| b.random_normal_with::<T>(shape, RandomNormalOptions::new().std(std));

@@ -1,4 +1,4 @@
-//! The main part of the program, generic over the backend and the precision.
+//! The main part of the program: runs the simulation, generic over the backend and the precision.
 
 use crate::{
     checkpoint::{self, Checkpoint, State},
@@ -13,7 +13,7 @@ use examples_common::{console::Console, figure::Picture, output::Files};
 use ndarray::{ArrayD, Axis, stack};
 use std::{error::Error, path::Path, time::Instant};
 
-/// The names of the files that [`run`] makes.
+/// The names of the files that [`run`] writes.
 pub fn file_names(options: &Options, restart: Option<&Checkpoint>) -> Vec<String> {
     if options.is_inverse() {
         return inverse::FILES.map(String::from).into();
@@ -32,23 +32,23 @@ fn frame_name(number: usize) -> String {
     format!("smoke_{number:04}.png")
 }
 
-/// The number of steps made before this run.
+/// The number of steps that were made before this run.
 fn steps_made(restart: Option<&Checkpoint>) -> usize {
     restart.map_or(0, |checkpoint| checkpoint.step)
 }
 
-/// The number of pictures after a step. Pictures are evenly spaced, and the last one shows the last step.
+/// The number of pictures up to a step. Pictures are evenly spaced, and the last picture shows the last step.
 fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
-/// Number of iterations of each solve of the pressure in a plan, in which the residual is meaningless.
+/// Number of iterations in each pressure solve of a plan, whose residuals are meaningless.
 const PLANNED: usize = 12;
 
 /// Pictures per second of an animation.
 const PER_SECOND: u16 = 20;
 
-/// Simulates from the beginning or from a checkpoint, and makes the files to write.
+/// Simulates from the beginning or from a checkpoint, and prepares the files to write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -83,7 +83,7 @@ pub fn run<B: Backend, T: Precision>(
     files.add("vorticity.png", || picture::vorticity(vorticity.mapv(Real::to_f64))?.png())
 }
 
-/// Simulates a scene, with a picture at intervals.
+/// Simulates a scene, and makes pictures at regular intervals.
 fn with_smoke<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -135,7 +135,8 @@ fn with_smoke<B: Backend, T: Precision>(
     Ok(smoke.flow)
 }
 
-/// Simulates a given velocity without forces; `made` is the number of steps made earlier.
+/// Simulates a fluid with a given initial velocity, without forces. `made` is the number of steps that were made
+/// earlier.
 fn alone<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -156,7 +157,7 @@ fn alone<B: Backend, T: Precision>(
     Ok(Flow::Free(fluid))
 }
 
-/// Reads the velocity from a file.
+/// Reads the initial velocity from a file.
 fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T>; 2], Box<dyn Error>> {
     let data = Npz::open(path)?;
     let initial = data.get::<f64>("velocity")?;
@@ -169,7 +170,8 @@ fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T
     Ok([part(0)?, part(1)?])
 }
 
-/// Copies an array to the host and checks that its numbers are finite, except in a plan, whose numbers are meaningless.
+/// Copies an array to the host and checks that its elements are finite. In a plan, whose values are meaningless,
+/// nothing is checked.
 pub fn host<B: Backend, T: Precision>(b: &B, options: &Options, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());

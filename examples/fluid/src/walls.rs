@@ -8,9 +8,9 @@ use std::f64::consts::TAU;
 
 /// A fluid in a periodic box with obstacles. No fluid flows through the sides of the obstacles.
 ///
-/// Velocities are at the centres of the faces that they pass through (a staggered, or MAC grid: Harlow and Welch,
-/// 1965). Element (i, j) of the velocity along an axis is on the face between cell (i, j) and the previous cell along
-/// this axis. Lengths are in cells.
+/// Velocities are stored at the centres of the faces that the fluid passes through (a staggered or MAC grid: Harlow and
+/// Welch, 1965). Element (i, j) of the velocity along an axis is on the face between cell (i, j) and the previous cell
+/// along this axis. Lengths are in cells.
 pub struct Walled<B: Backend, T: Precision> {
     backend: B,
     shape: [usize; 2],
@@ -20,20 +20,20 @@ pub struct Walled<B: Backend, T: Precision> {
     pub fluid: B::Array<T>,
     /// For both axes, 1 on the faces with fluid on both sides, otherwise 0.
     open: [B::Array<T>; 2],
-    /// 1 / the eigenvalues of the pressure operator without obstacles: the preconditioner of the solve.
+    /// The reciprocal eigenvalues of the pressure operator without obstacles, used as the preconditioner of the solve.
     inverse: B::Array<T::Complex>,
     /// The velocity through the faces along both axes, in cells per unit of time.
     pub velocity: [B::Array<T>; 2],
-    /// The pressure with which the next solve starts.
+    /// The pressure from which the next solve starts.
     pub pressure: Option<B::Array<T>>,
-    /// The largest remaining divergence, relative to the initial one.
+    /// The tolerance of the solve: the largest remaining divergence, relative to the initial one.
     tolerance: f64,
-    /// A fixed number of iterations in each solve, independent of the residual. It is for plans, whose values are
-    /// meaningless.
+    /// If set, each solve makes this number of iterations, independent of the residual. Plans need this, because their
+    /// values are meaningless.
     pub iterations: Option<usize>,
 }
 
-/// The previous element along an axis of the periodic box (`before`), and the next one (`after`).
+/// The previous element along an axis of the periodic box.
 fn before<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     b.roll(x, 1, axis)
 }
@@ -43,7 +43,7 @@ fn after<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Resul
 }
 
 impl<B: Backend, T: Precision> Walled<B, T> {
-    /// A fluid with this velocity on its faces, around obstacles; `fluid` is 1 in the fluid and 0 in obstacles.
+    /// Creates a fluid around obstacles, with this velocity on the faces. `fluid` is 1 in the fluid and 0 in obstacles.
     pub fn new(b: &B, fluid: B::Array<T>, velocity: [B::Array<T>; 2], tolerance: f64) -> Result<Self> {
         let &[rows, columns] = b.shape(&fluid) else {
             return Err(Error::shape("walls", b.shape(&fluid), "of the obstacles must have two axes"));
@@ -77,8 +77,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         })
     }
 
-    /// The values of `x` at the position of each element moved back by `dt` times the velocity, by linear
-    /// interpolation.
+    /// Moves the position of each element back by `dt` times the velocity, and returns the value of `x` at this
+    /// position, by linear interpolation.
     fn carried(&self, x: &B::Array<T>, [up, right]: [&B::Array<T>; 2], dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [i, j] = &self.cells;
@@ -97,7 +97,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         Ok([expr!(b, 0.5 * (up + above))?, expr!(b, 0.5 * (right + beyond))?])
     }
 
-    /// Advects an array in the cells, and the velocity itself, for a time `dt`. Nothing is carried into obstacles.
+    /// Carries an array in the cells, and the velocity itself, along the flow for a time `dt`. Nothing is carried into
+    /// obstacles.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
@@ -135,7 +136,7 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         expr!(b, fluid * 0.5 * (beyond - left - (above - below)))
     }
 
-    /// Makes the velocity 0 at obstacles and free of divergence, by subtracting the gradient of the pressure p, which
+    /// Makes the velocity 0 at obstacles and free of divergence. It subtracts the gradient of the pressure p, which
     /// solves `div(open grad p) = div(open u)`.
     pub fn project(&mut self) -> Result<()> {
         let b = self.backend.clone();

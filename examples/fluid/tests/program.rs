@@ -1,4 +1,4 @@
-//! Runs the program as a user would.
+//! Tests of the program, run as a user would.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -18,8 +18,8 @@ fn reference(name: &str) -> Npz {
     Npz::open(format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Checks that after three steps the velocities equal Phi-ML's, within 1e-11 of the largest velocity, and in single
-/// precision within 1e-5.
+/// Checks that after three steps the velocities equal Phi-ML's, within 1e-11 of the largest velocity, or 1e-5 in single
+/// precision.
 fn has_the_velocities(backend: &str, name: &str) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}"));
@@ -60,7 +60,7 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file; an animated file contains it as a number.
+/// The number of pictures in a PNG file. An animated file states this number.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"), "{}", path.display());
@@ -79,7 +79,7 @@ fn smoke_rises_and_stays_in_the_box() {
     let smoke = Npz::open(&out).unwrap().get::<f64>("smoke").unwrap();
     assert_eq!(smoke.shape(), [48, 32]);
     assert!(smoke.iter().all(|s| (0.0..=1.0).contains(s)));
-    // the source makes the smoke around row 5, from where it rises
+    // the source makes smoke near row 5, and the smoke rises from there
     let rows = smoke.sum_axis(Axis(1));
     let above = rows.iter().skip(12).take(20).sum::<f64>();
     assert!(above > 0.2 * rows.sum(), "{above} of {}", rows.sum());
@@ -100,7 +100,7 @@ fn what_is_left_has_no_divergence() {
     let velocity = Npz::open(&out).unwrap().get::<f64>("velocity").unwrap();
     assert_eq!(velocity.shape(), [32, 48, 2]);
     assert!(!out.join("animation.png").exists());
-    // streams in both directions, and fluid between them
+    // there are streams in both directions, and slower fluid between them
     let along = velocity.index_axis(Axis(2), 1);
     assert!(along.iter().any(|v| *v > 0.8) && along.iter().any(|v| *v < -0.8), "{along}");
 }
@@ -162,7 +162,7 @@ fn flows_around(backend: &str, size: &str, steps: &str) {
     let middle = [rows / 2, columns / 4];
     assert_eq!(smoke[middle], 0.0);
     assert!(velocity.index_axis(Axis(2), 1)[middle].abs() < 1e-6);
-    // to the right of the cylinder the stream continues; next to it the stream is faster
+    // the stream continues to the right of the cylinder, and is faster above the cylinder
     let beside = velocity.index_axis(Axis(2), 1)[[rows / 2 + rows / 5, columns / 4]];
     assert!((1.0..2.0).contains(&beside), "{beside}");
     assert!(smoke.iter().all(|s| (-1e-6..=1.0 + 1e-6).contains(s)));
@@ -193,7 +193,7 @@ fn finds_the_inflow(backend: &str) {
     assert!(percent("the picture differs by ") < 1.0 && percent("the inflow by ") < 3.0, "{text}");
     let inflow = Npz::open(&out).unwrap().get::<f64>("inflow").unwrap();
     assert_eq!(inflow.shape(), [20]);
-    // two sources, the left one stronger
+    // the inflow has two peaks, the left one stronger
     assert!(inflow[[7]] > 0.08 && inflow[[13]] > 0.04 && inflow[[0]].abs() < 0.01, "{inflow}");
     assert_eq!(pictures(&out.join("inverse.png")), 1);
 }

@@ -1,4 +1,4 @@
-//! Runs the program on many ranks, and from checkpoints: its numbers equal those of one run in one process.
+//! Tests of the program on many ranks and from checkpoints. The results must equal those of one run in one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -13,15 +13,14 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("fluid_on_ranks"),
 });
 
-/// Lengths that ranks can split; one length splits unevenly.
+/// Lengths that can be split over ranks, the second one unevenly.
 const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&SIZE[..], &["--scene", scene, "--steps", steps, "--frames", "3"], more].concat()
 }
 
-/// Compares results. Sums over ranks are joined in another order than in one process; all other values have the same
-/// bits.
+/// Compares results. Ranks add their sums in another order than one process; all other values have the same bits.
 #[track_caller]
 fn has_the_numbers(found: &Path, alone: &Path, tolerance: f64) {
     assert_eq!(names(found), names(alone));
@@ -60,11 +59,11 @@ fn ranks_find_the_inflow() {
     PROGRAM.succeeds(&arguments, &alone);
     let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &out);
     assert_eq!(text.matches("the picture differs by").count(), 1, "{text}");
-    // rounding in earlier steps affects the point at which the search ends
+    // rounding in earlier steps affects the iteration at which the search ends
     has_the_numbers(&out, &alone, 1e-5);
 }
 
-/// The results of a restarted run equal those of a run that never stopped, except that the animation has only the new
+/// The results of a restarted run equal those of a run without a stop, except that the animation contains only the new
 /// pictures.
 #[track_caller]
 fn goes_on(out: &Path, whole: &Path) {
@@ -176,7 +175,7 @@ fn a_plan_says_what_ranks_would_send() {
     assert!(lines[1][messages] > 0.0, "{lines:?}");
     // each of two ranks holds half of the rows
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
-    // after this number of steps the values of a plan may be NaN
+    // the values of a plan may be NaN after this number of steps
     PROGRAM.plans(&["--size", "64x64", "--steps", "200", "--frames", "1"]);
     for scene in ["cylinder", "shear"] {
         PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);

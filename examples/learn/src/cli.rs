@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the program.
 
 use crate::network::Kind;
 use backends::DType;

@@ -1,9 +1,9 @@
-//! Pictures of digits, drawn as pen strokes. Each is rotated, moved, slanted, and noisy.
+//! Pictures of digits, drawn as pen strokes that are rotated, moved, slanted and noisy.
 
 use backends::{Backend, Precision, RandomUniformOptions, Result};
 use ndarray::{Array2, Array4};
 
-/// Pixels along both axes.
+/// Number of pixels along both axes of a picture.
 pub const SIDE: usize = 16;
 
 /// The strength of the noise, relative to the strokes.
@@ -14,13 +14,13 @@ const PEN: f64 = 0.7;
 
 /// Pictures of digits with their labels.
 pub struct Digits<B: Backend, T: Precision> {
-    /// (count, 1, [`SIDE`], [`SIDE`]), with values of about 0 to 1.
+    /// The pictures, of shape (count, 1, [`SIDE`], [`SIDE`]), with values from about 0 to 1.
     pub pictures: B::Array<T>,
-    /// The digits 0 to 9, of shape (count).
+    /// The labels, which are digits from 0 to 9, of shape (count).
     pub names: B::Array<i64>,
 }
 
-/// The strokes of a digit: lines through points, x to the right and y down, in a box from 0 to 1.
+/// The strokes of a digit. Each stroke is a line through points, with x to the right and y down, in a box from 0 to 1.
 fn strokes(digit: i64) -> &'static [&'static [[f64; 2]]] {
     const RING: &[[f64; 2]] = &[
         [0.5, 0.0],
@@ -78,7 +78,7 @@ fn strokes(digit: i64) -> &'static [&'static [[f64; 2]]] {
     }
 }
 
-/// The distance of a point from the line segment between two points.
+/// The distance of a point from a line segment, which is given by its end points.
 fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     let (dx, dy) = (x1 - x0, y1 - y0);
     let along = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy);
@@ -86,7 +86,7 @@ fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     ((x - x0 - along * dx).powi(2) + (y - y0 - along * dy).powi(2)).sqrt()
 }
 
-/// Draws digits from the backend's next random numbers, which are the same on every backend.
+/// Draws digits by the backend's next random numbers, which are the same on every backend.
 pub fn draw<B: Backend, T: Precision>(b: &B, count: usize) -> Result<Digits<B, T>> {
     let names = b.random_integers::<i64>([count], 0, 10)?;
     let within = RandomUniformOptions::new().low(-1.0).high(1.0);

@@ -1,4 +1,4 @@
-//! The networks: structs of arrays, and their computation. This code contains nothing about gradients.
+//! The networks: structs of arrays, and functions that compute their scores. No code here deals with gradients.
 
 use crate::digits::SIDE;
 use backends::{Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr, grad::Params};
@@ -10,7 +10,7 @@ use std::{io, path::Path, str::FromStr};
 pub enum Kind {
     /// A network with one hidden layer.
     Mlp,
-    /// Convolutions, each followed by pooling, and one layer.
+    /// A network with convolutions, each followed by pooling, and one dense layer.
     Cnn,
 }
 
@@ -26,21 +26,22 @@ impl FromStr for Kind {
     }
 }
 
-/// Weights, of shape (inputs, outputs) or (channels of the result, channels, rows, columns), and a bias.
+/// The weights of a layer, of shape (inputs, outputs), or of a convolution, of shape (channels of the result, channels,
+/// rows, columns), with a bias.
 #[derive(Params)]
 pub struct Layer<B: Backend, T: Precision> {
     pub weights: B::Array<T>,
     pub bias: B::Array<T>,
 }
 
-/// A network whose last layer gives a score for each digit; the largest score is the digit that it reads.
+/// A network that computes a score for each digit. The digit with the largest score is the one that it reads.
 #[derive(Params)]
 pub struct Network<B: Backend, T: Precision> {
     pub convolutions: Vec<Layer<B, T>>,
     pub layers: Vec<Layer<B, T>>,
 }
 
-/// The shapes of the weights: of the convolutions, then of the layers.
+/// The shapes of the weights: first those of the convolutions, then those of the dense layers.
 fn shapes(kind: Kind) -> (Vec<[usize; 4]>, Vec<[usize; 2]>) {
     match kind {
         Kind::Mlp => (vec![], vec![[SIDE * SIDE, 64], [64, 10]]),
@@ -49,8 +50,8 @@ fn shapes(kind: Kind) -> (Vec<[usize; 4]>, Vec<[usize; 2]>) {
 }
 
 impl<B: Backend, T: Precision> Network<B, T> {
-    /// Random weights, scaled to keep the magnitude of values from layer to layer (He et al., "Delving deep into
-    /// rectifiers", 2015).
+    /// Creates random weights, scaled so that values keep their magnitude from layer to layer (He et al., "Delving deep
+    /// into rectifiers", 2015).
     pub fn new(b: &B, kind: Kind) -> Result<Self> {
         let layer = |shape: &[usize], inputs: usize, outputs: usize| -> Result<Layer<B, T>> {
             let std = (2.0 / inputs as f64).sqrt();
@@ -64,7 +65,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
         })
     }
 
-    /// The scores (count, 10) of pictures (count, 1, rows, columns).
+    /// Computes the scores (count, 10) of pictures (count, 1, rows, columns).
     pub fn read(&self, b: &B, pictures: &B::Array<T>) -> Result<B::Array<T>> {
         let mut x = pictures.clone();
         for Layer { weights, bias } in &self.convolutions {
@@ -83,8 +84,8 @@ impl<B: Backend, T: Precision> Network<B, T> {
         Ok(x)
     }
 
-    /// The mean cross entropy: minus the logarithm of the probability that the network gives to the correct digit.
-    /// `right` is one-hot: a row for each picture, with 1 at its digit.
+    /// The mean cross entropy: minus the logarithm of the probability that the network assigns to the correct digit.
+    /// `right` is one-hot: it has a row for each picture, with 1 at the picture's digit.
     pub fn loss(&self, b: &B, pictures: &B::Array<T>, right: &B::Array<T>) -> Result<B::Array<T>> {
         let parts = b.log_softmax(self.read(b, pictures)?, 1)?;
         let count = b.shape(right)[0] as f64;

@@ -1,4 +1,4 @@
-//! The main part of the program, generic over the backend and the precision.
+//! The main part of the program: trains and tests a network, generic over the backend and the precision.
 
 use crate::{
     cli::Options,
@@ -36,7 +36,7 @@ pub fn run<B: Backend, T: Precision>(
         Some(path) => Network::<B, T>::open(b, options.model, path)?,
         None => Network::new(b, options.model)?,
     };
-    // the digits are drawn from a seed of their own, so that they do not depend on the network
+    // the digits are drawn from a separate seed, so that they do not depend on the network
     b.seed(options.seed.wrapping_add(0x5EED));
     let test = digits::draw::<B, T>(b, options.test)?;
     let train = digits::draw::<B, T>(b, options.train)?;
@@ -61,7 +61,7 @@ pub fn run<B: Backend, T: Precision>(
     Ok(())
 }
 
-/// Goes through all digits in batches, in a new order for each epoch; returns the loss of each step.
+/// Trains on all digits in batches, in a new random order in each epoch. Returns the loss of each step.
 fn learn<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -82,7 +82,7 @@ fn learn<B: Backend, T: Precision>(
             let (pictures, right) = (b.take(&digits.pictures, &batch, 0)?, b.take(&right, &batch, 0)?);
             let (loss, gradient) =
                 value_and_grad(b, |d, network| network.loss(d, &d.constant(pictures), &d.constant(right)), &*network)?;
-            // the rate falls to a tenth at the end, so that the weights settle
+            // the learning rate falls to a tenth by the end, so that the weights settle
             adam.rate = options.rate * 0.1_f64.powf(losses.len() as f64 / steps as f64);
             adam.step(b, network, &gradient)?;
             let loss = b.item(loss)?.to_f64();
@@ -113,7 +113,7 @@ fn accuracy<B: Backend, T: Precision>(b: &B, network: &Network<B, T>, digits: &D
     Ok(right as f64 / count as f64)
 }
 
-/// Draws the first digits of the test, and the digits that the network reads.
+/// Draws the first digits of the test set, each with the digit that the network reads.
 fn show<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,

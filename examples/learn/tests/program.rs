@@ -1,4 +1,4 @@
-//! Runs the program as a user would.
+//! Tests of the program, run as a user would.
 
 use backends::{prelude::*, runtime::available};
 use backends_npz::{Npz, encode};
@@ -22,8 +22,8 @@ fn losses(out: &Path) -> Vec<f64> {
     Npz::open(out).unwrap().vector("losses").unwrap()
 }
 
-/// Checks that the accuracies on unseen digits are far above chance (0.1), and that a network with weights from the
-/// file reads the same digits.
+/// Checks that the accuracy on unseen digits is far above chance (0.1), and that a network with the saved weights reads
+/// the same digits.
 fn reads_digits(backend: &str, model: &str, least: f64) {
     let folder = PROGRAM.folder(&format!("{backend}_{model}"));
     let (first, second) = (folder.join("first"), folder.join("second"));
@@ -58,7 +58,8 @@ fn libtorch_reads_digits() {
     }
 }
 
-/// Checks that a few steps have the same losses as on the CPU. The steps are few because a software device is slow.
+/// Checks that the losses of a few steps equal those on the CPU. Only a few steps are made, because a software device
+/// is slow.
 #[test]
 fn a_gpu_has_the_losses_of_the_cpu() {
     if available("cuda", Cuda::new(0)).is_none() {
