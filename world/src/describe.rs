@@ -54,8 +54,8 @@ pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
 
 /// The first two ranks whose counts of an all-to-all do not match; `None` if all counts match.
 ///
-/// `to(r)[s]` is the number of elements that rank `r` sends to rank `s`, and `from(r)[s]` is the number that rank `r`
-/// expects from rank `s`.
+/// `to(r)` holds the numbers of elements that rank `r` sends to each rank, and `from(r)` the numbers that rank `r`
+/// expects from each rank.
 pub(crate) fn unequal_counts<'a>(
     size: usize,
     to: impl Fn(usize) -> &'a [usize],
