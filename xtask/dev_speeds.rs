@@ -1,5 +1,5 @@
 //! The program that `cargo xtask build-cost --speeds` builds and runs. It measures calls, formulas, gradients,
-//! factorizations, transforms and solvers, and prints a line with the name and the milliseconds of each.
+//! factorizations, transforms and solvers. For each it prints a line with the name and the time in milliseconds.
 
 use backends::{
     expr,

@@ -1,11 +1,11 @@
-//! Attacks by another user of the same machine. Each attack plants files as that user, and starts a program that uses
-//! this library. The program must neither run these files nor overwrite files of its own user.
+//! Tests attacks by another user of the same machine. Each attack plants files as that user, and then starts a program
+//! that uses this library. The program must neither run the planted files nor overwrite files of its own user.
 //!
-//! Becoming the other user needs root on Linux. Attacks that need no other user are tested by ordinary tests.
+//! Acting as the other user needs root on Linux. Attacks that need no other user are covered by ordinary tests.
 
 use crate::run::Outcome;
 
-/// `attack`
+/// The task `attack`: runs all attacks.
 pub fn task(args: &[String]) -> Outcome {
     match args {
         [] => all(),
@@ -40,7 +40,7 @@ mod linux {
     /// The attacker: the user `nobody`.
     const NOBODY: u32 = 65534;
 
-    /// A library that leaves a mark when it is loaded.
+    /// C code of the planted library, which leaves a mark when it is loaded.
     const PAYLOAD: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +51,10 @@ __attribute__((constructor)) static void loaded(void) {
 }
 "#;
 
-    /// The attacked program, an example of the runtime.
+    /// The attacked program, which is an example of the runtime crate.
     const VICTIM: &str = "load_libraries";
 
-    /// Number of upcoming process ids for which links are planted.
+    /// Number of future process ids for which links are planted.
     const PROCESSES: u32 = 2000;
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;
@@ -86,7 +86,7 @@ __attribute__((constructor)) static void loaded(void) {
         if succeeded == 0 { Ok(()) } else { Err(format!("{succeeded} of {} attacks succeed", ATTACKS.len())) }
     }
 
-    /// A folder with everything that an attack needs. It is removed when this value is dropped.
+    /// A folder with everything that an attack needs. It is removed when the value is dropped.
     struct Scene(PathBuf);
 
     impl Drop for Scene {
@@ -100,7 +100,7 @@ __attribute__((constructor)) static void loaded(void) {
     }
 
     impl Scene {
-        /// Makes the folder among the temporary files, because the other user may not reach other folders.
+        /// Creates the folder among the temporary files, because the other user may have no access to other folders.
         fn new() -> Outcome<Scene> {
             let made = Command::new("mktemp").args(["-d", "-t", "backends-attack-XXXXXX"]).output();
             let path =
@@ -135,7 +135,7 @@ __attribute__((constructor)) static void loaded(void) {
             run(shell.current_dir(self.at("tmp")))
         }
 
-        /// The attacked program, in a bare environment.
+        /// The attacked program, with an empty environment except for the variable of the mark.
         fn victim(&self, program: &Path) -> Command {
             let mut command = Command::new(program);
             command.env_clear().env("ATTACK_MARK", self.at("mine/mark"));
@@ -144,7 +144,7 @@ __attribute__((constructor)) static void loaded(void) {
             command
         }
 
-        /// The attacked program, with a libtorch that its own user selected.
+        /// The attacked program, with a libtorch selected by the program's own user.
         fn torch_victim(&self) -> Command {
             let mut command = self.victim(&self.at("bin/program"));
             command.env("LIBTORCH", root().join("libtorch/torch"));
@@ -167,7 +167,8 @@ __attribute__((constructor)) static void loaded(void) {
             Ok(harm)
         }
 
-        /// The name of the shim in the cache. Anybody can find out the name by running the program.
+        /// The name of the shim (the compiled libtorch adapter) in the cache. Any user can find out this name by
+        /// running the program.
         fn name_of_shim(&self) -> Outcome<String> {
             let folder = self.at("mine/cache");
             run(self.torch_victim().env("BACKENDS_CACHE", &folder).stdout(std::process::Stdio::null()))?;
@@ -192,8 +193,8 @@ __attribute__((constructor)) static void loaded(void) {
         let precious = scene.at("mine/precious");
         fs::write(&precious, "precious").map_err(said(&precious))?;
         scene.plant("mkdir backends; chmod 777 backends")?;
-        // names that end in the process id can be predicted; the links are made here, because other commands would use
-        // up process ids
+        // file names that end in a process id can be predicted; this process makes the links itself, because other
+        // commands would use up process ids
         for process in (1..=PROCESSES).map(|ahead| std::process::id() + ahead) {
             for end in ["", ".cpp"] {
                 let link = scene.at(&format!("tmp/backends/{name}.{process}{end}"));
@@ -230,7 +231,7 @@ __attribute__((constructor)) static void loaded(void) {
         harm.extend(
             scene.harm(scene.victim(&scene.at("bin/program")).current_dir(scene.at("tmp")).env("PATH", ":bin:."))?,
         );
-        // a place that everyone can write to is refused even if it is set explicitly
+        // a folder that everyone can write to is rejected even if the user names it explicitly
         scene.plant("chmod -R a+rwX his")?;
         for (name, value) in [("MPI_HOME", his.clone()), ("WORLD_MPI", his.join("lib/libmpi_abi.so.1"))] {
             harm.extend(scene.harm(scene.victim(&scene.at("bin/program")).env(name, value))?);
@@ -241,7 +242,7 @@ __attribute__((constructor)) static void loaded(void) {
     fn home_of_another(scene: &Scene) -> Outcome<Vec<String>> {
         let name = scene.name_of_shim()?;
         scene.plant(&format!("mkdir -p user/.cache/backends; cp $PAYLOAD user/.cache/backends/{name}"))?;
-        // also plants a torch that the attacker installed in his home, for any version of Python
+        // also plants a torch package in the attacker's home folder, for any version of Python
         scene.plant(
             "for minor in $(seq 8 20); do lib=user/.local/lib/python3.$minor/site-packages/torch/lib; mkdir -p $lib; \
              cp $PAYLOAD $lib/libtorch_cpu.so; touch $lib/../__init__.py; done",
@@ -252,7 +253,7 @@ __attribute__((constructor)) static void loaded(void) {
         Ok(harm)
     }
 
-    /// Puts the program into the target folder of a cargo project that the other user can write to.
+    /// Puts the program into the target folder of a cargo project to which the other user can write.
     fn open_project(scene: &Scene) -> Outcome<Vec<String>> {
         let project = scene.at("project");
         fs::create_dir_all(project.join("target/debug")).map_err(said(&project))?;
@@ -266,7 +267,7 @@ __attribute__((constructor)) static void loaded(void) {
             "mkdir -p ../project/libtorch/torch/lib; cp $PAYLOAD ../project/libtorch/torch/lib/libtorch_cpu.so",
         )?;
         let mut harm = scene.harm(&mut scene.victim(&program))?;
-        // the project contains a link to a folder of the attacker, although others cannot write to the project
+        // the project contains a link to a folder of the attacker, although only its owner can write to the project
         chmod(&project, 0o755)?;
         let link = project.join("libtorch");
         fs::rename(&link, scene.at("tmp/his")).map_err(said(&link))?;

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Calls on arrays `x` and `y` of shape (4, 4). Every program makes the calls in this order.
+/// Calls on arrays `x` and `y` of shape (4, 4), for real dtypes. Every program makes the calls in this order.
 const REAL: [&str; 60] = [
     "add(&x, &y)",
     "subtract(&x, 2.0)",
@@ -97,8 +97,8 @@ const NUMERIC: [&str; 20] = [
     "nonzero(&x)",
 ];
 
-/// Functions in the formulas `f(x - y) * z + g(y * 3.5)`: there is a formula for each pair of an `f` from the first
-/// list and a `g` from the second.
+/// Functions in the formulas `f(x - y) * z + g(y * 3.5)`. There is a formula for each pair of an `f` from the first
+/// list and a `g` from the second list.
 const FORMULAS: ([&str; 8], [&str; 5]) =
     (["exp", "sin", "cos", "tanh", "sqrt", "log", "atan", "sinh"], ["sin", "cos", "expm1", "log1p", "tan"]);
 
@@ -106,7 +106,8 @@ const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64
 
 const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]";
 
-/// `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`; part of a program's name is enough.
+/// The task `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`. PROGRAM may be a part of a
+/// program's name.
 pub fn task(args: &[String]) -> Outcome {
     let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
     let mut only = None;
@@ -171,7 +172,7 @@ pub fn task(args: &[String]) -> Outcome {
     if only.is_some() { Ok(()) } else { speeds::table(&folder, &of) }
 }
 
-/// A program that makes every call in every dtype.
+/// The source of a program that makes every call in every dtype.
 fn source(calls: &[&str], dtypes: &[&str]) -> String {
     let mut source = String::from("use backends::prelude::*;\n\n");
     let mut main = String::from("fn main() -> Result<()> {\n    let b = Numpyish::new();\n");
@@ -186,7 +187,7 @@ fn source(calls: &[&str], dtypes: &[&str]) -> String {
     source + &main + "    println!(\"run 0\");\n    Ok(())\n}\n"
 }
 
-/// A program that computes 40 formulas of three f64 arrays, with `expr!` or op by op.
+/// The source of a program that computes 40 formulas of three f64 arrays, with `expr!` or op by op.
 fn formulas(by_expr: bool) -> String {
     let (outer, inner) = FORMULAS;
     let all = outer.into_iter().flat_map(|f| inner.map(|g| (f, g)));
@@ -215,7 +216,7 @@ struct User {
 }
 
 impl User {
-    /// Writes the crate. `more` is appended to the dependencies of its manifest and may add sections.
+    /// Writes the crate. `more` is appended to the dependencies in its manifest, and may add sections.
     fn new(folder: &Path, of: &Path, source: &str, more: &str) -> Outcome<User> {
         let user = User { folder: folder.join("user"), target: folder.join("target") };
         let of = fs::canonicalize(of).map_err(|why| format!("{}: {why}", of.display()))?;
@@ -224,7 +225,7 @@ impl User {
              backends = {{ path = {of:?} }}\n{more}"
         );
         let _ = fs::create_dir_all(user.folder.join("src"));
-        // uses the same versions of dependencies as this repository's tests
+        // uses the same versions of dependencies as the tests of this repository
         if !user.folder.join("Cargo.lock").exists() {
             let _ = fs::copy(of.join("Cargo.lock"), user.folder.join("Cargo.lock"));
         }
@@ -240,7 +241,8 @@ impl User {
     fn cargo(&self, command: &str, release: bool) -> std::process::Command {
         let mut cargo = cargo();
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", &self.target).args([command, "--quiet", "--jobs", "1"]);
-        // compiles the whole crate again after a change, and not only the changed function
+        // disables incremental builds, so that a change compiles the whole crate again and not only the changed
+        // function
         cargo.env("CARGO_INCREMENTAL", "0");
         if release {
             cargo.arg("--release");
@@ -248,14 +250,14 @@ impl User {
         cargo
     }
 
-    /// Builds the crate; returns seconds of processor time.
+    /// Builds the crate. Returns the processor time in seconds.
     fn build(&self, release: bool) -> Outcome<f64> {
         let before = children_seconds()?;
         crate::run::run(&mut self.cargo("build", release))?;
         Ok(children_seconds()? - before)
     }
 
-    /// Builds the crate three times, each after a change; returns the seconds of the fastest build.
+    /// Builds the crate three times, each time after a change. Returns the time of the fastest build in seconds.
     fn rebuild(&self, source: &str, release: bool) -> Outcome<f64> {
         let mut best = f64::INFINITY;
         for n in 1..=3 {
@@ -265,7 +267,7 @@ impl User {
         Ok(best)
     }
 
-    /// Returns whether an earlier build has compiled the dependencies.
+    /// Returns whether an earlier build has already compiled the dependencies.
     fn rest_is_built(&self, release: bool) -> bool {
         self.target.join(if release { "release.built" } else { "dev.built" }).exists()
     }
@@ -279,7 +281,7 @@ impl User {
         self.target.join(if release { "release" } else { "debug" }).join("user")
     }
 
-    /// Number of LLVM IR lines before optimisation, and number of functions.
+    /// Number of LLVM IR lines of the crate before optimisation, and number of functions.
     fn lines(&self) -> Outcome<(usize, usize)> {
         let out = self.target.join("user.ll");
         let mut cargo = self.cargo("rustc", true);
@@ -291,7 +293,7 @@ impl User {
     }
 }
 
-/// Number of instruction lines in the functions of a module, and number of functions.
+/// Number of instruction lines in the functions of an LLVM module, and number of functions.
 fn counted(module: &str) -> (usize, usize) {
     let (mut lines, mut functions, mut inside) = (0, 0, false);
     for line in module.lines() {
@@ -306,11 +308,11 @@ fn counted(module: &str) -> (usize, usize) {
     (lines, functions)
 }
 
-/// Processor time of all child processes that have ended and been waited for.
+/// Processor time in seconds of all child processes that have ended and been waited for.
 fn children_seconds() -> Outcome<f64> {
     let refused = || "the processor time of other programs is read from /proc, which Linux has".to_owned();
     let stat = fs::read_to_string("/proc/self/stat").map_err(|_| refused())?;
-    // after the name in brackets, the 14th and 15th numbers are user and system time in hundredths of a second
+    // after the program name in brackets, the 14th and 15th fields are user and system time in hundredths of a second
     let rest = stat.rsplit(')').next().ok_or_else(refused)?;
     let numbers: Vec<f64> = rest.split_whitespace().map(|n| n.parse().unwrap_or(0.0)).collect();
     numbers.get(13..15).map(|t| (t[0] + t[1]) / 100.0).ok_or_else(refused)

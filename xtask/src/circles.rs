@@ -1,5 +1,5 @@
-//! Checks that files do not import each other in circles. Types are defined below the code that uses them. So a file
-//! can be read with the files that it imports, and without the files that import it.
+//! Checks that files do not import each other in circles, so that a file can be read with the files that it imports,
+//! and without the files that import it.
 
 use crate::run::root;
 use std::{
@@ -8,13 +8,13 @@ use std::{
     path::Path,
 };
 
-/// The folders, each in its crate, whose files must form no circles. The files of the CPU backend form a circle on
-/// purpose: every file imports the sealed trait of the dtypes, and the methods of the trait are the functions that are
-/// compiled once for each dtype.
+/// The folders whose files must form no circles, each with its crate. The CPU backend is not in the list, because its
+/// files form a circle on purpose: every file imports the sealed trait of the dtypes, and the methods of this trait are
+/// the functions that are compiled once for each dtype.
 const FOLDERS: [(&str, &str); 4] =
     [("backend-runtime", "cuda"), ("backend-runtime", "load"), ("backend-runtime", "torch"), ("soft-cuda", "driver")];
 
-/// A module's path from the root of its crate: `["torch", "call"]`.
+/// A module's path from the root of its crate, such as `["torch", "call"]`.
 type Module = Vec<String>;
 
 /// The references of a file to other modules.
@@ -22,11 +22,11 @@ type Module = Vec<String>;
 struct File {
     /// Paths that the file uses.
     uses: Vec<Module>,
-    /// Names that the file re-exports (`pub use`), with their paths.
+    /// Names that the file re-exports (`pub use`), each with the path of the exported item.
     passes: BTreeMap<String, Module>,
 }
 
-/// The code of a file without comments and tests.
+/// Returns the code of a file, without comments and tests.
 fn code_of(text: &str) -> String {
     let mut code = String::new();
     let mut lines = text.lines().peekable();
@@ -34,7 +34,7 @@ fn code_of(text: &str) -> String {
         let is_test = line.starts_with("#[cfg(") && line.contains("test");
         let next = lines.peek().copied().unwrap_or_default();
         if is_test && next.ends_with('{') {
-            break; // the tests are the last part of every file
+            break; // tests are at the end of every file
         }
         if is_test {
             lines.next();
@@ -46,7 +46,7 @@ fn code_of(text: &str) -> String {
     code
 }
 
-/// Names of the modules declared in `text` that exist only for tests.
+/// Names of the modules declared in `text` that are compiled only for tests.
 fn modules_of_tests(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let pairs = lines.windows(2).filter(|pair| pair[0].starts_with("#[cfg(") && pair[0].contains("test"));
@@ -76,7 +76,7 @@ fn expanded(path: &str) -> Vec<String> {
     parts.flat_map(|part| expanded(&format!("{before}{}", part.trim()))).collect()
 }
 
-/// The path from the root of the crate for a path used in module `of`; `None` if it leads to another crate.
+/// Converts a path used in module `of` to a path from the root of the crate; `None` if it leads to another crate.
 fn absolute(of: &Module, path: &str, known: &BTreeSet<Module>) -> Option<Module> {
     let mut parts = path.split("::").map(|part| part.trim().trim_start_matches("r#").to_owned()).peekable();
     let mut at = of.clone();
@@ -124,13 +124,13 @@ fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
             }
         }
     }
-    // paths in the code itself
+    // paths within the code, outside of `use`
     let words = rest.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).filter(|word| word.contains("::"));
     file.uses.extend(words.filter_map(|path| absolute(of, path.trim_matches(':'), known)));
     file
 }
 
-/// The module that a path leads to. Re-exports are followed.
+/// The module that a path leads to, with re-exports followed.
 fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Option<Module> {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
     let passed = path.get(length).and_then(|name| files[&path[..length]].passes.get(name)).filter(|_| depth < 8);
@@ -140,7 +140,7 @@ fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Opti
     }
 }
 
-/// The modules that lie in circles, each with its imports that lie in circles; empty if there are no circles.
+/// The modules in circles, each with those of its imports that are in circles; empty if there are no circles.
 fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let tests = sources.iter().flat_map(|(module, text)| {
         modules_of_tests(text).into_iter().map(move |name| module.iter().cloned().chain([name.to_owned()]).collect())

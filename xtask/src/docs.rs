@@ -1,5 +1,5 @@
-//! Builds the reference and checks two things that rustdoc does not check: links in text made by a macro, and the size
-//! of pages.
+//! Builds the reference documentation and checks what rustdoc does not check: links in text that a macro makes, and the
+//! size of pages.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -7,24 +7,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Largest page, in bytes.
+/// Maximum size of a page in bytes.
 const MOST: usize = 200_000;
 
-/// Extra bytes per method on pages that list the ops as methods. Each op has its own page, so nobody reads these lists.
+/// Additional bytes per method on pages that list the ops as methods. Each op also has a page of its own, so these
+/// lists may be long.
 const MOST_OF_METHOD: usize = 1_500;
 
 /// Pages that list the ops as methods.
 const LISTS: [&str; 2] = ["struct.Out.html", "struct.Lazy.html"];
 
-/// `docs`: builds the reference; fails if a link leads nowhere or a page is too large.
+/// The task `docs`: builds the reference. Fails if a link leads nowhere or a page is too large.
 pub fn task() -> Outcome {
     let folder = root().join("target/doc");
     // removes the old pages, which would otherwise include items that no longer exist
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     }
-    // rustdoc links to a crate only if the crate's folder exists; otherwise links would depend on the order in which
-    // crates are documented
+    // rustdoc links to another crate only if that crate's folder exists; creating all folders first makes the links
+    // independent of the order in which crates are documented
     for name in libraries()? {
         let path = folder.join(name);
         fs::create_dir_all(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -45,7 +46,7 @@ pub fn task() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// The names of the workspace's libraries, as code spells them.
+/// The names of the workspace's library crates, as written in code.
 fn libraries() -> Outcome<Vec<String>> {
     let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output();
     let output = output.map_err(|why| format!("cargo metadata: {why}"))?;
@@ -61,7 +62,7 @@ fn libraries() -> Outcome<Vec<String>> {
     Ok(names.map(|name| name.replace('-', "_")).collect())
 }
 
-/// Finds all pages except those with source code.
+/// Finds all pages, except pages with source code.
 fn find(folder: &Path, pages: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -81,7 +82,7 @@ fn mistakes(page: &str, most: usize) -> Vec<String> {
         wrong.push(format!("{} bytes, at most {most} are read with pleasure", page.len()));
     }
     let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
-    // rustdoc leaves a link that it cannot resolve as text
+    // a link that rustdoc cannot resolve remains in the text with its brackets
     for (at, _) in page.match_indices("[<code>") {
         wrong.push(format!("no link: {}", up_to(&page[at + "[<code>".len()..], '<')));
     }

@@ -1,5 +1,5 @@
-//! Compares examples with Python packages that do the same, from the start to the result. The scripts are
-//! `xtask/peers_epr.py`, `peers_template.py` and `peers_fluid.py`.
+//! Compares the example programs with Python packages that do the same work, from the start to the result. The scripts
+//! for the packages are `xtask/peers_epr.py`, `peers_template.py` and `peers_fluid.py`.
 
 use crate::{
     measure::built,
@@ -16,16 +16,16 @@ use std::{
 /// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 3;
 
-/// An example, and Python programs that do the same.
+/// An example program, with the Python programs that do the same work.
 struct Program {
     /// Name on the command line, also used for the environment and the script.
     name: &'static str,
     example: &'static str,
-    /// Python packages, installed in a separate environment; PyTorch's package is several GB large.
+    /// Python packages, installed in a separate environment. PyTorch's package is several GB in size.
     packages: &'static [&'static str],
     /// Names of the peers, each with the script's argument that selects it.
     peers: &'static [(&'static str, &'static str)],
-    /// Arguments of a first run that makes inputs for the comparison; empty if none are needed.
+    /// Arguments of a first run of the example that makes inputs for the comparison; empty if no such run is needed.
     first: &'static [&'static str],
     /// Arguments of the example in the comparison.
     options: &'static [&'static str],
@@ -35,7 +35,8 @@ struct Program {
 /// A file that all programs write.
 struct Compared {
     file: &'static str,
-    /// A NumPy expression for the difference of the arrays `a`, from this library, and `b`, from the other program.
+    /// A NumPy expression for the difference between the array `a` of this library and the array `b` of another
+    /// program.
     by: &'static str,
     name: &'static str,
     most: f64,
@@ -58,8 +59,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("PyEPRI, NumPy", "numpy"), ("PyEPRI, PyTorch", "torch")],
         first: &[],
         options: &["--method", "tv"],
-        // The programs use float64, with transforms accurate to 1e-13, which leave an error of about that size in the
-        // image. Transforms accurate to 1e-9 would change the image by 7e-10.
+        // The programs use float64. Transforms accurate to 1e-13 cause an error of about that size in the image, while
+        // transforms accurate to 1e-9 would change the image by 7e-10.
         results: &[Compared { file: "tv.npy", by: LARGEST, name: "image", most: 1e-9 }],
     },
     Program {
@@ -69,7 +70,7 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("pyTME, NumPy and FFTW", "numpyfftw")],
         first: &[],
         options: &[],
-        // the transforms are in float32, which rounds to 6e-8; rotations may differ if their scores are equal to within
+        // the transforms are in float32, whose rounding is 6e-8; rotations may differ if their scores are equal within
         // rounding
         results: &[
             Compared { file: "scores.npy", by: LARGEST, name: "scores", most: 1e-5 },
@@ -83,8 +84,8 @@ const PROGRAMS: [Program; 3] = [
         peers: &[("Phi-ML, NumPy", "numpy"), ("Phi-ML, PyTorch", "torch")],
         first: &["--steps", "1", "--frames", "0", "--checkpoint", "start.npz", "--out", "first"],
         options: &["--restart", "start.npz", "--steps", "201", "--frames", "0"],
-        // Float32 rounding grows in a mixing flow. In 200 steps it reaches the difference between Phi-ML's own
-        // libraries. A result with one step less would differ by 0.1 or more.
+        // Float32 rounding errors grow in a mixing flow. In 200 steps they reach the size of the differences between
+        // the libraries that Phi-ML itself can use. A result with one step less would differ by 0.1 or more.
         results: &[
             Compared { file: "smoke.npy", by: LARGEST, name: "smoke", most: 3e-3 },
             Compared { file: "velocity.npy", by: LARGEST, name: "velocity", most: 3e-3 },
@@ -92,7 +93,7 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-/// `peers examples [epr | template | fluid] [THREADS..]`
+/// The task `peers examples [epr | template | fluid] [THREADS..]`.
 pub fn task(args: &[String]) -> Outcome {
     let (name, args) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (Some(first), rest),
@@ -121,16 +122,16 @@ pub fn task(args: &[String]) -> Outcome {
 /// The times of one run of a program.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Index of the number of threads, and index of the program: 0 is this library, and the others follow.
+    /// Indices of the number of threads and of the program. Program 0 is this library.
     place: (usize, usize),
     /// Seconds from the start of the process to its end.
     whole: f64,
-    /// The part of these seconds that the program reports as its work, without start, imports and files.
+    /// The part of `whole` that the program reports as its work, without start, imports and files.
     work: f64,
 }
 
-/// Runs all rounds, with this library before the others in each round, and prints the differences of the results of the
-/// last round.
+/// Runs all rounds. In each round this library runs before the other programs. Prints the differences between the
+/// results of the last round.
 fn runs(program: &Program, threads: &[usize], differences: &mut Vec<String>) -> Outcome<Vec<Run>> {
     let python = environment(&format!("{}-venv", program.name), program.packages)?;
     let example = built(program.example)?;
@@ -180,14 +181,14 @@ impl Compared {
     }
 }
 
-/// The folder for the files that a program writes.
+/// The folder into which a program writes its files.
 fn folder(program: &Program, of: &str) -> Outcome<PathBuf> {
     let folder = root().join("target/examples").join(program.name).join(of);
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     Ok(folder)
 }
 
-/// Runs a command in a folder; returns its seconds and its output.
+/// Runs a command in a folder. Returns its duration in seconds and its output.
 fn run(command: &mut Command, folder: &Path, threads: usize) -> Outcome<(f64, String)> {
     let count = threads.to_string();
     command.envs(["RAYON", "OMP", "MKL", "OPENBLAS"].map(|of| (format!("{of}_NUM_THREADS"), &count)));
@@ -200,7 +201,7 @@ fn run(command: &mut Command, folder: &Path, threads: usize) -> Outcome<(f64, St
     Ok((seconds, String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-/// The sum of all seconds in an example's output: "0.10 s to prepare, 2.00 s for ..".
+/// The sum of all durations in an example's output, such as "0.10 s to prepare, 2.00 s for ..".
 fn seconds_said(text: &str) -> Option<f64> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_seconds = |word: &str| word.trim_end_matches([',', ';']) == "s";
@@ -213,7 +214,7 @@ const HEAD: &str = "\
 |---|--:|--:|--:|--:|--:|
 ";
 
-/// A line for each program and number of threads. The ratios are ratios of minimum times.
+/// A table with a line for each program and number of threads. The ratios compare minimum times.
 fn table(program: &Program, threads: &[usize], runs: &[Run]) -> String {
     let mut out = String::new();
     for (at, count) in threads.iter().enumerate() {

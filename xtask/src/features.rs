@@ -1,4 +1,4 @@
-//! Checks builds with fewer features than the default. The builds must have no warnings, and the smallest build must
+//! Checks builds with fewer features than the default. These builds must have no warnings, and the smallest build must
 //! not have certain dependencies.
 
 use crate::run::{Outcome, cargo, root, run};
@@ -10,14 +10,13 @@ const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "ba
 /// WebAssembly, which has no files, no threads and no loadable libraries.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Systems and processors, other than those of CI, on which the default build of `backends` has to compile without
-/// warnings.
+/// Targets other than those of CI on which the default build of `backends` must compile without warnings.
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// Packages that only the features `cuda` and `torch` need.
 const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
 
-/// `features`: lints the combinations of features, and checks the dependencies of the smallest build.
+/// The task `features`: lints the combinations of features, and checks the dependencies of the smallest build.
 pub fn task() -> Outcome {
     let found = foreign(&dependencies("")?);
     if !found.is_empty() {
@@ -30,7 +29,7 @@ pub fn task() -> Outcome {
     targets()
 }
 
-/// `targets`: lints the code for other systems and processors, as far as their standard libraries are installed.
+/// The task `targets`: lints the code for those other targets whose standard library is installed.
 pub fn targets() -> Outcome {
     if is_installed(WASM)? {
         println!("features: none, on {WASM}");
@@ -53,20 +52,20 @@ fn lint(packages: &[&str], args: &[&str]) -> Outcome {
     run(command.args(["--", "-D", "warnings"]))
 }
 
-/// The packages that a program links if it uses `backends` with these features, one per line.
+/// The packages that a program links if it uses `backends` with these features, one package per line.
 fn dependencies(features: &str) -> Outcome<String> {
     let mut command = cargo();
     command.args(["tree", "--package", "backends", "--no-default-features", "--features", features]);
     said(command.args(["--edges", "normal", "--prefix", "none"]))
 }
 
-/// The packages of [`FOREIGN`] in a list.
+/// The packages of [`FOREIGN`] that occur in a list of packages.
 fn foreign(packages: &str) -> Vec<&'static str> {
     let names: Vec<&str> = packages.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.into_iter().filter(|name| names.contains(name)).collect()
 }
 
-/// Returns whether the standard library of a target is installed, and prints how to install it if not.
+/// Returns whether the standard library of a target is installed. If it is not, prints how to install it.
 fn is_installed(target: &str) -> Outcome<bool> {
     let mut rustc = Command::new("rustc");
     let folder = said(rustc.current_dir(root()).args(["--print", "target-libdir", "--target", target]))?;
@@ -92,8 +91,8 @@ fn said(command: &mut Command) -> Outcome<String> {
 mod tests {
     use super::*;
 
-    /// Checks that each feature adds its packages. So a new format of cargo's list fails here instead of passing as an
-    /// empty list.
+    /// Checks that each feature adds its packages. If cargo changes the format of its list, this test fails, whereas
+    /// the check of the smallest build would pass because it finds no package.
     #[test]
     fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
         assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);

@@ -1,5 +1,5 @@
-//! A long search for mistakes that the bounded tests miss: damaged tables and files, and random calls of every op. The
-//! results of the calls are compared between backends and between numbers of threads.
+//! A long random search for mistakes that the tests, with their limited time, miss: damaged tables and files, and
+//! random calls of every op. The results of calls are compared between backends and between numbers of threads.
 
 use crate::{
     run::{Outcome, cargo, root, run},
@@ -15,17 +15,17 @@ use std::{
 /// Default duration in seconds.
 const SECONDS: u64 = 600;
 
-/// Packages with tests named `fuzz`, which mutate their input at random for `FUZZ_SECONDS`, starting from the seed
-/// `FUZZ_SEED`.
+/// Packages with tests named `fuzz`. These tests mutate their input at random for `FUZZ_SECONDS` seconds, starting from
+/// the seed `FUZZ_SEED`.
 const PACKAGES: [&str; 2] = ["backend-macros", "backends-npz"];
 
-/// Numbers of threads for the repeated calls, which are recorded on one thread.
+/// Numbers of threads on which the calls are repeated, after they were recorded on one thread.
 const THREADS: [&str; 2] = ["2", "7"];
 
-/// Limit of the address space of a backend's tests, in KiB.
+/// Limit in KiB of the address space of the tests of a backend.
 const MEMORY: usize = 12 << 20;
 
-/// `fuzz [SECONDS] [--seed N]`
+/// The task `fuzz [SECONDS] [--seed N]`.
 pub fn task(args: &[String]) -> Outcome {
     let (seconds, seed) = arguments(args).ok_or("usage: cargo xtask fuzz [SECONDS] [--seed N]")?;
     println!(
@@ -63,8 +63,8 @@ fn arguments(args: &[String]) -> Option<(u64, u64)> {
     Some((seconds, seed))
 }
 
-/// Makes random calls of every row. They are recorded on one thread of Numpyish, repeated on more threads, and then on
-/// libtorch.
+/// Makes random calls of every row. The calls are recorded on one thread of Numpyish, and then repeated on more threads
+/// and on libtorch.
 fn calls(seed: u64) -> Outcome {
     let folder = root().join("target/fuzz");
     let _ = fs::remove_dir_all(&folder);
@@ -80,7 +80,7 @@ fn calls(seed: u64) -> Outcome {
     step("compare", "torch", "2")
 }
 
-/// The tests of a backend, with a limit on their memory if the shell can set one.
+/// The command that runs the tests of a backend, with a limit on their memory if the shell can set a limit.
 fn backend(test: &str, seed: u64) -> Command {
     let cargo = cargo();
     let mut command = Command::new("sh");

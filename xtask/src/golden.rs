@@ -1,4 +1,4 @@
-//! Computes NumPy's results for the conformance tests, by `golden.py` in a separate Python environment.
+//! Computes NumPy's results for the conformance tests, by running `golden.py` in a separate Python environment.
 
 use crate::{
     peers::PACKAGES as PEERS,
@@ -11,10 +11,10 @@ use std::{
     process::Command,
 };
 
-/// The packages that compute the references. Other versions may differ in the last bits.
+/// The packages that compute the reference results. Other versions may give other last bits.
 pub const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
-/// `golden [ROW] [--table T --out D]`
+/// The task `golden [ROW] [--table T --out D]`.
 pub fn task(args: &[String]) -> Outcome {
     let python = environment("golden-venv", &PACKAGES)?;
     let (mut table, mut out, mut row) = (None, None, None);
@@ -37,7 +37,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// `golden-torch`: runs `golden_torch.py`, which computes gradients with PyTorch, in the Python environment of `peers`.
+/// The task `golden-torch`: runs `golden_torch.py`, which computes gradients by PyTorch, in the Python environment of
+/// `peers`.
 pub fn torch(args: &[String]) -> Outcome {
     if let Some(other) = args.first() {
         return Err(format!("`{other}` is not an argument of `golden-torch`"));
@@ -49,7 +50,7 @@ pub fn torch(args: &[String]) -> Outcome {
     run(Command::new(&python).arg(script).arg(data).arg(root().join("ops.toml")).arg(out))
 }
 
-/// Computes the references of a table, or prints those of one row.
+/// Computes the reference results of a table, or prints the results of one row.
 fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<&str>) -> Outcome {
     let model = read(table)?;
     let data = root().join("target").join("table.json");

@@ -1,5 +1,5 @@
-//! Packs tests and benchmarks of the Cuda backend for a machine that has a GPU, but no cargo and no network, and is
-//! available for minutes only.
+//! Packs the tests and benchmarks of the CUDA backend for a machine with a GPU that has no cargo and no network, and
+//! that is available only for minutes.
 
 use crate::run::{Outcome, cargo, create, root, run};
 use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
@@ -13,17 +13,17 @@ use std::{
 /// Largest size of the packed bundle, in bytes.
 const LIMIT: u64 = 24 << 20;
 
-/// The packer. The programs have common parts at large distances, so a large dictionary halves the size.
+/// The packer. The programs share code at large distances within the archive, so a large dictionary halves the size.
 const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 
 /// The architecture for which kernels are compiled in advance: H100 and H200.
 const ARCH: &str = "sm_90";
 
-/// Test programs: the tests of all rows and dtypes, and further tests that need a GPU.
+/// The test programs: tests of all rows and dtypes, and other tests that need a GPU.
 const TESTS: [&str; 8] =
     ["cuda", "cuda_bounds", "cuda_formulas", "device_memory", "dlpack", "formulas", "ops", "programs"];
 
-/// The example of the facade that compiles kernels in advance.
+/// The example of the crate `backends` that compiles kernels in advance.
 const COMPILER: &str = "compile_kernels";
 
 /// The script that runs the bundle.
@@ -32,7 +32,7 @@ const SCRIPT: &str = include_str!("gpu_bundle.sh");
 /// The script that makes the benchmark's calls in CuPy and PyTorch.
 const PEERS: &str = include_str!("../peers_gpu.py");
 
-/// `gpu-bundle [--try [--plant]]`
+/// The task `gpu-bundle [--try [--plant]]`.
 pub fn task(args: &[String]) -> Outcome {
     let usage = "usage: cargo xtask gpu-bundle [--try [--plant]]";
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -56,7 +56,7 @@ pub fn task(args: &[String]) -> Outcome {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
-    // the benchmark is built with the profile with which users build the library
+    // builds the benchmark with the profile that users build the library with
     for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
@@ -86,8 +86,8 @@ pub fn task(args: &[String]) -> Outcome {
     if try_it { gpu_try::task(&packed, plant) } else { Ok(()) }
 }
 
-/// Packs a folder with user 0 as the owner. If root unpacks it, root then owns the files, and not a user with the
-/// number of the packing user.
+/// Packs a folder with user 0 as the owner of the files. If root unpacks the archive, the files then belong to root,
+/// and not to whichever user has the packing user's number.
 fn pack(folder: &Path, packed: &Path) -> Outcome {
     let name = folder.file_name().ok_or("the folder has no name")?;
     run(Command::new("tar")
@@ -100,13 +100,13 @@ fn pack(folder: &Path, packed: &Path) -> Outcome {
 
 fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
-    // the example is built in one command with the tests; a separate command would build it and the libraries with
-    // other features
+    // builds the example in one command with the tests; a separate command would build the example and the libraries
+    // again with other features
     let packages = ["test", "--no-run", "-p", "backends", "-p", "backend-runtime", "--example", COMPILER];
     packages.into_iter().chain(names).map(String::from).collect()
 }
 
-/// Builds programs without symbols; returns their names and paths.
+/// Builds programs without symbols. Returns their names and paths.
 fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     let mut command = cargo();
     command.args(args).args(["--profile", profile, "--message-format", "json-render-diagnostics"]);
@@ -117,7 +117,7 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     }
     let text = String::from_utf8_lossy(&out.stdout);
     let paths = text.lines().filter_map(|line| line.split_once("\"executable\":\"")?.1.split('"').next());
-    // cargo adds a hash to the name
+    // removes the hash that cargo adds to the name
     let named = |path: PathBuf| {
         let stem = path.file_stem()?.to_string_lossy().into_owned();
         Some((stem.rsplit_once('-').map_or(stem.clone(), |(name, _)| name.into()), path))
@@ -125,8 +125,8 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
-/// Runs the programs on the software device to record the names and sources of the kernels that they request, including
-/// those of formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
+/// Runs the programs on the software device, to record the names and sources of the kernels that they request,
+/// including those of formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
     create(asked)?;
@@ -145,7 +145,7 @@ fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     run(on_software(&bundle.join("benches/gpu"))?.args(["--once", "--small"]))
 }
 
-/// Compiles the kernels in two processes, because the compiler is serial within a process.
+/// Compiles the kernels in two processes, because within one process the compiler uses one thread.
 fn compile_kernels(program: &Path, folder: &Path, asked: &Path) -> Outcome {
     let start = |part: &str| Command::new(program).args([ARCH, part]).arg(asked).env("BACKENDS_CACHE", folder).spawn();
     let running = ["0/2", "1/2"].map(start);
@@ -166,14 +166,14 @@ fn copy(from: &Path, to: &Path) -> Outcome {
     fs::copy(from, to).map(drop).map_err(|why| format!("{}: {why}", from.display()))
 }
 
-/// Tests of the script, with fake test programs.
+/// Tests of the script `gpu_bundle.sh`, with fake test programs.
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::gpu_results::Results;
 
-    /// Runs a bundle that consists of the script and of programs that fail in the way that their tests' names say.
-    /// Returns the results and the output.
+    /// Runs a bundle that consists of the script and of fake programs, each of which fails in the way named by its
+    /// test. Returns the results and the output.
     fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
         let folder = root().join("target/tests/gpu-bundle").join(name);
         let _ = fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Turns the results from a GPU machine into tables for docs/gpu.md: `gpu-results FILE..`.
+//! Converts the results of a run on a GPU machine to tables for docs/gpu.md: `gpu-results FILE..`.
 
 use crate::run::{Outcome, root, run};
 use serde_json::Value;
@@ -10,8 +10,8 @@ use std::{
     process::Command,
 };
 
-/// Predicted microseconds on an H200 for rows of 2^24 elements. The predictions were made before anything had run on an
-/// H200.
+/// Predicted times in microseconds on an H200, for rows of 2^24 elements. The predictions were made before anything had
+/// been run on an H200.
 const PREDICTED: [(&str, f64); 18] = [
     ("add f32", 50.0),
     ("m + row f32", 39.0),
@@ -33,10 +33,10 @@ const PREDICTED: [(&str, f64); 18] = [
     ("conv weight gradient f32", 4500.0),
 ];
 
-/// A distance is listed if it exceeds this fraction of the allowed distance.
+/// Differences from the reference are listed if they exceed this fraction of the allowed difference.
 const NEAR: f64 = 0.5;
 
-/// `gpu-results FILE..`: prints the tables of files that `run.sh` packed.
+/// The task `gpu-results FILE..`: prints the tables for files that `run.sh` packed.
 pub fn task(args: &[String]) -> Outcome {
     if args.is_empty() {
         return Err("usage: cargo xtask gpu-results FILE.. (correctness.tar.gz, speed.tar.gz)".into());
@@ -48,7 +48,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The contents of one file.
+/// The contents of the packed files.
 #[derive(Debug, Default)]
 pub struct Results {
     pub summary: String,
@@ -56,12 +56,12 @@ pub struct Results {
     planned: String,
     outcomes: String,
     ulps: String,
-    /// Lines of JSON from this library's benchmark, CuPy's and PyTorch's.
+    /// Lines of JSON from the benchmarks of this library, CuPy and PyTorch.
     times: String,
 }
 
 impl Results {
-    /// Reads a file that `run.sh` packed. Missing parts are empty.
+    /// Reads a file that `run.sh` packed. Fields whose content is missing in the file are empty.
     pub fn of(file: &Path) -> Outcome<Results> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let part = name.split('.').next().unwrap_or_default().to_owned();
@@ -87,19 +87,19 @@ impl Results {
         Ok(results)
     }
 
-    /// A value that the machine's log gives, for example its `device`; "?" if the log lacks the value.
+    /// The value of a key in the machine's log, for example of `device`; "?" if the log does not have the key.
     fn said(&self, what: &str) -> &str {
         let value = |line: &'_ str| Some(line.strip_prefix(what)?.strip_prefix(": ")?.len());
         self.machine.lines().find(|line| value(line).is_some()).map_or("?", |line| &line[what.len() + 2..])
     }
 
-    /// Returns whether a time of this library was measured.
+    /// Returns whether the results contain a time measured with this library.
     pub fn has_times_of(&self, library: &str) -> bool {
         let lines = self.times.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.into_iter().any(|line| line["lib"] == library && line["ns"].is_number())
     }
 
-    /// Date, device and driver, and for each test program the number of tests that passed.
+    /// A table with date, device and driver, and, for each test program, the number of passed tests.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{}, {}, driver {}, CuPy {}, PyTorch {}\n",
@@ -142,8 +142,8 @@ impl Results {
         said.map(|said| format!("- {said}\n")).collect()
     }
 
-    /// A table with a line for each row: the time of this library, the times of other libraries, and the predicted
-    /// time.
+    /// A table with a line for each row of the benchmark: the time of this library, the times of other libraries, and
+    /// the predicted time.
     fn speed(&self) -> String {
         let mut rows: BTreeMap<(String, String), BTreeMap<String, f64>> = BTreeMap::new();
         let mut errors = BTreeSet::new();
@@ -173,8 +173,7 @@ impl Results {
         text + &errors.into_iter().collect::<String>()
     }
 
-    /// The rows and dtypes whose results differ from the reference by more than the fraction `NEAR` of the allowed
-    /// distance.
+    /// The rows and dtypes whose results differ from the reference by more than `NEAR` times the allowed difference.
     fn distances(&self) -> String {
         let mut most: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
         for line in self.ulps.lines() {

@@ -1,5 +1,5 @@
-//! Rehearsal of a run on a GPU machine. The packed bundle runs in an empty folder, on the software device, as a user
-//! who owns no files.
+//! Rehearses a run on a GPU machine: runs the packed bundle in an empty folder, on the software device, as a user who
+//! owns no files.
 
 use crate::{
     gpu_bundle::write,
@@ -20,12 +20,12 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// The user and group that own no files.
 const NOBODY: &str = "65534";
 
-/// Planted mistakes, each with the expected outcome and the op that must be named. `tril` gives a wrong result, `label`
-/// reads outside of its memory, and `pad` never ends.
+/// Planted mistakes, each with the expected outcome and the op that the results must name. `tril` gives a wrong result,
+/// `label` reads outside of its memory, and `pad` never ends.
 const PLANTED: [(&str, &str, &str); 3] =
     [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
 
-/// A replacement for CuPy, NumPy and PyTorch, in which the result of every operation is the object itself.
+/// A substitute for CuPy, NumPy and PyTorch, in which every operation returns the object itself.
 const FAKE_PACKAGE: &str = "\
 class Any:
     __version__ = 'none: this is no real package'
@@ -40,8 +40,8 @@ for inner in ['cuda', 'nn', 'cupyx', 'cupyx.scipy', 'cupyx.scipy.ndimage']:
     sys.modules.setdefault(inner if inner.startswith('cupyx') else __name__ + '.' + inner, sys.modules[__name__])
 ";
 
-/// Unpacks the bundle, runs both its parts and checks the results. With `plant`, runs only the tests, with mistakes in
-/// kernels, and the results must name these mistakes.
+/// Unpacks the bundle, runs both of its parts and checks the results. With `plant`, runs only the tests, with mistakes
+/// planted in kernels, and checks that the results name these mistakes.
 pub fn task(packed: &Path, plant: bool) -> Outcome {
     let begin = Instant::now();
     let empty = env::temp_dir().join(format!("backends-gpu-try-{}", std::process::id()));
@@ -67,7 +67,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     for package in ["cupy", "numpy", "torch"] {
         write(&python.join(format!("{package}.py")), FAKE_PACKAGE)?;
     }
-    // all names of NVIDIA's libraries are hard links to one file, so that the loader loads it once
+    // makes all names of NVIDIA's libraries hard links to one file, so that the loader loads the file once
     let soft = empty.join("soft-cuda");
     let driver = soft.join("libcuda.so.1");
     for entry in fs::read_dir(&soft).map_err(|why| why.to_string())?.flatten().filter(|entry| entry.path() != driver) {
@@ -84,11 +84,13 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         command.env("PYTHONPATH", &python).env("SOFT_CUDA_PLANT", planted).env("BUDGET", budget.to_string());
         command.env("JOBS", jobs()).env("BACKENDS_CUDA_CACHE", "0").env("GPU_BENCH_ARGS", "--small");
         if !plant {
-            // reconstructions take minutes in software; a planted hang has to be found at the usual limit
+            // raises the limits, because reconstructions take minutes in software; a planted hang must be found at the
+            // usual limit
             command.env("TEST_LIMIT", "300").env("OTHERS_LIMIT", "500");
         }
         command.env_remove("BACKENDS_SOFT_CUDA");
-        // the exit status is that of the tests; the results are checked instead, since they contain more
+        // the exit status, which is that of the tests, is ignored; the results contain more information and are checked
+        // instead
         command.status().map_err(|why| format!("run.sh: {why}"))?;
         Results::of(&out.join(format!("{part}.tar.gz")))
     };
@@ -114,8 +116,8 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     Ok(())
 }
 
-/// Returns the reason if the summary shows that a test did not pass or that a kernel was compiled, or has no line about
-/// tests or kernels.
+/// Returns a complaint if the summary reports that a test did not pass or that a kernel was compiled, or if it does not
+/// mention tests or kernels.
 fn shortcoming(summary: &str) -> Option<&'static str> {
     let wanted = [
         (" not run, of ", " 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"),
@@ -127,13 +129,13 @@ fn shortcoming(summary: &str) -> Option<&'static str> {
     })
 }
 
-/// Number of test processes that run at the same time: one for each processor.
+/// Number of test processes that run at the same time: one per processor.
 fn jobs() -> String {
     std::thread::available_parallelism().map_or(2, usize::from).to_string()
 }
 
-/// A command whose arguments run as a user who owns no files, if the current user may switch to that user, and
-/// otherwise as the current user.
+/// Returns a command that runs its arguments as a user who owns no files. If the current user may not switch to that
+/// user, the arguments run as the current user.
 fn as_nobody() -> Command {
     let may = Command::new("setpriv").args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "true"]).status();
     if may.is_ok_and(|status| status.success()) {

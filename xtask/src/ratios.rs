@@ -1,16 +1,17 @@
-//! Criterion's measurements of several backends, as a table of times and ratios.
+//! Converts criterion's measurements of several backends to a table of times and ratios.
 
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// Pairs of a backend of this library and the backend it is compared with. The ratio is the time of the second divided
-/// by the time of the first.
+/// Pairs of a backend of this library and the backend that it is compared with. The ratio is the second backend's time
+/// divided by the first backend's time.
 const PEERS: [(&str, &str); 2] = [("numpyish cpu", "torch cpu"), ("cuda cuda:0", "torch cuda:0")];
 
-/// Medians in nanoseconds, by benchmark and backend.
+/// For each benchmark and backend, the median time in nanoseconds.
 type Times = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// The times in criterion's folder: a line for each benchmark, and the geometric mean of the ratios.
+/// Reads the times in criterion's folder. Returns a table with a line for each benchmark, and the geometric mean of the
+/// ratios.
 pub fn table(folder: &Path) -> Outcome<String> {
     Ok(text(&read(folder)?))
 }
@@ -53,7 +54,7 @@ fn children(folder: &Path) -> Outcome<Vec<std::path::PathBuf>> {
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
 }
 
-/// The value of a key in criterion's own files; works for strings without escapes.
+/// The value of a key in criterion's JSON files, if the value is a string without escapes.
 fn string<'t>(json: &'t str, key: &str) -> Option<&'t str> {
     json.split_once(&format!("\"{key}\":\""))?.1.split('"').next()
 }

@@ -1,12 +1,13 @@
-//! Rules for the texts of errors. A text is one sentence that states the given value and the requirement.
+//! Checks the texts of errors. A text must be one sentence that states the given value and the requirement.
 
 use crate::tidy::files;
 
-/// Folders whose code makes errors of ops. The crates of the solvers and of the ranks have another style.
+/// Folders whose code makes errors of ops. The crates of the solvers and of the ranks are not in the list, because
+/// their errors have another style.
 const FOLDERS: [&str; 4] = ["backend-runtime/src/", "src/", "epr/src/", "sharded/src/"];
 
-/// Phrases that state a requirement as if it were a fact: "p is 1.5; it is between 0 and 1", "has not 2 axes", "no
-/// range".
+/// Phrases that state a requirement as if it were a fact, as in "p is 1.5; it is between 0 and 1", "has not 2 axes", or
+/// "no range".
 const CONTRADICTIONS: [&str; 12] = [
     "; it is",
     "; it has",
@@ -22,21 +23,22 @@ const CONTRADICTIONS: [&str; 12] = [
     "is that of no",
 ];
 
-/// Allowed beginnings of the text of an `Error::Shape`, which follows "shape [2, 3] ".
+/// Allowed first words of the text of an `Error::Shape`. The text follows "shape [2, 3] ".
 const VERBS: [&str; 9] = ["must ", "has ", "of ", "needs ", "does ", "cannot ", "gives ", "with ", "is "];
 
-/// The error texts in a file before its tests: a flag that is true for errors about shapes, the line, and the text.
+/// The error texts in a file, without its tests. For each, a flag that is true for errors about shapes, the line, and
+/// the text.
 fn refusals(text: &str) -> Vec<(bool, usize, String)> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
     let mut found = Vec::new();
     for (call, of_shape) in [("Error::shape(", true), ("Error::argument(", false), ("let why = ", false)] {
         for (at, _) in text.match_indices(call) {
             let statement = text[at..].split(';').next().unwrap_or("");
-            // a semicolon within the text does not end the statement
+            // if the semicolon is within the text, the statement goes on
             let open = statement.matches('"').count() % 2 == 1;
             let rest =
                 if open { text[at..].splitn(3, '"').take(2).collect::<Vec<_>>().join("\"") } else { statement.into() };
-            // the first string with a space is the message, since strings before it are names of ops
+            // the message is the first string that contains a space; strings before it are names of ops
             let message = rest.split('"').skip(1).step_by(2).find(|text| text.contains(' '));
             found.extend(message.map(|m| (of_shape, text[..at].matches('\n').count() + 1, m.to_owned())));
         }

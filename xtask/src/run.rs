@@ -1,4 +1,4 @@
-//! Runs other programs; helpers that the tasks share.
+//! Helpers that the tasks share: running other programs, and paths.
 
 use std::{
     env, fs,
@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-/// The result of a task; the error says why it failed.
+/// The result of a task. The error is a text with the reason of the failure.
 pub type Outcome<T = ()> = Result<T, String>;
 
 /// The root of the repository.
@@ -15,20 +15,20 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// The cargo that runs this program, in the repository's root.
+/// The cargo that runs this task, with the repository's root as the working folder.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command
 }
 
-/// The command for Python 3.
+/// The command that runs Python 3.
 pub fn python() -> Command {
     Command::new(if cfg!(windows) { "python" } else { "python3" })
 }
 
-/// The path of Python in an environment with these packages, in a folder of `target`. The environment is made if it is
-/// missing or has other packages.
+/// The path of Python in an environment with these packages. The environment is a folder in `target`, which is created
+/// if it is missing or has other packages.
 pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     let folder = root().join("target").join(name);
     let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
@@ -54,12 +54,12 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// Makes a folder, and its parents.
+/// Creates a folder and its parent folders.
 pub fn create(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
 }
 
-/// The command as one would type it.
+/// A command as a user would type it.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

@@ -1,8 +1,8 @@
-//! Fetches the libraries that the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their
+//! Downloads the libraries that the tests load: libtorch, NVIDIA's run-time compiler, and two MPI libraries with their
 //! launchers.
 //!
-//! All of them come as Python packages. Only their libraries, headers and launchers are used, and no Python at run
-//! time.
+//! All of these libraries are downloaded as Python packages. Only the libraries, headers and launchers in the packages
+//! are used; no Python runs when the tests do.
 
 use crate::{
     mpi,
@@ -14,17 +14,17 @@ use std::{
     process::{self, Command},
 };
 
-/// The tested version of libtorch.
+/// The version of libtorch that is tested.
 const TORCH: &str = "2.11.0";
 
-/// The run-time compiler of CUDA 13.0. Its output runs with every driver since version 580.
+/// The run-time compiler of CUDA 13.0. Its output runs with every driver of version 580 or later.
 const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
 
-/// A file with the names of the fetched packages. It is written last, so its existence shows that the folder is
+/// A file with the names of the downloaded packages. It is written last, so its existence shows that the folder is
 /// complete.
 const MARK: &str = ".packages";
 
-/// `setup [--torch VERSION]`
+/// The task `setup [--torch VERSION]`.
 pub fn task(args: &[String]) -> Outcome {
     let version = match args {
         [] => TORCH,
@@ -61,7 +61,7 @@ fn linux_x86() -> bool {
     cfg!(all(target_os = "linux", target_arch = "x86_64"))
 }
 
-/// Fetches packages, which `place` puts into a folder of the repository. Does nothing if the folder already has these
+/// Downloads packages into a folder of the repository, by calling `place`. Does nothing if the folder already has these
 /// packages.
 fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> Outcome) -> Outcome {
     let target = root().join(folder);
@@ -71,7 +71,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
         return Ok(());
     }
     println!("{folder}: fetching {}", packages.join(", "));
-    // the folder has another name until it is complete, so that an interrupted set-up leaves no folder that looks
+    // the folder has a temporary name until it is complete, so that an interrupted set-up leaves no folder that seems
     // complete
     let part = Part::new(&root(), folder)?;
     place(packages, &part.0)?;
@@ -82,7 +82,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
 }
 
-/// A command of `pip` that asks the user no questions and ignores dependencies.
+/// A `pip` command that asks no questions and ignores dependencies.
 pub fn pip(command: &str) -> Command {
     let mut pip = python();
     pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
@@ -94,7 +94,7 @@ fn install(packages: &[String], folder: &Path) -> Outcome {
     run(pip("install").args(["--root-user-action=ignore", "--target"]).arg(folder).args(packages))
 }
 
-/// A folder that is removed when dropped, unless it was renamed.
+/// A folder that is removed when the value is dropped, unless the folder has been renamed.
 struct Part(PathBuf);
 
 impl Part {

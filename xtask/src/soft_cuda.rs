@@ -1,4 +1,4 @@
-//! The software CUDA device for tests: builds a folder that contains the device under the names of NVIDIA's libraries.
+//! The software CUDA device for tests: builds the device, and a folder in which it has the names of NVIDIA's libraries.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{
@@ -8,19 +8,19 @@ use std::{
     sync::OnceLock,
 };
 
-/// The names under which the backend looks for the driver, and for libraries that run on a device.
+/// The file names under which the backend searches for the driver and for the libraries that run on a device.
 const NAMES: [&str; 6] =
     ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12", "libnccl.so.2"];
 
-/// The folder that must be first in the search path of libraries. The first call builds the device.
+/// The folder with the device, which must be first in the search path of libraries. The first call builds the device.
 pub fn folder() -> Outcome<PathBuf> {
     static FOLDER: OnceLock<Outcome<PathBuf>> = OnceLock::new();
     FOLDER.get_or_init(built).clone()
 }
 
 fn built() -> Outcome<PathBuf> {
-    // The device has a separate target folder. Tests build the same file with other features of its dependencies; in a
-    // shared folder each of the two builds would undo the other.
+    // The device is built in a separate target folder. The tests build the same file with other features of its
+    // dependencies, so in a shared folder each of the two builds would overwrite the other.
     let target = root().join("target/device");
     run(cargo().args(["build", "--quiet", "--package", "soft-cuda", "--target-dir"]).arg(&target))?;
     let built = target.join("debug/libsoft_cuda.so");
@@ -29,19 +29,19 @@ fn built() -> Outcome<PathBuf> {
     let version = |file: &Path| fs::metadata(file).and_then(|of| Ok((of.len(), of.modified()?))).ok();
     for name in NAMES {
         let link = folder.join(name);
-        // keeps an up-to-date file, because other tests may be using it
+        // keeps a file that is up to date, because other tests may be using it
         if version(&link).is_some() && version(&link) == version(&built) {
             continue;
         }
         let _ = fs::remove_file(&link);
-        // all names are links to one file, so that the loader loads one library; then the driver and the libraries on
-        // it share their state
+        // all names are links to one file, so the loader loads only one library, and the driver and the libraries share
+        // their state
         fs::hard_link(&built, &link).map_err(|why| format!("{}: {why}", link.display()))?;
     }
     Ok(folder)
 }
 
-/// Makes the software device the GPU of the programs that `command` runs.
+/// Makes the software device the GPU of all programs that `command` runs.
 pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     let folder = folder()?;
     let others = std::env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty());
@@ -50,8 +50,8 @@ pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     Ok(command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder))
 }
 
-/// Makes the software device the GPU for tests. Each array is a separate allocation of exact size, and compiled kernels
-/// are kept in the target folder.
+/// Makes the software device the GPU of tests. Each array is a separate allocation of exactly its size, and compiled
+/// kernels are kept in the target folder.
 pub fn on(command: &mut Command) -> Outcome<&mut Command> {
     let command = as_gpu_of(command)?;
     Ok(command.env("BACKENDS_CACHE", root().join("target/kernels")).env("BACKENDS_CUDA_CACHE", "0"))

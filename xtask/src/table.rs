@@ -1,4 +1,4 @@
-//! The op tables as data, for `golden.py` and for other tools.
+//! Reads the op tables, and prints them as data for `golden.py` and for other tools.
 
 use crate::run::{Outcome, root};
 use op_table::{
@@ -9,7 +9,7 @@ use op_table::{
 use serde_json::{Value, json};
 use std::{fs, io::Write, path::Path};
 
-/// `table [--json] [--table T]`
+/// The task `table [--json] [--table T]`.
 pub fn task(args: &[String]) -> Outcome {
     let (mut table, mut as_json) = (None, false);
     let mut args = args.iter();
@@ -30,13 +30,13 @@ pub fn task(args: &[String]) -> Outcome {
         };
         model.ops.iter().filter(|op| op.own).map(signature).collect()
     };
-    // the reader may close the pipe before the end
+    // the reader may close the pipe early, which is not an error
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
 }
 
-/// Reads the base table, or the table of another crate together with the base table. The error lists the mistakes in
-/// the tables.
+/// Reads the base table, or the table of another crate together with the base table. If a table has mistakes, the error
+/// lists all of them.
 pub fn read(table: Option<&Path>) -> Result<Model, String> {
     let source = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -56,7 +56,7 @@ pub fn read(table: Option<&Path>) -> Result<Model, String> {
     if report.is_empty() { Ok(model) } else { Err(report.into_texts().join("\n\n")) }
 }
 
-/// The rows of a table, and the names that the tests use.
+/// The rows of a table as JSON, with the names that the tests use.
 pub fn json(model: &Model) -> Value {
     let rows: Vec<Value> = model.ops.iter().filter(|op| op.own).map(|op| row(op, model)).collect();
     let groups: Vec<&str> = model.groups.iter().map(|g| g.name.as_str()).collect();
@@ -86,7 +86,7 @@ fn row(op: &Op, model: &Model) -> Value {
         "is_list": is_list,
         "dtypes": model.dtypes_of(&op.set),
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
-        // `cases` is null if the row has no cases and does not state that it has none
+        // `cases` is null if the row neither has cases nor states that it has none
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
         "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
         "seed": op.facts.seed,

@@ -1,4 +1,4 @@
-//! Runs all tests, with every library that can be installed.
+//! The task `test`: runs all tests, with every library that can be installed.
 
 use crate::{
     golden, mpi,
@@ -19,14 +19,14 @@ mod groups;
 mod lanes;
 mod repetitions;
 
-/// The orders in which the software device runs the threads of a kernel, in addition to the usual order.
+/// The orders in which the software device runs the threads of a kernel, besides the default order.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
-/// Filters for the tests that run in those orders: rows in a dtype of each kind, formulas, and results that overwrite
+/// Filters that select the tests for these orders: rows in one dtype of each kind, formulas, and results that overwrite
 /// memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
-/// `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`
+/// The task `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`.
 pub fn task(args: &[String]) -> Outcome {
     if args == ["list"] {
         print!("{}", groups::list());
@@ -35,11 +35,11 @@ pub fn task(args: &[String]) -> Outcome {
     let mut wanted = Wanted::of(args)?;
     let ci = env::var_os("CI").is_some();
     available_libraries()?;
-    // a real GPU is preferred to the software device
+    // uses the software device only if the machine has no real GPU
     let soft = !Path::new("/dev/nvidiactl").exists() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
-    // a selection of tests runs in every dtype, and so do tests on a real GPU
+    // if only some tests are selected, or if the GPU is real, tests run in every dtype
     wanted.repetitions.dtypes |= !soft || !wanted.is_whole;
-    // the tests exchange arrays with NumPy, in the version that computed the golden data
+    // the tests exchange arrays with NumPy, in the version that computed the reference results
     let numpy = match environment("numpy-venv", &golden::PACKAGES[..1]) {
         Err(why) if ci => return Err(why),
         made => made.inspect_err(|why| eprintln!("NumPy: {why}\nthe tests that need it are skipped")).ok(),
@@ -71,7 +71,7 @@ pub fn task(args: &[String]) -> Outcome {
         Ok(command)
     };
     if wanted.is_whole {
-        // builds everything first, because jobs that build at the same time would build the same programs twice
+        // builds all programs first, because jobs that run at the same time would build the same programs twice
         run(tests(&wanted.args)?.arg("--no-run"))?;
         let goes_on = wanted.args.iter().any(|arg| arg == "--no-fail-fast");
         lanes::run_all(jobs(&wanted, soft, tests)?, &root().join("target/test-logs"), goes_on)?;
@@ -85,7 +85,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Jobs for the groups, and for the repetitions that run in full. `tests` makes the command for some arguments.
+/// The jobs for the groups, and for the repetitions that run in full. `tests` creates the test command for given
+/// arguments.
 fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
@@ -143,7 +144,7 @@ impl Wanted {
     }
 }
 
-/// Fetches the libraries that backends load. If that fails, their tests are skipped, except in CI, where it is an
+/// Downloads the libraries that backends load. If this fails, the tests of these backends are skipped; in CI, it is an
 /// error.
 pub fn available_libraries() -> Outcome {
     match setup::task(&[]) {
@@ -156,7 +157,8 @@ pub fn available_libraries() -> Outcome {
     }
 }
 
-/// Prints the numbers of skipped tests. `skipped` has a line for each, with the name of the missing library.
+/// Prints the numbers of skipped tests. `skipped` has one line for each skipped test, with the name of the missing
+/// library.
 fn report(skipped: &str) {
     let mut counts = BTreeMap::new();
     skipped.lines().for_each(|missing| *counts.entry(missing).or_insert(0) += 1);

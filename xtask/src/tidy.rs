@@ -1,4 +1,4 @@
-//! Rules for every file of the repository that no other tool checks.
+//! Checks rules for the files of the repository that no other tool checks.
 
 use crate::{
     run::{cargo, root},
@@ -7,7 +7,7 @@ use crate::{
 use op_table::model::{Gradient, Map, Op};
 use std::{collections::BTreeSet, fs, process::Command};
 
-/// Maximum number of lines of a file. Tables, data and generated files may be longer.
+/// Maximum number of lines of a file. Files in `MAY_BE_LONG` (tables, data and generated files) may be longer.
 const MOST_LINES: usize = 800;
 const MAY_BE_LONG: [&str; 9] = [
     "Cargo.lock",
@@ -21,7 +21,7 @@ const MAY_BE_LONG: [&str; 9] = [
     "backend-runtime/src/scalar/testdata/",
 ];
 
-/// The text files tracked by git, with their paths from the root.
+/// The text files that git tracks, each as its path from the root and its text.
 pub fn files() -> Vec<(String, String)> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().expect("git runs");
     assert!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr));
@@ -32,7 +32,7 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-/// Fails with the files, lines and messages of all complaints that `wrong` returns.
+/// Fails if `wrong` returns a complaint for any line. The message lists all complaints with their files and lines.
 fn every_line(wrong: impl Fn(&str, &str) -> Option<String>) {
     let mut found = Vec::new();
     for (name, text) in files() {
@@ -55,7 +55,7 @@ fn files_are_short() {
 
 #[test]
 fn nothing_is_left_to_do() {
-    // each word is written in two parts, so that this file does not contain it
+    // each word is split into two strings, so that this file does not contain it
     let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     every_line(|name, line| {
         let word = words.iter().find(|word| line.contains(*word))?;
@@ -63,8 +63,8 @@ fn nothing_is_left_to_do() {
     });
 }
 
-/// The crate `half` converts through float32 on some processors, and so rounds twice. Tests may use its conversions for
-/// numbers that both dtypes represent exactly.
+/// The crate `half` converts float64 through float32 on some processors, and so rounds twice. Tests may use its
+/// conversions for numbers that the 16-bit dtype represents exactly.
 #[test]
 fn float64_becomes_16_bits_by_our_conversions() {
     let word = concat!("f16::", "from_f64");
@@ -107,16 +107,16 @@ fn tables_have_no_mistakes_and_summaries_are_sentences() {
 #[test]
 fn every_row_has_gradients_or_says_why_not() {
     let model = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    // reads the functions of the recording backend
+    // reads the names of the functions that the recording backend implements itself
     let own = fs::read_to_string(root().join("src/grad/diff.toml")).expect("the file is there");
     let lacks = |op: &&Op| match &op.gradient {
         _ if own.contains(&format!("[op.{}]", op.name)) => false,
         Gradient::Unsaid | Gradient::Said(_) => true,
         Gradient::Rules(rules) => {
             let has = |name: &str| rules.iter().any(|rule| rule.input == name);
-            // an `each` row does not mention inputs that have no effect
+            // rules of an `each` row do not mention inputs that have no effect
             let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
-            // in a row composed of other ops, the rules name the inputs that have no gradient
+            // in a row that is composed of other ops, the rules name the inputs that have no gradient
             let is_of_parts = rules.iter().all(|rule| rule.function.is_err()) && op.maps.values().all(Map::is_free);
             !is_each && !is_of_parts && op.differentiable().any(|p| !has(&p.name))
         }
@@ -126,7 +126,7 @@ fn every_row_has_gradients_or_says_why_not() {
     assert_eq!(lacking, [""; 0], "`grad` of these rows");
 }
 
-/// Checks that the guide for users of other libraries names existing ops only.
+/// Checks that the guide for users of other libraries names only ops that exist.
 #[test]
 fn the_porting_guide_names_ops_that_exist() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
@@ -147,7 +147,7 @@ fn the_porting_guide_names_ops_that_exist() {
     }
 }
 
-/// The texts between backquotes in the cell of a Markdown table.
+/// The texts between backquotes in a cell of a Markdown table.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
@@ -214,8 +214,8 @@ fn the_first_command_builds_nothing_in_vain() {
     assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
 }
 
-/// Checks that the code of a row is easy to find: its module has the name of the row's group, and its function the name
-/// of the row.
+/// Checks that the code of a row is easy to find: the module has the name of the row's group, and the function has the
+/// name of the row.
 #[test]
 fn functions_are_where_their_rows_say() {
     let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
@@ -231,8 +231,8 @@ fn functions_are_where_their_rows_say() {
         let module = format!("backend-runtime/src/{backend}/{}", op.group);
         let mut texts =
             files.iter().filter(|(name, _)| *name == format!("{module}.rs") || name.starts_with(&format!("{module}/")));
-        // the line begins a function, or is an entry in a macro's list of functions; a function without a type
-        // parameter takes the dtype as a value
+        // the line begins a function, or is an entry in a macro's list of functions; a function without type parameters
+        // takes the dtype as a value
         let begins = ["pub fn ", "pub fn r#", ""].map(|before| format!("{before}{}", op.name));
         let ends = |begin: &String| ["<", "(", " -> ", " = "].map(|end| format!("{begin}{end}"));
         let begins: Vec<String> = begins.iter().flat_map(ends).collect();
@@ -245,7 +245,7 @@ fn functions_are_where_their_rows_say() {
     assert!(missing.is_empty(), "\n{}", missing.join("\n"));
 }
 
-/// The functions that a row calls, each with its backend and path.
+/// The functions that a row calls, each with the backend and the path of the function.
 fn calls(op: &Op) -> impl Iterator<Item = (&Op, &String, &String)> {
     op.maps.iter().filter_map(move |(backend, map)| match map {
         Map::Call(path) => Some((op, backend, path)),

@@ -1,4 +1,5 @@
-//! Checks the promise of zero cost. It counts instructions with callgrind, so that the machine's load does not matter.
+//! Checks the promise that the abstraction costs nothing. Counts instructions by callgrind, so that the load of the
+//! machine does not matter.
 
 use crate::{
     measure::built,
@@ -6,18 +7,18 @@ use crate::{
 };
 use std::{path::Path, process::Command};
 
-/// Allowed excess of generic code over handwritten code: as a fraction of the handwritten code's instructions, and in
-/// instructions per op. The larger limit counts.
+/// Allowed excess of generic code over handwritten code: a fraction of the handwritten code's instructions, and a
+/// number of instructions per op. The larger of these limits applies.
 const GENERIC: (f64, f64) = (0.05, 40.0);
 
-/// Allowed excess of the choice of a backend at run time over handwritten code, in instructions per op.
+/// Allowed excess of code that chooses its backend at run time over handwritten code, in instructions per op.
 const ANY: f64 = 80.0;
 
-/// Limits for a formula of three ops: number of elements, number of calls, and the largest ratio to the instructions of
-/// one op.
+/// Limits for a formula of three ops: number of elements, number of calls, and maximum ratio of its instructions to
+/// those of one op.
 const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 2.0)];
 
-/// Calls with few elements, in which overhead dominates. They are printed, but have no limit.
+/// Calls with few elements, whose cost is mostly overhead. Their instruction counts are printed, but have no limit.
 const SMALL: [(&str, usize); 11] = [
     ("reshape", 10),
     ("permute_dims", 10),
@@ -32,10 +33,10 @@ const SMALL: [(&str, usize); 11] = [
     ("nonzero", 1000),
 ];
 
-/// Relative difference between two runs of one program, which is caused by a thread pool that waits for work.
+/// Relative difference between two runs of the same program, caused by the threads of a pool that wait for work.
 const NOISE: f64 = 0.001;
 
-/// `zero-cost`: prints a table, and fails if the promise is broken.
+/// The task `zero-cost`: prints a table, and fails if the promise is broken.
 pub fn task() -> Outcome {
     let program = built("zero_cost")?;
     let mut broken = Vec::new();
@@ -69,7 +70,7 @@ pub fn task() -> Outcome {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// Instructions per call. They are the difference of two runs, so that start-up does not count.
+/// Instructions per call, computed from the difference of two runs, so that the start of the program does not count.
 fn per_call(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f64> {
     let (few, many) = (total(program, name, elements, calls)?, total(program, name, elements, 2 * calls)?);
     Ok((many - few) / calls as f64)
@@ -81,7 +82,7 @@ fn total(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f
         .args(["--tool=callgrind", &format!("--callgrind-out-file={}", counts.display())])
         .arg(program)
         .args(["count", name, &elements.to_string(), &calls.to_string()])
-        // uses one thread, because waiting threads also count instructions
+        // uses one thread, because the instructions of waiting threads would count as well
         .env("RAYON_NUM_THREADS", "1")
         .output()
         .map_err(|why| format!("valgrind cannot be run: {why}"))?;

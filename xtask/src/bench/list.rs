@@ -6,7 +6,7 @@ use op_table::{
     model::{Kind, Map, Op},
 };
 
-/// Other libraries, each with its key in the protocol of the measuring programs: Python libraries first, then Rust.
+/// The other libraries, each with its key in the protocol of the measuring programs. The Python libraries come first.
 pub const PEERS: [(&str, &str); 8] = [
     ("NumPy, SciPy", "numpy"),
     ("PyTorch", "torch"),
@@ -18,8 +18,8 @@ pub const PEERS: [(&str, &str); 8] = [
     ("rstsr", "rstsr"),
 ];
 
-/// Number of Python libraries. For each of them the list has a separate text; Rust libraries get the text of this
-/// library's call, and report missing calls.
+/// Number of Python libraries. The list has a separate text of each call for each Python library. Rust libraries
+/// receive this library's text of the call, and report calls that they do not have.
 pub const OF_PYTHON: usize = 3;
 
 /// A call with its arrays, and the texts of the same call in other libraries.
@@ -41,7 +41,7 @@ pub struct Case {
     pub guessed: bool,
 }
 
-/// A line `@ dtypes | n = sizes | arrays`, which applies to the lines below it.
+/// A line `@ dtypes | n = sizes | arrays`, which applies to all lines below it up to the next such line.
 #[derive(Clone, Default)]
 struct With<'a> {
     dtypes: Vec<&'a str>,
@@ -50,8 +50,8 @@ struct With<'a> {
     arrays: Vec<&'a str>,
 }
 
-/// The calls of a list, in order. Calls of one directive are grouped by dtype and size, so that their arrays are made
-/// once.
+/// Parses the calls of a list, in order. Calls below one `@` line are grouped by dtype and size, so that their arrays
+/// are made only once.
 pub fn parse(text: &str) -> Outcome<Vec<Case>> {
     let (mut cases, mut group, mut with, mut lines) = (Vec::new(), "", With::default(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -169,8 +169,8 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// Calls of the table's elementwise rows that the list lacks, on a million elements. NumPy's name of the call is the
-/// row's reference, and PyTorch's name is the row's `aten` name.
+/// The elementwise rows of the op table that the list lacks, as calls on a million elements. NumPy's name of the call
+/// is the row's reference, and PyTorch's name is the row's `aten` name.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

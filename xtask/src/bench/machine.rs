@@ -1,4 +1,4 @@
-//! The machine of a run: the processor, its instruction sets and caches, and its peak rates.
+//! Describes the machine of a run: the processor, its instruction sets and caches, and its peak rates.
 
 use crate::run::Outcome;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::{fs, time::SystemTime};
 /// Instruction sets that matter for numeric loops.
 const SETS: [&str; 9] = ["sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512_bf16", "avx512_fp16"];
 
-/// Value of [`Machine::simd`] if the environment does not lower the instruction set.
+/// Value of [`Machine::simd`] if the environment does not limit the instruction set.
 pub const ALL: &str = "all";
 
 /// The machine as the system describes it. A field is empty if the system does not report it.
@@ -58,7 +58,7 @@ impl Machine {
         json!({ "name": name, "sets": sets, "caches": caches, "processors": processors, "simd": simd })
     }
 
-    /// Description of the machine for the tables.
+    /// A description of the machine for the tables, as Markdown.
     pub fn text(&self) -> String {
         let simd = if self.simd == ALL { String::new() } else { format!("; `BACKENDS_SIMD={}`", self.simd) };
         let (sets, caches) = (self.sets.join(" "), self.caches.join(", "));
@@ -77,7 +77,7 @@ impl Machine {
 pub struct Limits {
     /// GFLOP/s of fused multiply-adds, in float64 and float32.
     pub fma: [f64; 2],
-    /// Pairs (bytes, GB/s): the bandwidth for working sets up to that size, the smallest size first.
+    /// Pairs (bytes, GB/s): the bandwidth for working sets up to this size, in ascending order of size.
     pub bandwidth: Vec<(f64, f64)>,
 }
 
@@ -98,8 +98,8 @@ impl Limits {
         Ok(limits)
     }
 
-    /// The minimum number of nanoseconds for moving `bytes`, at the rate for a working set of that size, or for
-    /// computing `flops`. `None` if only bytes count and there are so few that call overhead dominates.
+    /// The minimum time in nanoseconds for moving `bytes` (at the bandwidth for a working set of this size) and for
+    /// computing `flops`. `None` if `flops` is not given and there are so few bytes that call overhead dominates.
     pub fn least(&self, bytes: f64, flops: Option<f64>, dtype: &str) -> Option<f64> {
         let single = ["float32", "complex64"].contains(&dtype);
         let computing = flops.map(|flops| flops / self.fma[usize::from(single)]);

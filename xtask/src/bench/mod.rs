@@ -2,7 +2,7 @@
 //! numexpr, PyTorch and other Rust libraries.
 //!
 //! `list` reads the calls, `programs` runs the measuring programs, `machine` describes the computer, `results` stores
-//! the results, `tables` and `pictures` present them.
+//! the results, and `tables` and `pictures` present them.
 
 mod list;
 pub mod machine;
@@ -24,8 +24,8 @@ use programs::{Program, Programs};
 use results::{Row, Run};
 use std::{fs, path::Path, process::Command};
 
-/// Environment of the Python libraries if this library's instruction set is limited, so that all libraries are compared
-/// on equal terms.
+/// Environment variables that limit the instruction set of the Python libraries. They are set if this library's
+/// instruction set is limited, so that all libraries are compared on equal terms.
 const LOWERED: [(&str, &str); 5] = [
     ("ATEN_CPU_CAPABILITY", "avx2"),
     ("MKL_ENABLE_INSTRUCTIONS", "AVX2"),
@@ -35,7 +35,7 @@ const LOWERED: [(&str, &str); 5] = [
 ];
 
 /// Compiler flags for the Rust libraries: for this processor, or for the limited instruction set. They do not affect
-/// kernels that faer, burn and candle choose at run time.
+/// kernels that faer, burn and candle select at run time.
 fn compiled_for(machine: &Machine) -> &'static str {
     if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
 }
@@ -98,7 +98,7 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let name = format!("{}-{}", run.date, run.machine.slug());
     write(&folder.join(format!("{name}.json")), &format!("{:#}\n", run.json()))?;
-    // a part of the calls does not represent the whole, nor does a processor with a limited instruction set
+    // only a run of all calls, with all instruction sets of the processor, is written to the documentation
     let whole = part.is_empty() && run.machine.simd == machine::ALL;
     let pages = if whole { root().join("docs/peers") } else { folder.join(name) };
     for &threads in &threads {
@@ -120,7 +120,7 @@ fn cases(part: &str) -> Outcome<Vec<Case>> {
     Ok(cases)
 }
 
-/// The row of a measured call; `None` if no other library made the call.
+/// The result row of a measured call; `None` if no other library made the call.
 fn row(case: &Case, threads: usize, times: Vec<(&str, programs::Time)>, bytes: f64, limits: &Limits) -> Option<Row> {
     let Case { group, name, call, dtype, size, flops, .. } = case.clone();
     let limit = limits.least(bytes, flops, &dtype);

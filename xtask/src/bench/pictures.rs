@@ -1,4 +1,4 @@
-//! Pictures of a run, as SVG text: bars of the means by group, and curves of time against size.
+//! Pictures of a run as SVG: bars of the mean speeds by group, and curves of time against size.
 
 use super::{
     list::PEERS,
@@ -11,7 +11,7 @@ use std::fmt::Write;
 const COLOURS: [&str; 9] =
     ["#1b6ca8", "#e08e0b", "#3a9d5d", "#8a4fa3", "#c0392b", "#16a3b8", "#8d6e4b", "#d46aa8", "#9aa51d"];
 
-/// The colour of a library by its index; the bar for the best library, which comes last, is grey.
+/// The colour of a library by its index in the list. The last index stands for the best library, whose bar is grey.
 fn colour(place: usize) -> &'static str {
     COLOURS.get(place).copied().unwrap_or("#777777")
 }
@@ -33,7 +33,7 @@ fn line(from: (f64, f64), to: (f64, f64), colour: &str) -> String {
     format!("<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"/>\n")
 }
 
-/// Coloured squares with names next to them, in a line that begins at `x`.
+/// Draws coloured squares with names next to them, in a line that begins at `x`.
 fn legend(mut x: f64, y: f64, names: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (name, colour) in names {
@@ -45,13 +45,13 @@ fn legend(mut x: f64, y: f64, names: &[(&str, &str)]) -> String {
     out
 }
 
-/// Bars of the speed relative to NumPy and SciPy, to PyTorch, and to the best library, by group. Bars that end left of
-/// 1 mean that this library is slower.
+/// Draws bars of this library's speed relative to NumPy and SciPy, to PyTorch, and to the best library, for each group.
+/// Bars that end left of 1 mean that this library is slower.
 pub fn bars(run: &Run, threads: usize) -> String {
     let kinds = [(0, PEERS[0].0), (1, PEERS[1].0), (PEERS.len(), "the best of all")];
     let groups = groups(&run.rows, threads);
     let of: Vec<_> = groups.iter().map(|(name, rows)| (format!("{name} ({})", rows.len()), means(rows))).collect();
-    // hardly any letter is wider than seven pixels
+    // assumes that letters are seven pixels wide; hardly any letter is wider
     let longest = of.iter().map(|(name, _)| name.len()).max().unwrap_or(0) as f64;
     let (left, bar) = (30.0 + 7.0 * longest, 12.0);
     let right = left + 510.0;
@@ -102,8 +102,8 @@ pub fn bars(run: &Run, threads: usize) -> String {
     framed(right + 60.0, bottom + 30.0, &out)
 }
 
-/// A small picture for each call that was measured at several sizes in float64. It shows microseconds against elements,
-/// or against elements per row for calls on rows. Both axes are logarithmic.
+/// Draws a small picture for each call that was measured at several sizes in float64. It shows microseconds against
+/// elements (elements per row for calls on rows). Both axes are logarithmic.
 pub fn curves(run: &Run, threads: usize) -> String {
     const WIDE: (f64, f64) = (300.0, 210.0);
     const COLUMNS: usize = 3;
@@ -138,7 +138,7 @@ pub fn curves(run: &Run, threads: usize) -> String {
     framed(WIDE.0 * COLUMNS as f64 + 20.0, WIDE.1 * lines + 75.0, &out)
 }
 
-/// A short text for a number of elements: a power of ten from a thousand on is written as `1e3`.
+/// A short text for a number of elements. Powers of ten from a thousand on are written as `1e3`.
 fn count(n: usize) -> String {
     if n >= 1000 && 10_usize.pow(n.ilog10()) == n { format!("1e{}", n.ilog10()) } else { n.to_string() }
 }
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn pictures_have_a_bar_for_each_mean_and_a_curve_for_each_program() {
         let bars = bars(&run(), 1);
-        // the frame, three squares of the legend, and two bars, for PyTorch and for the best library
+        // the frame, three squares of the legend, and two bars (for PyTorch and for the best library)
         assert_eq!(bars.matches("<rect").count(), 6, "{bars}");
         assert!(bars.contains("a &lt; b (3)") && bars.ends_with("</svg>\n"), "{bars}");
         let curves = curves(&run(), 1);

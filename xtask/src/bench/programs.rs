@@ -1,5 +1,5 @@
-//! The measuring programs of a run. Each program gets one call at a time, so that a disturbance of the machine affects
-//! all of them.
+//! Runs the measuring programs. The programs make each call in turn, so that a disturbance of the machine affects all
+//! of them.
 
 use super::list::{Case, OF_PYTHON, PEERS};
 use crate::run::Outcome;
@@ -10,18 +10,18 @@ use std::{
     time::Duration,
 };
 
-/// The name of this library's program, with `backends::alloc::Pages`. Ratios are relative to its times.
+/// Name of this library's program that uses `backends::alloc::Pages`. Ratios are relative to its times.
 pub const OURS: &str = "ours";
-/// Name of this library's program with the system's allocator; [`OURS`] uses `backends::alloc::Pages`.
+/// Name of this library's program that uses the system's allocator.
 pub const WITHOUT_PAGES: &str = "without `Pages`";
 
 /// Number of rounds of a call. In each round, every program makes the call.
 const ROUNDS: usize = 5;
 
-/// A little more than the time for which idle threads of OpenMP and OpenBLAS spin before they release their processor.
+/// Idle threads of OpenMP and OpenBLAS spin for a little less than this time before they release their processor.
 pub const REST: Duration = Duration::from_millis(30);
 
-/// A running program that answers each line with a line. Dropping this value kills the program.
+/// A running program that answers each input line with one line. Dropping this value kills the program.
 pub struct Program {
     child: Child,
     input: ChildStdin,
@@ -50,14 +50,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // the program may still be busy with a call
+        // the program may still be busy with a call, so it is killed
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A program's nanoseconds for a call. Each round gives a minimum time; these are the minimum and the median over the
-/// rounds.
+/// The time that a program needs for a call, in nanoseconds. Each round gives a minimum time; the fields are the
+/// minimum and the median over the rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     pub least: f64,
@@ -74,8 +74,8 @@ impl Time {
 /// The times of a call by program, and the number of bytes that the call reads and writes.
 pub type Measured = (Vec<(&'static str, Time)>, f64);
 
-/// The programs of a run: this library's program with each of two allocators, one for Python libraries, and one for
-/// Rust libraries.
+/// The programs of a run: this library's program with each of two allocators, one program for all Python libraries, and
+/// one for all Rust libraries.
 pub struct Programs {
     pub ours: Program,
     pub without_pages: Program,
@@ -83,23 +83,23 @@ pub struct Programs {
     pub rust: Program,
 }
 
-/// Answer of the Rust libraries' program if a library has no such call.
+/// Answer of the Rust libraries' program if a library does not have the call.
 const LACKING: &str = "-";
 
-/// Relative tolerance for equal sums. It is wide enough for float16, which the libraries round at different steps, but
-/// does not accept the result of another op.
+/// Relative tolerance for the comparison of sums. It allows for float16, which the libraries round at different steps,
+/// but does not accept the result of another op.
 const CLOSE: f64 = 1e-2;
 
-/// Returns whether two Rust libraries computed the same result, judged by the sums of the elements.
+/// Compares the sums of the elements of two results. Returns whether two Rust libraries computed the same result.
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= CLOSE * a.abs().min(b.abs())
 }
 
-/// Measures the rounds of a call in all programs that have it. If the programs use several threads, there is a rest
-/// between them.
+/// Measures the rounds of a call in all programs that have the call. If the programs use several threads, there is a
+/// pause between programs.
 ///
-/// A failure of this library is an error, and so is a failure of another library unless its text is a guess. Results of
-/// Rust libraries that disagree are an error too, unless they are random.
+/// A failure of this library is an error. A failure of another library is an error unless the text of its call is a
+/// guess. Differing results of Rust libraries are an error, unless the results are random.
 pub fn measure(case: &Case, threads: usize, programs: &mut Programs) -> Outcome<Measured> {
     let Programs { ours, without_pages, python, rust } = programs;
     let rest = || {

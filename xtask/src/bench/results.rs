@@ -1,4 +1,4 @@
-//! Results of a run. They are saved as JSON, so that a later run can name the calls that became slower.
+//! The results of a run. They are saved as JSON, so that a later run can report calls that became slower.
 
 use super::{
     machine::{Limits, Machine},
@@ -21,7 +21,7 @@ pub struct Row {
     pub size: Option<usize>,
     pub threads: usize,
     pub bytes: f64,
-    /// The minimum number of nanoseconds that the machine needs.
+    /// The minimum time in nanoseconds that the machine needs for the call.
     pub limit: Option<f64>,
     pub times: Vec<(String, Time)>,
 }
@@ -31,7 +31,7 @@ impl Row {
         self.times.iter().find(|(name, _)| name == of).map(|(_, time)| *time)
     }
 
-    /// The speed relative to another program, by the minimum times: above 1 if this library is faster.
+    /// The speed relative to another program, as the ratio of the minimum times. Above 1, this library is faster.
     pub fn ratio(&self, to: &str) -> Option<f64> {
         Some(self.time(to)?.least / self.time(OURS)?.least)
     }
@@ -41,7 +41,7 @@ impl Row {
         self.best_to(OURS)
     }
 
-    /// The speed of one of this library's programs relative to the fastest of the other libraries.
+    /// The speed of one of this library's two programs relative to the fastest of the other libraries.
     pub fn best_to(&self, of: &str) -> Option<f64> {
         let others = self.times.iter().filter(|(name, _)| ![OURS, WITHOUT_PAGES].contains(&name.as_str()));
         let best = others.map(|(_, time)| time.least).min_by(f64::total_cmp)?;
@@ -78,7 +78,8 @@ fn row(row: &Row) -> Value {
     })
 }
 
-/// The saved runs in `folder` on a processor of this name with the same `Machine::simd`, the newest run first.
+/// The saved runs in `folder` on a processor with this name and the same `Machine::simd`, beginning with the newest
+/// run.
 pub fn history(folder: &Path, machine: &Machine) -> Outcome<Vec<Value>> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -96,7 +97,7 @@ pub fn history(folder: &Path, machine: &Machine) -> Outcome<Vec<Value>> {
         .collect())
 }
 
-/// A line for each call that is slower than in the last run that measured it.
+/// A line for each call that is slower than in the last run in which it was measured.
 pub fn slower(rows: &[Row], history: &[Value]) -> Vec<String> {
     let line = |row: &Row| {
         let now = row.time(OURS)?;

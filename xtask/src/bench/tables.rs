@@ -1,4 +1,4 @@
-//! Tables of a run, in Markdown.
+//! Tables of the results of a run, as Markdown.
 
 use super::{
     list::PEERS,
@@ -7,10 +7,10 @@ use super::{
 };
 use std::fmt::Write;
 
-/// Calls are listed if their speed relative to the best other library is below this ratio.
+/// Calls are listed as slow if their speed relative to the best other library is below this ratio.
 const BELOW: f64 = 0.95;
 
-/// A geometric mean, and the number of values in it.
+/// A geometric mean, with the number of values that it is computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     pub mean: f64,
@@ -25,7 +25,8 @@ impl Mean {
     }
 }
 
-/// The mean speeds of some rows relative to each other library, and to the best of them.
+/// The mean speeds of these rows relative to each other library, followed by the mean relative to the best other
+/// library.
 pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     std::array::from_fn(|place| match PEERS.get(place) {
         Some((peer, _)) => Mean::of(rows.iter().filter_map(|row| row.ratio(peer))),
@@ -33,7 +34,7 @@ pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     })
 }
 
-/// The groups in the order of the rows. Each group has its rows for `threads` threads.
+/// The groups in the order of the rows, each with its rows that were measured with `threads` threads.
 pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     let mut groups: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows.iter().filter(|row| row.threads == threads) {
@@ -45,8 +46,8 @@ pub fn groups(rows: &[Row], threads: usize) -> Vec<(&str, Vec<&Row>)> {
     groups
 }
 
-/// The page for `threads` threads: the machine, means by group, calls that are slower than in the best other library,
-/// and all rows.
+/// The page for `threads` threads. It contains the machine, the means by group, the calls that are slower than in the
+/// best other library, and all rows.
 pub fn page(run: &Run, threads: usize) -> String {
     let groups = groups(&run.rows, threads);
     let all: Vec<&Row> = groups.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
@@ -90,7 +91,7 @@ pub fn page(run: &Run, threads: usize) -> String {
     out
 }
 
-/// The rows that are slower than in the best other library, the slowest first.
+/// The rows that are slower than in the best other library, beginning with the slowest.
 fn slow<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut slow: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.to_best()?, *row))).collect();
     slow.retain(|(ratio, _)| *ratio < BELOW);
@@ -123,7 +124,7 @@ fn table(rows: &[&Row]) -> String {
     out
 }
 
-/// Microseconds with three digits.
+/// Converts nanoseconds to a text of microseconds with three digits.
 pub fn micros(ns: f64) -> String {
     match ns / 1e3 {
         us if us < 10.0 => format!("{us:.2}"),

@@ -1,4 +1,4 @@
-//! The speed of a program in dev builds with several profiles, and in a release build.
+//! Compares the speed of a program in dev builds with several profiles and in a release build.
 
 use super::User;
 use crate::run::Outcome;
@@ -7,12 +7,12 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path, process::Command};
 /// The program that is built and timed.
 const PROGRAM: &str = include_str!("../../dev_speeds.rs");
 
-/// The profile in the README. Dependencies are compiled once, as in a release build. The user's own crate is optimised
-/// too, because formulas are compiled there.
+/// The profile that the README recommends. Dependencies are compiled once, optimised as in a release build. The user's
+/// own crate is optimised too, because it contains the compiled formulas.
 pub const PROFILE: &str =
     "[profile.dev]\nopt-level = 2\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n";
 
-/// The builds: name, a flag for release builds, and the lines of the profile.
+/// The builds: name, a flag that is true for release builds, and the lines of the profile.
 const BUILDS: [(&str, bool, &str); 5] = [
     ("dev", false, ""),
     ("dependencies at 3", false, "[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n"),
@@ -25,7 +25,7 @@ const BUILDS: [(&str, bool, &str); 5] = [
     ("release", true, ""),
 ];
 
-/// Prints a row for each call, with its time in each build, and a row with the time to rebuild the program after a
+/// Prints a row for each call, with its time in each build, and a last row with the time to rebuild the program after a
 /// change.
 pub fn table(folder: &Path, of: &Path) -> Outcome {
     let mut names: Vec<String> = Vec::new();
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::run::root;
 
-    /// Checks that the profile that the README recommends is the one that is measured.
+    /// Checks that the profile recommended in the README is the profile that is measured.
     #[test]
     fn the_documented_profile_is_the_measured_one() {
         let readme = std::fs::read_to_string(root().join("README.md")).unwrap();

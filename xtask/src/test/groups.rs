@@ -1,18 +1,18 @@
-//! Named groups of tests, each of which runs in minutes.
+//! Named groups of tests. The tests of a group run within minutes.
 
 /// A group of the workspace's tests.
 pub struct Group {
     /// The name on the command line.
     pub name: &'static str,
-    /// A description for the list of groups.
+    /// The description in the list of groups.
     pub of: &'static str,
-    /// Test programs.
+    /// The test programs of the group.
     targets: &'static [&'static str],
     /// Further arguments of `cargo test` that select tests.
     others: &'static [&'static str],
 }
 
-/// All groups, the slowest first. Together they contain all tests.
+/// All groups, beginning with the slowest. Together they contain all tests.
 pub const GROUPS: [Group; 13] = [
     Group {
         name: "cuda",
@@ -81,14 +81,14 @@ pub const GROUPS: [Group; 13] = [
 ];
 
 impl Group {
-    /// The arguments after `cargo test --workspace`.
+    /// The arguments of `cargo test --workspace` that select the group.
     pub fn args(&self) -> impl Iterator<Item = String> {
         let targets = self.targets.iter().flat_map(|target| ["--test", target]);
         targets.chain(self.others.iter().copied()).map(String::from)
     }
 }
 
-/// A list of the groups, one per line.
+/// A list of the groups, with one group per line.
 pub fn list() -> String {
     GROUPS.iter().map(|group| format!("  {:12} {}\n", group.name, group.of)).collect()
 }
@@ -98,7 +98,7 @@ pub fn named(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }
 
-/// Arguments that select the tests of one row on each library, and the tests of its gradients.
+/// The arguments that select the tests of one row on each library, and the tests of its gradients.
 pub fn row(name: &str, args: &[String]) -> Vec<String> {
     let programs = ["--test", "numpyish", "--test", "torch", "--test", "cuda", "--test", "gradients"].map(String::from);
     let (options, filters) = match args.iter().position(|arg| arg == "--") {

@@ -1,4 +1,5 @@
-//! Runs several jobs at a time. A single job often waits for one compiler or process, which leaves a processor idle.
+//! Runs several jobs at the same time. A single job often waits for one compiler or process, which leaves a processor
+//! idle.
 
 use crate::run::{Outcome, create, line};
 use std::{
@@ -10,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-/// Number of jobs that run at a time.
+/// Number of jobs that run at the same time.
 const LANES: usize = 2;
 
 /// A command, with a name for messages.
@@ -21,8 +22,8 @@ pub struct Job {
     pub command: Command,
 }
 
-/// Runs all jobs in order, and prints the output of each job when it ends; until then the output is in `logs`. After a
-/// failure no further job begins, unless `others_go_on` is true.
+/// Runs all jobs in order. The output of a job is stored in `logs` and printed when the job ends. After a failure no
+/// further job begins, unless `others_go_on` is true.
 pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
     let _ = fs::remove_dir_all(logs);
     create(logs)?;
@@ -40,7 +41,7 @@ pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
                     println!("--> {}", job.name);
                     let log = logs.join(job.name.replace(|c: char| !c.is_alphanumeric(), "-")).with_extension("log");
                     let outcome = logged(&mut job.command, &log);
-                    // prints everything in one call, so that the outputs of two jobs do not mix
+                    // prints the whole output in one call, so that the outputs of two jobs do not mix
                     let said = fs::read(&log).unwrap_or_default();
                     let seconds = begin.elapsed().as_secs();
                     println!("{}<-- {} ({seconds} s)", String::from_utf8_lossy(&said), job.name);

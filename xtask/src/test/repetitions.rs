@@ -1,9 +1,9 @@
-//! Repetitions of tests in other settings. They run in full or are sampled.
+//! Repetitions of tests with other settings. Each kind of repetition runs in full or is sampled.
 
-/// Dtypes in which rows are always tested on the software device: one dtype of each kind, and both precisions of reals.
+/// Dtypes in which rows are always tested on the software device: one of each kind, and both precisions of real floats.
 const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
 
-/// The other dtypes. Two of them are tested on each day.
+/// The other dtypes. Each day, two of these are tested.
 const IN_TURN: [&str; 10] =
     ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
 
@@ -21,14 +21,14 @@ pub struct Repetitions {
 }
 
 impl Repetitions {
-    /// The repetitions that the arguments of the task select, `days` after the beginning of 1970.
+    /// The repetitions that the task's arguments select, on the day that is `days` days after the beginning of 1970.
     pub fn asked_for(args: &[String], days: u64) -> Repetitions {
         let has = |option: &str| args.iter().any(|arg| arg == option);
         let is_whole = |kind| has("--exhaustive") || has("--in-turn") && days % 3 == kind;
         Repetitions { ranks: is_whole(0), orders: is_whole(1), dtypes: is_whole(2), days }
     }
 
-    /// Returns whether an argument of the task is about repetitions.
+    /// Returns whether an argument of the task is an option for repetitions.
     pub fn is_option(arg: &str) -> bool {
         matches!(arg, "--exhaustive" | "--in-turn")
     }
