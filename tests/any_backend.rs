@@ -1,7 +1,8 @@
-//! `AnyBackend`, the backend chosen at run time: every op for one dtype of each kind, and the calls that it refuses.
+//! Tests `AnyBackend`, the backend that is chosen at run time: every op in one dtype of each kind, and calls that it
+//! rejects.
 
 use backends::prelude::*;
-// that crate compiles the methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
 backends::conformance! {
@@ -16,7 +17,7 @@ fn arrays_of_another_backend_are_refused_by_name() {
     let error = numpyish.add(&x, &y).unwrap_err();
     assert_eq!(error, Error::Backend { op: "add", expected: "numpyish", found: "torch" });
     assert!(error.to_string().contains("to_backend"), "{error}");
-    // follows the advice in the error text
+    // does what the error text advises
     let y = torch.to_backend(&y, &numpyish).unwrap();
     assert_eq!(numpyish.shape(&numpyish.add(&x, &y).unwrap()), [2]);
 }

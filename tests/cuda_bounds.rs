@@ -1,5 +1,5 @@
-//! Out-of-range indices on a GPU. No op waits to find them. The next call that waits reports the first out-of-range
-//! index, once. Nothing is read or written at such an index.
+//! Tests of out-of-range indices on a GPU. No op waits to detect them. The next call that waits reports the first
+//! out-of-range index, once. Nothing is read or written at an out-of-range index.
 
 mod common;
 
@@ -15,7 +15,8 @@ fn said<T: std::fmt::Debug>(outcome: Result<T>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// An array of two rows and three columns, and four indices for its last axis, two of them (-4, 9) out of range.
+/// An array of two rows and three columns, and four indices for its last axis; two of the indices (-4 and 9) are out of
+/// range.
 fn samples(b: &Cuda) -> (<Cuda as Arrays>::Array<f64>, <Cuda as Arrays>::Array<i64>) {
     (b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap(), b.asarray([2_i64, -4, 0, 9]).unwrap())
 }
@@ -31,7 +32,7 @@ fn the_next_call_that_waits_says_it_once() {
 
     let before = copied();
     let taken = b.take(&x, &far, 1).unwrap();
-    // an op on the result does not wait either
+    // an op on the result of `take` does not wait either
     let sum = b.sum(b.exp(&taken).unwrap(), ..).unwrap();
     assert_eq!(copied(), before, "no op waits");
     assert_eq!(said(b.to_ndarray(&sum)), of("take"));
@@ -55,10 +56,10 @@ fn the_next_call_that_waits_says_it_once() {
     let error = b.synchronize().unwrap_err();
     assert_eq!(error.to_string(), of("index_put"));
     assert!(matches!(error, Error::Index { earlier: Earlier(true), .. }));
-    // an op that waits inside another op reports the name of the earlier op
+    // if another op waits, its error names the earlier op `take`
     b.take(&x, &far, 1).unwrap();
     assert_eq!(said(b.repeat_each(&x, &b.asarray([2_i64]).unwrap(), 0)), of("take"));
-    // the first of several errors is reported, in the order of the calls and of the index list
+    // if there are several errors, the first one in the order of calls and of the index list is reported
     let near = b.asarray([5_i64, 0, 1, 2]).unwrap();
     b.get(&x, ix![&near, &far]).unwrap();
     b.take(&x, &far, 0).unwrap();
@@ -81,7 +82,7 @@ fn what_is_refused_changes_nothing() {
     b.set(&mut x, ix![&masked, &b.asarray([3_i64]).unwrap()], 9.0).unwrap();
     assert_eq!(said(b.synchronize()), "set: index 3 is out of range for axis 1 of length 3");
     assert_eq!(b.to_vec(&x).unwrap(), before);
-    // an axis without elements has no valid index, so the error comes before the result is allocated
+    // on an axis without elements no index is valid, so the error is returned before the result is allocated
     let empty = b.zeros::<f64>([2, 0]).unwrap();
     assert_eq!(said(b.take(&empty, &far, 1)), "take: index 2 is out of range for axis 1 of length 0");
     assert_eq!(said(b.get(&empty, ix![.., &far])), "get: index 2 is out of range for axis 1 of length 0");
@@ -93,13 +94,13 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
     let Some(b) = cuda() else { return };
     let (x, far) = samples(&b);
     let of_take = "take: index -4 is out of range for axis 1 of length 3";
-    // the calling thread ends before anything waits
+    // the thread that calls `take` ends before any call waits
     let taken = thread::scope(|scope| scope.spawn(|| b.take(&x, &far, 1).unwrap()).join().unwrap());
     b.synchronize().unwrap();
     assert_eq!(said(b.exp(&taken)), of_take, "an op over the result waits");
     b.exp(&taken).unwrap();
 
-    // a thread that waits does not receive the errors of other threads
+    // a thread that waits does not receive errors of other threads
     let (bad, is_bad) = mpsc::channel();
     let (good, is_good) = mpsc::channel();
     thread::scope(|scope| {
@@ -117,7 +118,7 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // a result whose indices have not been checked does not overwrite memory of another thread
+    // an op whose indices have not been checked yet does not overwrite memory from another thread
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

@@ -1,7 +1,8 @@
-//! Errors of the Cuda backend on a machine with missing libraries or full memory, which the software device can
+//! Tests the errors of the CUDA backend if libraries are missing or memory is full, which the software device can
 //! imitate.
 //!
-//! A process has one driver, so every case runs in a child process, which is this program with [`CASE`] set.
+//! A process can have only one driver, so every case runs in a child process: this program, with the environment
+//! variable [`CASE`] set.
 
 mod common;
 
@@ -13,7 +14,7 @@ use std::{
     process::Command,
 };
 
-/// Environment variable with the name of the case that a child process runs.
+/// Environment variable with the name of the case that a child process has to run.
 const CASE: &str = "CUDA_ERRORS_CASE";
 
 /// Runs a case in a child process, on the software device in `folder`, with the environment variables `settings`.
@@ -27,7 +28,7 @@ fn child(case: &str, folder: &Path, settings: &[(&str, &str)]) {
     assert!(output.status.success() && text.contains("case done"), "{case}: {}\n{text}", output.status);
 }
 
-/// Runs the case that [`CASE`] names, in a child process; does nothing otherwise.
+/// In a child process, runs the case that [`CASE`] names. Does nothing in other processes.
 #[test]
 fn cases() {
     let Ok(case) = env::var(CASE) else { return };
@@ -72,8 +73,8 @@ fn a_machine_without_a_driver() {
     }
 }
 
-/// The loader maps as many bytes as the ELF headers declare. If the backend did not check the file first, the process
-/// would end with SIGBUS.
+/// The loader maps as many bytes as the ELF headers declare. If the backend did not check the length of the file first,
+/// the process would end with SIGBUS.
 #[test]
 fn a_driver_that_was_cut_off() {
     let Some(folder) = soft_cuda() else { return };
@@ -154,7 +155,7 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// Freed memory that is kept for arrays of one size is released for arrays of other sizes.
+/// Freed memory is kept for new arrays of the same size, but is released if arrays of other sizes need it.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
@@ -172,7 +173,7 @@ fn a_full_device() {
     }
 }
 
-/// Calls many kinds of ops and returns the sum of their results.
+/// Calls ops of many kinds. Returns the sum of their results.
 fn program(b: &Cuda) -> Result<f64> {
     let x = b.reshape(&b.linspace(-1.0_f64, 1.0, 24)?, [4, 6])?;
     let gram = b.matmul(&x, &b.matrix_transpose(&x)?)?;
@@ -196,7 +197,7 @@ fn any_allocation_fails() {
     let driver = common::SoftCuda::open().expect("the software driver is loaded");
     let mut failures = 0;
     for n in 1.. {
-        // a single failure has no effect, because the backend frees the memory that is kept for reuse and tries again
+        // a single failure has no effect: the backend frees the memory that it keeps for reuse, and tries again
         driver.fail_allocations(n, 1);
         assert_eq!(program(&b), Ok(expected), "after allocation {n}");
         driver.fail_allocations(n, u64::MAX);
@@ -236,7 +237,7 @@ fn fault(op: &'static str) {
     assert!(error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
 }
 
-/// The device reports a fault to a later call, unless each op waits for its own kernels.
+/// The device reports a fault to a later call, unless every op waits for the kernels that it launches.
 #[test]
 fn a_fault_on_the_device_is_said_by_the_op_that_made_it() {
     let Some(folder) = soft_cuda() else { return };

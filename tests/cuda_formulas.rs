@@ -1,5 +1,5 @@
-//! Formulas on the GPU. Each is one kernel, which is compiled once and gives the same bits as the separate ops. Also
-//! tests results that overwrite arrays passed by value.
+//! Tests of formulas on the GPU. Each formula is one kernel, which is compiled once and gives the same bits as the
+//! separate ops. Also tests results that overwrite arrays passed by value.
 
 mod common;
 
@@ -24,8 +24,8 @@ fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
     })
 }
 
-/// Returns the result of `run`. On the software device, which counts calls, asserts that `run` launches `kernels`
-/// kernels and makes at most `allocations` allocations (fewer if it reuses memory).
+/// Returns the result of `run`. The software device counts calls: on it, asserts that `run` launches `kernels` kernels
+/// and makes at most `allocations` allocations (fewer if memory is reused).
 #[track_caller]
 fn within<A>(kernels: u64, allocations: u64, run: impl FnOnce() -> Result<A>) -> A {
     let device = common::SoftCuda::open();
@@ -49,7 +49,7 @@ fn a_formula_is_one_kernel() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
     let host = |x: Result<CudaArray<f64>>| b.to_ndarray(&x.unwrap()).unwrap();
     let [x, y, z] = samples(&b, 3000);
-    // all values of the scalar share one kernel source
+    // all values of the scalar `s` share one kernel source
     for s in [1.5, 2.0] {
         let one = in_one_kernel(|| expr!(b, s * exp(-(x - y) * *2 / (2.0 * s * s)) + sin(z * 1e7)));
         let d = b.negative(&b.square(&b.subtract(&x, &y).unwrap()).unwrap()).unwrap();
@@ -57,7 +57,7 @@ fn a_formula_is_one_kernel() {
         let ops = b.add(&gauss, b.sin(&b.multiply(&z, 1e7).unwrap()).unwrap());
         assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
     }
-    // operands with different layouts, and shapes that broadcast
+    // operands with different layouts, and operands that broadcast
     let m = b.reshape(&x, [50, 60]).unwrap();
     let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
     let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
@@ -80,7 +80,7 @@ fn a_formula_is_one_kernel() {
     let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
     let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
     assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
-    // the largest number of arrays in one pass, with one memory order for all and with different ones
+    // the maximum number of arrays in one pass, first with the same memory order for all, then with different orders
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
     let sum = HOST.asarray([[28.0, 8.0], [16.0, -8.0]]).unwrap();
@@ -120,7 +120,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
     let (one, other) = (new(&b), new(&b));
     assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
-    // operands that broadcast or have another layout, permuted axes, and a view from the second element on
+    // operands that broadcast or have another layout, permuted axes, and a view that begins at the second element
     let column = b.asarray([[2.0]; 20]).unwrap();
     let one = b.reshape(new(&b), [20, 30]).unwrap();
     let scaled = host(&b.multiply(&m, &column).unwrap());
@@ -132,8 +132,7 @@ fn results_are_written_over_arrays_that_are_given() {
     let part = b.getitem(new(&b), backends::slices![1..]).unwrap();
     let root = host(&b.abs(b.getitem(&x, backends::slices![1..]).unwrap()).unwrap());
     assert_eq!(host(&within(1, 0, || b.abs(part))), root);
-    // the memory is not reused if another handle exists (the variable itself or a view), or if the result has another
-    // size
+    // the memory is not reused if the variable itself or a view still refers to it, or if the result has another size
     let (one, handle) = (new(&b), new(&b));
     let view = b.flip(&one, 0).unwrap();
     within(1, 1, || b.exp(one));
@@ -175,7 +174,7 @@ fn results_are_written_to_arrays_that_are_there() {
     written_to(&AnyBackend::from(b));
 }
 
-/// `where` overwrites an array passed by value with its result.
+/// `where` overwrites an array that is passed by value.
 #[test]
 fn choices_are_written_over_arrays_that_are_given() {
     let Some(b) = available("cuda", Cuda::new(0)) else { return };
@@ -209,7 +208,7 @@ fn assigned<B: Backend>(b: &B) {
     assert_eq!(item(&y, 7), 42.0);
     within(1, 0, || expr!(b, y = x - 1));
     assert_eq!(item(&y, 7), 6.0);
-    // new memory if a handle or a view exists, or if the shape differs
+    // if another handle or a view exists, or if the shape differs, the result gets new memory
     let handle = y.clone();
     within(1, 1, || expr!(b, y *= y));
     let view = b.flip(&y, 0).unwrap();
@@ -327,7 +326,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     let any = AnyBackend::from(b.clone());
     let x = any.asarray([[1.0, 2.0], [3.0, 4.0]]).unwrap();
     reduces_alike(&any, &x, &x);
-    // the formula's values are not stored as an array, and the errors are the same as without fusing
+    // the formula's values are not stored as an array, and errors are the same as for the separate ops
     let [x, y, z] = samples(&b, 9000);
     let n = b.asarray([1_i32, 2, 3]).unwrap();
     let sum = within(2, 2, || expr!(b, sum((x - y) * *2 + z * 0.5, ..)));
@@ -335,7 +334,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert_eq!(exactly(&b, Ok(sum)), exactly(&b, b.sum(&whole, ..)));
     let small = within(1, 1, || expr!(b, sum(n * n, ..)));
     assert_eq!(b.to_ndarray(&small).unwrap(), HOST.asarray(14_i64).unwrap());
-    // two kernels compute the mean and the distances from it; two more are needed because several blocks share the
+    // two kernels compute the mean and the deviations; two more kernels are needed because several blocks share the
     // elements
     let deviation = within(4, 4, || expr!(b, std((x - y) * *2 + z * 0.5, ..)));
     assert_eq!(exactly(&b, Ok(deviation)), exactly(&b, b.std(&whole, ..)));
@@ -351,10 +350,10 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
     assert!(why.starts_with("expr"), "{why}");
 }
 
-/// Environment variable that [`kernels_are_compiled_once`] sets in its child processes.
+/// Environment variable that the test [`kernels_are_compiled_once`] sets in its child processes.
 const CHILD: &str = "CUDA_FORMULAS_CHILD";
 
-/// Names and modification times of the kernels cached in a folder, sorted.
+/// The names and modification times, sorted, of the kernels that are cached in a folder.
 fn kept(folder: &Path) -> Vec<(String, SystemTime)> {
     let files = fs::read_dir(folder.join("cuda")).unwrap().map(|file| file.unwrap());
     let mut kept: Vec<_> = files
@@ -378,7 +377,7 @@ fn kernels_are_compiled_once() {
     let run = || {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["kernels_are_compiled_once", "--exact"]).env(CHILD, "1").env("BACKENDS_CACHE", &folder);
-        // what is compiled into this new folder is no kernel that a bundle lacks
+        // prevents that kernels compiled into this new folder are reported as missing from a bundle
         command.env_remove("BACKENDS_CUDA_KERNELS");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -386,7 +385,7 @@ fn kernels_are_compiled_once() {
     };
     let first = run();
     assert_eq!(first.len(), 1, "one kernel for all numbers");
-    // the file's modification time would change if the kernel were compiled again
+    // if the kernel were compiled again, the modification time of its file would change
     assert_eq!(run(), first, "the next process takes what was kept");
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Every kernel of the op table, in every dtype, is compiled by the real NVRTC, which needs no GPU.
+//! Tests that the real NVRTC, which needs no GPU, compiles every kernel of the op table in every dtype.
 
 use backends::{
     OPS,
@@ -12,7 +12,7 @@ use std::env;
 #[test]
 fn kernels_of_all_rows_compile() {
     let Some(target) = available("nvrtc", Target::of((9, 0))) else { return };
-    // if dtypes are sampled, only those are compiled; the reductions are one unit, which is always compiled
+    // if the tests sample dtypes, only these dtypes are compiled; the reductions are one unit, which is always compiled
     let sampled = env::var("BACKENDS_DTYPES").ok();
     let is_tried = |dtype: &str| sampled.as_ref().is_none_or(|names| names.split(',').any(|name| name == dtype));
     for unit in check::rows(OPS) {

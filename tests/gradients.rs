@@ -1,9 +1,9 @@
-//! Tests gradients of every op on the CPU and on libtorch, and of a few ops on a GPU. They are compared with finite
-//! differences and PyTorch's autograd; second derivatives, tangents and narrower dtypes are tested as well. The tests
-//! are compiled once, for the backend chosen at run time.
+//! Tests gradients of every op on the CPU and on libtorch, and of a few ops on a GPU, against finite differences and
+//! PyTorch's autograd. Second derivatives, tangents and narrower dtypes are tested as well. The tests are compiled
+//! once, for the backend that is chosen at run time.
 
 use backends::prelude::*;
-// that crate compiles the methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
 mod numpyish {
@@ -16,7 +16,7 @@ mod torch {
     backends::conformance! { backend = Torch::cpu().map(AnyBackend::from), type = AnyBackend, gradients = true }
 }
 
-// gradient rules are generic over the backend, so a few ops suffice to show that they run on a GPU
+// gradient rules are generic over the backend, so a few ops are enough to test them on a GPU
 mod cuda {
     use super::*;
     backends::conformance! { backend = Cuda::new(0).map(AnyBackend::from), type = AnyBackend, gradients = true, every = 30 }

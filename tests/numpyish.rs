@@ -1,8 +1,8 @@
-//! Compares every op on the CPU, in every dtype, with NumPy.
+//! Tests every op on the CPU, in every dtype, against NumPy.
 
 use backends::prelude::*;
 
-/// The allocator of this binary, which fails allocations when the argument tests request it.
+/// The allocator of this test program. It can refuse allocations, which the tests of arguments request.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

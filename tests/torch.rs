@@ -1,5 +1,5 @@
-//! Compares every op on libtorch, in every dtype, with NumPy, through the backend chosen at run time. It also compares
-//! every mapping with libtorch's own schemas.
+//! Tests every op on libtorch, in every dtype, against NumPy, with the backend chosen at run time. Also checks every
+//! mapping of an op to libtorch against libtorch's own schemas.
 
 use backends::{
     prelude::*,
@@ -8,10 +8,10 @@ use backends::{
         torch::{Aten, DtypeStrategy},
     },
 };
-// that crate compiles the methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
-/// The allocator of this binary, which fails allocations when the argument tests request it.
+/// The allocator of this test program. It can refuse allocations, which the tests of arguments request.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

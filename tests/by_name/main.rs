@@ -1,4 +1,4 @@
-//! Calls by name: the dtype of a call, matching of arguments, and a call of every row.
+//! Tests of calls by name: the dtype of a call, the matching of arguments, and a call of every row.
 
 mod options;
 mod scripts;
@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 
 type V = Value<AnyBackend>;
 
-/// `AnyBackend` around `Numpyish`. Calls by name on `AnyBackend` are compiled already, and run the same code as for a
-/// library.
+/// The backend of the tests. Calls by name on `AnyBackend` are already compiled, and run the same code as calls on a
+/// library's backend.
 static B: LazyLock<AnyBackend> = LazyLock::new(|| Numpyish::new().into());
 
-/// The result of a call as one array of `T`; panics on an error or another result.
+/// The result of a call as a single array of `T`. Panics if the call failed or has another result.
 fn array<T: Element>(result: Result<V>) -> HostArray<T> {
     let value = result.unwrap_or_else(|why| panic!("{why}"));
     let array = value.as_array().and_then(DynArray::get::<T>);
@@ -75,7 +75,7 @@ fn what_does_not_fit_is_said_by_name() {
     let has =
         |text: String, words: &[&str]| words.iter().for_each(|word| assert!(text.contains(word), "{text}: {word}"));
     has(error("ad", [], &[]), &["`ad`", "did you mean `add`"]);
-    // the message stays short, because no op's name is as long as this one
+    // the error has no suggestion, because no op's name is nearly as long as this one
     assert!(!error(&"add".repeat(1 << 24), [], &[]).contains("did you mean"));
     has(error("add", [x.clone()], &[]), &["add", "`x2` is missing", "x1, x2"]);
     has(error("add", [x.clone(), y], &[]), &["add", "`x1` is float32", "`x2` is float64", "astype"]);
@@ -102,7 +102,8 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `..` or `None` means no bound in `clip`; in `argmax` it means that the array is treated as one row
+    // `..` and `None` mean that a bound of `clip` is missing; for `argmax` they mean that the array is treated as one
+    // row
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
     assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);
@@ -119,7 +120,7 @@ fn numbers_in_lists_become_arrays() {
     assert!(text.contains("lists of equal lengths"), "{text}");
 }
 
-/// A default argument that fits most parameters of kind `kind`.
+/// A default argument for parameters of kind `kind`, which fits most of them.
 fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     let made = |numbers: Value<B>, dtype: DType| ops::asarray::call(b, &[numbers], &[("dtype", dtype.into())]).unwrap();
     let flags = || vec![vec![true, false, true], vec![false, true, true]].into();
@@ -152,7 +153,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     }
 }
 
-/// Arguments of ops whose parameters depend on each other; `None` for all other ops.
+/// Arguments for ops whose parameters depend on each other; `None` for all other ops.
 fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let one = || if dtype == DType::Bool { Value::from(true) } else { 1.into() };
     let of =
@@ -235,8 +236,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     })
 }
 
-/// Calls every row in each of its dtypes, and checks that the result fits the row's description, or that the error
-/// names the row. Fails at the end, with a list of rows, if any call gives an error.
+/// Calls every row in each of its dtypes. Checks that the result fits the row's description, or that the error names
+/// the row. If any call gives an error, fails at the end with a list of the rows.
 fn every_row_answers(b: &AnyBackend) {
     let mut silent = Vec::new();
     for op in OPS {
@@ -282,8 +283,8 @@ fn every_row_answers_on_torch() {
     }
 }
 
-/// The item of a row calls the row alone, without compiling the other rows, and holds its documentation as text without
-/// links.
+/// The Rust item of a row calls only this row, so the other rows need not be compiled. It contains the row's
+/// documentation as text without links.
 #[test]
 fn a_row_is_an_item() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);
@@ -304,10 +305,10 @@ fn a_row_is_an_item() {
     }
 }
 
-/// An op, the arguments and options of a call by name, and the same call of the method.
+/// An op, the arguments and options of a call by name, and a function that makes the same call by the op's method.
 type Pair<'a> = (&'a str, Vec<V>, Vec<(&'a str, V)>, &'a dyn Fn());
 
-/// A watcher sees a call by name as it sees a call of the method.
+/// A watcher observes the same events for a call by name as for the method.
 #[test]
 fn watchers_see_calls_by_name_like_methods() {
     let profile = Profile::new();
@@ -341,7 +342,7 @@ fn watchers_see_calls_by_name_like_methods() {
         method();
         assert_eq!(by_name, seen(), "{op}");
     }
-    // numbers become an array first, which the watcher sees, too
+    // the numbers are first converted to an array, which is a call that the watcher observes, too
     call(&b, "argmax", &[vec![1.0, 3.0].into()], &[]).unwrap();
     let names: Vec<String> = seen().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["from_ndarray", "argmax"]);

@@ -1,5 +1,5 @@
-//! Unknown options are errors, and so is the option `dtype` where it has no effect or cannot be obeyed. The option is
-//! never ignored.
+//! Tests that unknown options are errors. The option `dtype` is an error, too, if it has no effect or cannot be
+//! followed; it is never ignored.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn dtype_of(value: &V) -> Option<DType> {
     value.as_array().map(DynArray::dtype)
 }
 
-/// Calls an op with the option `dtype`, and returns the dtype of its result, or the error as text.
+/// Calls an op with the option `dtype`. Returns the dtype of the result, or the text of the error.
 fn with(op: &str, args: &[V], dtype: &str) -> std::result::Result<Option<DType>, String> {
     call(&B, op, args, &[("dtype", dtype.into())]).map(|value| dtype_of(&value)).map_err(|why| why.to_string())
 }
@@ -27,7 +27,7 @@ fn a_dtype_without_effect_is_refused() {
     let twice = [("dtype", "float64".into()), ("dtype", "float64".into())];
     assert!(error("sum", [x.clone()], &twice).contains("`dtype` is given twice"));
 
-    // `dtype` names the dtype that the result has anyway
+    // `dtype` names the dtype that the result would have in any case
     assert_eq!(with("add", &[x.clone(), 1.into()], "float64"), Ok(Some(DType::Float64)));
     assert_eq!(with("equal", &[x.clone(), 1.into()], "bool"), Ok(Some(DType::Bool)));
     assert_eq!(with("rfft", std::slice::from_ref(&x), "complex128"), Ok(Some(DType::Complex128)));
@@ -66,8 +66,8 @@ fn scripts_refuse_it() {
     assert_eq!(run("y = sum_as(zeros([2], dtype=int8), dtype=int16)"), Ok(()));
 }
 
-/// Calls each row, in its first and its last dtype, with an unknown option and then with each dtype. The row must
-/// return an error, unless `dtype` is the dtype of its arrays or of its result.
+/// Calls each row, in its first and its last dtype, with an unknown option and then with the option `dtype` for each
+/// dtype. The row must return an error, unless `dtype` is the dtype of its arrays or of its result.
 #[test]
 fn every_row_refuses_what_it_cannot_keep_to() {
     for op in OPS {

@@ -1,14 +1,14 @@
-//! Programs recorded as scripts, and scripts that are run.
+//! Tests of programs that are recorded as scripts, and of running the scripts.
 
 use super::{argument, fitting};
 use backends::{call, prelude::*};
 use backends_dynamic::run;
 
-/// The result of `program`, the result of its script on another backend, and the script's text.
+/// Returns the result of `program`, the result of its script on another backend, and the text of the script.
 fn again(
     program: impl Fn(&Recorded<Numpyish>) -> Result<RecordedArray<HostArray<f64>>>,
 ) -> (Vec<f64>, Vec<f64>, String) {
-    // a seeded backend has its own random stream, which other tests that run at the same time do not use
+    // a seeded backend has a separate random stream, which tests that run at the same time do not use
     let b = Recorded::new(Numpyish::seeded(1));
     let y = program(&b).unwrap();
     b.give("y", &y);
@@ -89,13 +89,13 @@ fn runs() {
     }
 }
 
-/// Dtype, shape and bits of the elements, so that NaN is equal to itself.
+/// The dtype, the shape and the bits of the elements. As bits, NaN is equal to NaN.
 fn bits<B: Backend>(b: &B, x: &DynArray<B>) -> (DType, Vec<usize>, Vec<(u64, u64)>) {
     let host = x.to_complex(b).unwrap();
     (x.dtype(), host.shape().to_vec(), host.iter().map(|x| (x.re.to_bits(), x.im.to_bits())).collect())
 }
 
-/// Records every row, in every dtype. The script holds the arguments as given, and running it gives the same bits.
+/// Records every row in every dtype. The script contains the arguments as given, and running it gives the same bits.
 #[test]
 fn the_script_of_every_row_gives_its_results_again() {
     for op in OPS {
@@ -106,7 +106,7 @@ fn the_script_of_every_row_gives_its_results_again() {
             let args = args.unwrap_or_else(|| required().map(|param| argument(&b, param.kind, dtype)).collect());
             let to = op.to_dtypes.first().copied().unwrap_or(dtype);
             b.seed(1);
-            // skips the few dtypes in which the row refuses these arguments
+            // skips the few dtypes in which the row rejects these arguments
             let Ok(value) = call(&b, op.name, &args, &[("dtype", to.into())]) else { continue };
             let values = if let Value::List(values) = value { values } else { vec![value] };
             let arrays: Vec<DynArray<_>> = values.iter().filter_map(|value| value.as_array().cloned()).collect();

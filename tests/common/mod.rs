@@ -1,4 +1,4 @@
-//! Code shared by the tests of generic code: the backends of this machine, the data, and comparisons.
+//! Helpers for tests of generic code: the backends of this machine, the test data, and comparisons.
 #![allow(dead_code, unused_imports, reason = "no test uses all of it")]
 
 mod near;
@@ -8,7 +8,7 @@ use backends_npz::Npz;
 use ndarray::ArrayD;
 pub use near::{near, near_l2, near_scalar};
 
-/// Runs a generic function on every backend that this machine has.
+/// Runs a generic function on every backend available on this machine.
 #[macro_export]
 macro_rules! on_every_backend {
     ($check:path) => {
@@ -22,10 +22,11 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Result of a check, whose error is of any type, such as an op's or a file's.
+/// Result of a check. The error may be of any type, for example from an op or from a file.
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Root of the crate, from cargo's environment at run time: the tests may run on another machine than the build.
+/// Root of the crate. It is read from cargo's environment at run time, because the tests may run on another machine
+/// than the build.
 fn root() -> String {
     std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into())
 }
@@ -57,14 +58,14 @@ pub fn soft_cuda() -> Option<std::path::PathBuf> {
     backends::runtime::available("soft-cuda", folder.ok_or_else(why))
 }
 
-/// Test interface of the software CUDA device, if it is the driver of this process.
+/// Test interface of the software CUDA device, available if the device is the driver of this process.
 pub struct SoftCuda(libloading::Library);
 
 impl SoftCuda {
     /// Opens the interface; `None` on a real GPU, or without a driver.
     pub fn open() -> Option<SoftCuda> {
-        // SAFETY: the backend has already loaded this library, whichever the loader finds, so loading it again runs no
-        // initialisation code.
+        // SAFETY: the backend has already loaded the library that the loader finds under this name, so loading it again
+        // runs no initialisation code.
         let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
         // SAFETY: the symbol is only looked up, and never called or read.
         let soft = unsafe { driver.get::<*const ()>(b"soft_cuda_copied") }.is_ok();
@@ -77,7 +78,7 @@ impl SoftCuda {
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
-    /// Numbers of kernels launched and of allocations made by this thread.
+    /// The number of kernels that this thread has launched, and the number of allocations that it has made.
     pub fn launched_and_allocated(&self) -> [u64; 2] {
         ["soft_cuda_launched", "soft_cuda_allocated"].map(|name| {
             // SAFETY: the software device defines these functions with this type.
@@ -85,8 +86,8 @@ impl SoftCuda {
         })
     }
 
-    /// Makes `count` allocations fail, beginning with the `n`-th allocation from now; none fails if `n` or `count` is
-    /// 0.
+    /// Makes `count` allocations fail, beginning with the `n`-th allocation from now. If `n` or `count` is 0, none
+    /// fails.
     pub fn fail_allocations(&self, n: u64, count: u64) {
         // SAFETY: the software device defines this function with this type.
         if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64, u64)>(b"soft_cuda_fail_allocations") } {

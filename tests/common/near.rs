@@ -1,4 +1,4 @@
-//! Comparisons of results, by relative error.
+//! Comparisons of results by their relative error.
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use ndarray::ArrayD;

@@ -1,5 +1,5 @@
-//! Ops on the CPU: results whose bits depend neither on threads nor on other elements of the call, and index lists
-//! compared with NumPy.
+//! Tests of ops on the CPU: the bits of results depend neither on threads nor on other elements of the call, and index
+//! lists give NumPy's results.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

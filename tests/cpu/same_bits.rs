@@ -1,12 +1,12 @@
-//! The bits of a reduction depend neither on the other lanes of the same call nor on the number of threads. A part of
-//! an array, cut along the axes that are not reduced, gives the same bits as the whole array.
+//! Tests that the bits of a reduction depend neither on other lanes of the call nor on the number of threads. If an
+//! array is cut along axes that are not reduced, a part gives the same bits as the whole array.
 
 use backends::{expr, prelude::*};
 use ndarray::ArrayD;
 
 const B: Numpyish = Numpyish::new();
 
-/// Pseudorandom numbers for shapes and cuts, from a seed.
+/// Pseudorandom numbers from a seed, for shapes and cuts.
 struct Dice(u64);
 
 impl Dice {
@@ -38,7 +38,7 @@ impl Dice {
     }
 }
 
-/// Bits of a number; all NaNs have the same bits.
+/// The bits of a number. All NaNs count as having the same bits.
 trait Bits: Float {
     fn bits(self) -> [u64; 2];
 }
@@ -67,7 +67,7 @@ impl Bits for f16 {
 type Of<T> = HostArray<T>;
 type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
-/// An op with one result per lane along `axes`, or with a result of the shape of `x`. The array `y` is a second
+/// An op that has one result per lane along `axes`, or a result with the shape of `x`. The array `y` is its second
 /// operand.
 struct Case<T: Bits> {
     name: &'static str,
@@ -100,7 +100,7 @@ fn ops<T: Bits>() -> Vec<Case<T>> {
     }
 }
 
-/// Further ops of real numbers. Their operands contain zeros of both signs.
+/// Further ops, for real numbers only. Their operands contain zeros of both signs.
 fn ordered<T: Bits + Real>() -> Vec<Case<T>> {
     vec![
         Case { name: "max", call: |x, _, axes| B.max(x, axes) },
@@ -120,7 +120,7 @@ fn cut<T: Bits>(x: &Of<T>, axis: usize, (first, end): (usize, usize)) -> Of<T> {
     x.clone().slice_axis_move(ndarray::Axis(axis), (first..end).into())
 }
 
-/// The elements in C order, in newly allocated memory.
+/// Copies the elements, in C order, to new memory.
 fn compact<T: Bits>(x: &Of<T>) -> Of<T> {
     ArrayD::from_shape_vec(x.shape(), x.iter().copied().collect()).unwrap().into_shared()
 }
@@ -227,13 +227,13 @@ fn parts_have_the_bits_of_the_whole_in_single_precision() {
 
 #[test]
 fn extremes_of_parts_are_those_of_the_whole() {
-    // the elements include many equal numbers, zeros of both signs, and some NaNs
+    // the elements include many equal values, zeros of both signs, and some NaNs
     let few = |x: f64| if x > 2.3 { f64::NAN } else { (x * 0.8).round() };
     check::<f64>(6, 150, &ordered(), few);
     check::<f32>(7, 150, &ordered(), |x| if x > 2.3 { f32::NAN } else { (x * 0.8).round() as f32 });
 }
 
-/// Sums along axis 0 of an array and along axis 1 of a contiguous copy of its transpose have the same bits.
+/// Sums along axis 0 of an array have the same bits as sums along axis 1 of a contiguous copy of its transpose.
 #[test]
 fn lanes_and_rows_are_summed_in_one_order() {
     for (n, many) in

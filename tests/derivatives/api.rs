@@ -1,4 +1,4 @@
-//! Gradients of functions, through the public API.
+//! Tests of gradients of functions through the public API.
 
 use backends::{
     CustomGradient, LinearMap,
@@ -25,12 +25,12 @@ fn of_a_network_by_all_its_parameters() -> Result<()> {
     let (w, c) = (b.random_normal::<f64>([3, 4])?, b.random_normal::<f64>([4])?);
     let (value, (by_w, by_c)) = value_and_grad(&b, |d, (w, c)| network(d, &d.constant(x.clone()), w, c), (&w, &c))?;
     assert_eq!(value, network(&b, &x, &w, &c)?);
-    // the expected gradient, derived by hand
+    // the expected gradient, derived on paper
     let h = b.tanh(b.add(b.matmul(&x, &w)?, &c)?)?;
     let g = b.multiply(b.multiply(&h, 2.0 / 20.0)?, b.subtract(1.0, b.square(&h)?)?)?;
     assert!(close(&b, &by_w, &b.matmul(b.matrix_transpose(&x)?, &g)?, 1e-14));
     assert!(close(&b, &by_c, &b.sum(&g, 0)?, 1e-14));
-    // the parameters are passed as a list
+    // passes the parameters as a list
     let grads = grad(&b, |d, p| network(d, &d.constant(x.clone()), &p[0], &p[1]), vec![&w, &c])?;
     assert_eq!(grads, [by_w, by_c]);
     Ok(())
@@ -40,7 +40,7 @@ fn of_a_network_by_all_its_parameters() -> Result<()> {
 fn of_gradients() -> Result<()> {
     let b = Numpyish::new();
     let x = b.asarray([0.5, 1.0, 2.0])?;
-    // sum of x^3: gradient 3 x^2, second derivative 6 x
+    // for the sum of x^3, the gradient is 3 x^2 and the second derivative 6 x
     fn cubes<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
         b.sum(b.multiply(b.square(x)?, x)?, ..)
     }
@@ -87,7 +87,7 @@ fn by_complex_numbers_it_points_uphill() -> Result<()> {
     let b = Numpyish::new();
     let z = b.asarray([Complex::new(3.0, 4.0)])?;
     let g = grad(&b, |d, z| d.sum(d.square(d.abs(z)?)?, ..), &z)?;
-    // |z|^2 = x^2 + y^2, so d/dx + i d/dy = 2 z, the same convention as PyTorch
+    // for |z|^2 = x^2 + y^2, the gradient d/dx + i d/dy is 2 z, in the same convention as PyTorch
     assert_eq!(b.to_vec(g)?, [Complex::new(6.0, 8.0)]);
     Ok(())
 }
@@ -134,7 +134,7 @@ fn mistakes_are_told() -> Result<()> {
     assert!(why.to_string().contains("grad: shape [2]") && why.to_string().contains("`jacobian`"), "{why}");
     let why = grad(&b, |d, x| d.sum(d.digamma(x)?, ..), &x).unwrap_err();
     assert!(why.to_string().starts_with("digamma:") && why.to_string().contains("trigamma"), "{why}");
-    // an array of another call of `grad` is an error
+    // using an array of another call of `grad` is an error
     let mut escaped: Option<Var<Numpyish, f64>> = None;
     grad(
         &b,
@@ -147,7 +147,7 @@ fn mistakes_are_told() -> Result<()> {
     let escaped = escaped.unwrap();
     let why = grad(&b, |d, x| d.sum(d.multiply(x, &escaped)?, ..), &x).unwrap_err();
     assert!(why.to_string().contains("another gradient") && why.to_string().contains("constant"), "{why}");
-    // levels of gradients stay separate: a constant of the inner level is a variable of the outer one
+    // levels of gradients stay separate: a constant of the inner level is a variable of the outer level
     let nested = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
         let inner = grad(d, |e, y| e.sum(e.multiply(y, e.constant(x.clone()))?, ..), x)?;
         d.sum(d.multiply(inner, x)?, ..)
@@ -166,7 +166,7 @@ fn on_the_backend_that_is_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// Solves `product(x) = y` iteratively, on any backend; a tape does not record the iterations.
+/// Solves `product(x) = y` iteratively on any backend. A tape does not record the iterations.
 fn by_steps<B: Backend, T: Float>(b: &B, product: &LinearMap<'_, B, T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     b.implicit(
         "by_steps",
@@ -180,7 +180,7 @@ fn by_steps<B: Backend, T: Float>(b: &B, product: &LinearMap<'_, B, T>, y: &B::A
             Ok(x)
         },
         |b, x| b.subtract(product(b, x)?, y),
-        // the equation of the gradient is solved in the same way, so that the gradient can be differentiated again
+        // the equation for the gradient is solved by the same method, so that the gradient can be differentiated again
         |b, transposed, g| by_steps::<B, T>(b, transposed, g),
     )
 }
@@ -200,7 +200,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
     );
     assert!(close(&b, &steps.0, &direct.0, 1e-12));
     assert!(close(&b, &steps.1.0, &direct.1.0, 1e-12) && close(&b, &steps.1.1, &direct.1.1, 1e-12));
-    // second derivatives, of the iteration and of `solve`
+    // second derivatives of the iterative solve and of the op `solve`
     let h = hessian(
         &b,
         |d, y| d.sum(d.sin(by_matrix::<_, f64>(d, &d.constant(d.within().constant(matrix.clone())), y)?)?, ..),
@@ -217,7 +217,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
     let direct =
         hessian(&b, |d, m| d.sum(d.sin(d.solve(m, d.constant(d.within().constant(y.clone())))?)?, ..), &matrix)?;
     assert!(close(&b, &h, &direct, 1e-10), "{h:?} {direct:?}");
-    // one function with two solves, of which the second depends on the first
+    // a function with two solves, the second of which uses the result of the first
     let twice = |d: &Diff<Numpyish>, m: &Var<Numpyish, f64>, y: &Var<Numpyish, f64>| {
         let x = by_matrix::<_, f64>(d, m, y)?;
         d.sum(d.multiply(by_matrix::<_, f64>(d, m, &x)?, y)?, ..)
@@ -225,7 +225,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
     let steps = grad(&b, |d, (m, y)| twice(d, m, y), (&matrix, &y))?;
     let direct = grad(&b, |d, (m, y)| d.sum(d.multiply(d.solve(m, d.solve(m, y)?)?, y)?, ..), (&matrix, &y))?;
     assert!(close(&b, &steps.0, &direct.0, 1e-11) && close(&b, &steps.1, &direct.1, 1e-11));
-    // complex numbers
+    // the same with complex numbers
     let (matrix, y) = (b.complex(&matrix, 0.5)?, b.complex(&y, b.asarray([0.0, 1.0, 2.0])?)?);
     let steps = grad(&b, |d, (m, y)| d.sum(d.abs(by_matrix::<_, Complex<f64>>(d, m, y)?)?, ..), (&matrix, &y))?;
     let direct = grad(&b, |d, (m, y)| d.sum(d.abs(d.solve(m, y)?)?, ..), (&matrix, &y))?;
@@ -237,7 +237,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
 fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Result<()> {
     let b = Numpyish::new();
     let (matrix, y) = (b.asarray([[2.0]])?, b.asarray([3.0])?);
-    // the square root, as the unique positive solution of an equation
+    // defines the square root as the unique positive solution of an equation
     let root = |d: &Diff<Numpyish>, a: &Var<Numpyish, f64>| {
         d.implicit::<f64>(
             "root",
@@ -254,7 +254,8 @@ fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Resu
         &y,
     )?;
     assert!(close(&b, &g, &b.asarray([1.5])?, 1e-12));
-    // the residual calls the backend `d` of the enclosing function instead of its own backend, which is an error
+    // the residual calls the enclosing function's backend `d` instead of the backend that it receives, which is an
+    // error
     let wrong = grad(
         &b,
         |d, a| d.sum(d.implicit::<f64>("root", |d| d.sqrt(a), |_, x| d.subtract(x, a), |_, _, g| Ok(g.clone()))?, ..),
@@ -275,14 +276,14 @@ fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Resu
     Ok(())
 }
 
-/// The identity, with a gradient that is clipped to `most`; works on any backend.
+/// The identity, with a gradient that is clipped to the range -`most` to `most`. Works on any backend.
 fn cut<B: Backend>(b: &B, x: &B::Array<f64>, most: f64) -> Result<B::Array<f64>> {
     let pull =
         move |b: &B, _: &[&B::Array<f64>], _: &B::Array<f64>, g: &B::Array<f64>| Ok(vec![b.clip(g, -most, most)?]);
     b.custom::<f64, f64>("cut", &[x], |_, x| Ok(x[0].clone()), pull)
 }
 
-/// The gradient of the cube root, defined by a type, from the derivative of the inverse function.
+/// The gradient of the cube root, defined by implementing a trait, from the derivative of the inverse function.
 struct CubeRoot;
 
 impl<B: Backend> CustomGradient<B, f64, f64> for CubeRoot {
@@ -311,7 +312,7 @@ fn gradients_of_ones_own_in_code_over_any_backend() -> Result<()> {
     )?;
     // the expected values are second derivatives of x^(2/3)
     assert!(close(&b, &h, &b.diag(b.asarray([-2.0 / 9.0, -2.0 / 9.0 / 16.0])?)?, 1e-14), "{h:?}");
-    // errors
+    // errors in the definition of a gradient
     let wrong = grad(
         &b,
         |d, x| {

@@ -1,5 +1,5 @@
-//! Forward mode: tangents along one direction. Covers ops, formulas, changes in place, nested derivatives, forward mode
-//! over gradients, and implicit equations.
+//! Tests of forward mode, which computes tangents along one direction: ops, formulas, assignments in place, nested
+//! derivatives, forward mode over gradients, and implicit equations.
 
 use backends::{
     grad::{Dual, Jvp, grad, hessian, hvp, jacobian, jvp, vjp},
@@ -14,7 +14,8 @@ fn near(x: &R, y: &R, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance), "{x:.12}\n{y:.12}");
 }
 
-/// A scalar function of three numbers: formulas, a linear op, an op whose pullback reads its inputs twice, and choices.
+/// A scalar function of three numbers that contains formulas, a linear op, an op whose pullback reads its inputs twice,
+/// and choices between values.
 fn mixed<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let wave = expr!(b, sin(x) * exp(-0.5 * x * *2) + sqrt(abs(x) + 1.0))?;
     let spread = b.std(&wave, ..)?;
@@ -47,17 +48,17 @@ fn over_gradients_and_nested() -> Result<()> {
     let (x, v) = (input(), direction());
     let h = hessian(&b, mixed, &x)?;
     let product = b.matmul(&h, &v)?;
-    // forward over reverse, reverse over reverse, and reverse over forward
+    // forward mode over reverse mode, reverse over reverse, and reverse over forward
     let (g, along) = jvp(&b, |j, x| grad(j, mixed, x), &x, &v)?;
     near(&g, &grad(&b, mixed, &x)?, 1e-13);
     near(&along, &product, 1e-11);
     near(&hvp(&b, mixed, &x, &v)?, &product, 1e-11);
     let over = grad(&b, |d, x| Ok(jvp(d, mixed, x, &d.constant(v.clone()))?.1), &x)?;
     near(&over, &product, 1e-11);
-    // forward over forward
+    // forward mode over forward mode
     let second = jvp(&b, |j, x| Ok(jvp(j, mixed, x, &j.constant(v.clone()))?.1), &x, &v)?.1;
     near(&second, &b.vecdot(&v, &product)?, 1e-11);
-    // the Jacobian is computed column by column
+    // computes the Jacobian column by column
     let column =
         |k: usize| Ok::<_, Error>(jvp(&b, |j, x| j.square(x), &x, &b.one_hot::<f64>(b.asarray(k as i64)?, 3)?)?.1);
     let columns = [column(0)?, column(1)?, column(2)?];
@@ -111,7 +112,7 @@ fn constants_and_mistakes() -> Result<()> {
     assert_eq!(tangent, b.zeros([3])?);
     let (_, tangent) = jvp(&b, |j, x| j.multiply(x, &j.stop_gradient(x)), &x, &v)?;
     near(&tangent, &b.multiply(&x, &v)?, 1e-15);
-    // integers and bools are piecewise constant, so their tangent is zero
+    // integers and bools are piecewise constant functions of `x`, so their tangents are zero
     let (_, tangent) = jvp(&b, |j, x| j.astype::<f64, bool>(j.greater(x, 0.0)?), &x, &v)?;
     assert_eq!(tangent, b.zeros([3])?);
 
@@ -129,7 +130,7 @@ fn constants_and_mistakes() -> Result<()> {
     Ok(())
 }
 
-/// A `Jvp` backend that outlives its function, so that its arrays belong to another function.
+/// A `Jvp` backend that outlives its function, so that its arrays do not belong to any later call of `jvp`.
 fn escape(b: &Numpyish) -> Jvp<Numpyish> {
     let mut found = None;
     let one = b.asarray([1.0]).expect("one number");
@@ -149,7 +150,7 @@ fn escape(b: &Numpyish) -> Jvp<Numpyish> {
 #[test]
 fn through_equations() -> Result<()> {
     let b = Numpyish::new();
-    // solves x + x^3 / 2 = p by Newton's method
+    // solves x + x^3 / 2 = p for x by Newton's method
     fn root<B: Backend>(b: &B, p: &B::Array<f64>, solves_what_it_is_given: bool) -> Result<B::Array<f64>> {
         let residual = |b: &B, x: &B::Array<f64>| expr!(b, x + 0.5 * x * *3 - p);
         b.implicit(
@@ -163,7 +164,7 @@ fn through_equations() -> Result<()> {
                 Ok(x)
             },
             residual,
-            // the Jacobian of the equation is diagonal
+            // the Jacobian of the equation is diagonal, so its diagonal is the product with ones
             move |b, map, g| match solves_what_it_is_given {
                 true => b.divide(g, map(b, &b.ones_like::<f64>(g)?)?),
                 false => b.multiply(g, 5.0),

@@ -1,5 +1,5 @@
-//! Gradients of linear algebra and of transforms in cases that finite differences cannot check: equal singular values
-//! or eigenvalues, empty matrices, second derivatives, and ops without test cases.
+//! Tests gradients of linear algebra and of transforms in cases that finite differences cannot check: equal singular
+//! values or eigenvalues, empty matrices, second derivatives, and ops that have no test cases in the table.
 
 use backends::grad::{Diff, Var, grad, hessian, vjp};
 use backends::prelude::*;
@@ -30,7 +30,7 @@ fn near_complex(x: &C, y: &C, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).norm() <= tolerance), "{x:.9}\n{y:.9}");
 }
 
-/// A 5 x 3 matrix with orthonormal columns, multiplied by 2, so that all singular values are 2.
+/// A 5 x 3 matrix with orthonormal columns, multiplied by 2, so that all its singular values are 2.
 fn equal_values() -> R {
     let b = Numpyish::new();
     b.multiply(b.qr(noise(1, &[5, 3])).unwrap().q, 2.0).unwrap()
@@ -41,14 +41,14 @@ fn a_pseudo_inverse_with_equal_singular_values() -> Result<()> {
     let b = Numpyish::new();
     let (x, w) = (equal_values(), noise(2, &[3, 5]));
     let by_pinv = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
-    // the explicit formula for a matrix of full rank
+    // the pseudo-inverse by the explicit formula for a matrix of full rank
     let formula = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
         let transposed = d.matrix_transpose(x)?;
         let inverse = d.matmul(d.inv(d.matmul(&transposed, x)?)?, transposed)?;
         d.sum(d.multiply(inverse, &d.constant(w.clone()))?, ..)
     };
     near(&by_pinv, &grad(&b, formula, &x)?, 1e-12);
-    // the transposed matrix
+    // the same for the transposed matrix
     let (x, w) = (b.matrix_transpose(&x)?, b.matrix_transpose(&w)?);
     let across = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
     near(&across, &b.matrix_transpose(&by_pinv)?, 1e-12);
@@ -120,8 +120,8 @@ fn at_zero() -> Result<()> {
     Ok(())
 }
 
-/// Elements above the diagonal are not read. The gradient of an element below the diagonal includes that of its mirror
-/// image.
+/// Elements above the diagonal are not read. The gradient of an element below the diagonal includes the gradient of the
+/// element at the mirrored position.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
     let b = Numpyish::new();
@@ -130,7 +130,7 @@ fn triangles_that_are_read() -> Result<()> {
     near(&by_eigh, &b.asarray([[8.0, 0.0], [4.0, 6.0]])?, 1e-13);
     let of = |upper: bool| {
         let options = CholeskyOptions::new().upper(upper);
-        // twice the sum of the logarithms of the factor's diagonal is the logarithm of the determinant
+        // the sum of the logarithms of the factor's diagonal, times two, is the logarithm of the determinant
         let log = |d: &Diff<Numpyish>, x: &Var<Numpyish, f64>| {
             d.sum(d.log(d.square(d.diagonal(d.cholesky_with(x, options)?)?)?)?, ..)
         };
@@ -216,7 +216,7 @@ fn empty_matrices() -> Result<()> {
     Ok(())
 }
 
-/// Non-uniform transform by its definition: a sum of waves, with one wave for each pair of a point and a frequency.
+/// A non-uniform transform by its definition: a sum of waves, with one wave for each pair of a point and a frequency.
 fn waves(
     d: &Diff<Numpyish>,
     points: &[Var<Numpyish, f64>],
@@ -237,7 +237,7 @@ fn waves(
     d.matmul(values, d.exp(d.multiply(d.astype::<Complex<f64>, f64>(angles)?, turn)?)?)
 }
 
-/// The coordinates of modes on each axis, flattened.
+/// The coordinates of the modes: for each axis, a flat array with one coordinate per mode.
 fn modes(n_modes: &[usize]) -> Vec<R> {
     let b = Numpyish::new();
     let count: usize = n_modes.iter().product();
@@ -249,7 +249,7 @@ fn modes(n_modes: &[usize]) -> Vec<R> {
     (0..n_modes.len()).map(along).collect()
 }
 
-/// Asserts that `f` and `g` have the same gradients with respect to points, frequencies and values.
+/// Asserts that `f` and `g` have the same gradients with respect to the points, the frequencies and the values.
 #[track_caller]
 fn same<F>(reals: Vec<R>, values: &C, f: F, g: F)
 where
@@ -271,7 +271,7 @@ where
     near_complex(&of_f.1, &of_g.1, 1e-8);
 }
 
-/// A function of real coordinates (of points, followed by frequencies if the transform has them), and of values.
+/// A function of real coordinates (of points, and then of frequencies if the transform has any) and of values.
 type Transform = Box<
     dyn Fn(&Diff<Numpyish>, &[Var<Numpyish, f64>], &Var<Numpyish, Complex<f64>>) -> Result<Var<Numpyish, Complex<f64>>>,
 >;
@@ -281,7 +281,7 @@ fn non_uniform_transforms() {
     const EPS: f64 = 1e-12;
     for (n_modes, batch, isign) in [(&[6][..], None, 1), (&[5, 4], Some(2), -1), (&[3, 4, 5], None, -1)] {
         let axes = n_modes.len();
-        // some points may lie at the origin, which is on the grid
+        // some points are at the origin, which is a grid point
         let points: Vec<R> = (0..axes as u64)
             .map(|seed| noise(seed, &[7]).mapv(|x| if x > 0.8 { 0.0 } else { 3.0 * x }).into_shared())
             .collect();
@@ -329,15 +329,15 @@ fn non_uniform_transforms() {
     }
 }
 
-/// Gradients have the dtypes of their inputs, and are close to the gradients in double precision.
+/// Gradients have the dtypes of their inputs, and are close to the gradients computed in double precision.
 #[test]
 fn narrow_dtypes() -> Result<()> {
     let b = Numpyish::new();
     fn eigenvalues<T: WideFloat>(x: &R) -> Result<R> {
         let b = Numpyish::new();
         let x = b.astype::<T, f64>(x)?;
-        // the function is the sum, over all eigenvalues, of the magnitude times the squared magnitude of the
-        // eigenvector's first element
+        // the function is a sum over all eigenvalues: the magnitude of the eigenvalue times the squared magnitude of
+        // the first element of its eigenvector
         let f = |d: &Diff<Numpyish>, x: &Var<Numpyish, T>| {
             let all = d.eig(x)?;
             let first = d.square(d.abs(d.getitem(all.eigenvectors, slices![0])?)?)?;
@@ -367,7 +367,7 @@ fn narrow_dtypes() -> Result<()> {
     Ok(())
 }
 
-/// Checks that the gradient of `det` is the matrix of cofactors, for singular and for regular matrices of one stack.
+/// Checks that the gradient of `det` is the matrix of cofactors, for singular and regular matrices in one stack.
 fn adjugates<B: Backend>(b: &B) -> Result<()> {
     let slopes = |x: R| -> Result<R> { b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &b.from_ndarray(x)?)?) };
     let array = |x: Vec<f64>, shape: &[usize]| R::from_shape_vec(shape, x).unwrap();
@@ -387,7 +387,7 @@ fn adjugates<B: Backend>(b: &B) -> Result<()> {
     // a stack of a singular and a regular matrix
     let stack = array(vec![1.0, 2.0, 2.0, 4.0, 1.0, 2.0, 3.0, 4.0], &[2, 2, 2]);
     check(slopes(stack)?, vec![4.0, -2.0, -2.0, 1.0, 4.0, -3.0, -2.0, 1.0]);
-    // single precision, complex matrices, and the second derivative, which must be that of x00 x11 - x01 x10
+    // single precision, complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
     let single = b.from_ndarray(array((1..10).map(f64::from).collect(), &[3, 3]).mapv(|x| x as f32).into_shared())?;
     let got = b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &single)?)?;
     assert!(got.iter().zip(&cofactors).all(|(x, y)| (f64::from(*x) - y).abs() < 1e-4), "{got}");

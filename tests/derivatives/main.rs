@@ -1,4 +1,4 @@
-//! Derivatives that the rows' test cases do not cover: the public API, forward mode, linear algebra and windows.
+//! Tests of derivatives beyond the test cases of the rows: the public API, forward mode, linear algebra and windows.
 
 mod api;
 mod forward;

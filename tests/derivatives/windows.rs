@@ -1,5 +1,5 @@
-//! Gradients of convolutions, pools and interpolation that the test cases of the table do not cover: second
-//! derivatives, equal elements, other lengths, and all sizes of windows on every library.
+//! Tests gradients of convolutions, pools and interpolation in cases that the test cases of the table do not cover:
+//! second derivatives, equal elements, other lengths, and all sizes of windows on every library.
 
 mod sweep;
 
@@ -18,8 +18,8 @@ fn numbers(shape: &[usize], seed: u64) -> HostArray<f64> {
     ndarray::ArrayD::from_shape_simple_fn(shape, next).into_shared()
 }
 
-/// Defines tests of second derivatives. Each compares the second derivative along a direction of the sum of cubes of a
-/// result with differences of gradients.
+/// Defines tests of second derivatives. Each test takes the sum of the cubes of a result, and compares its second
+/// derivative along a direction with differences of gradients.
 macro_rules! second {
     ($($name:ident: $shape:expr, |$b:ident, $x:ident| $y:expr;)*) => {$(
         #[test]
@@ -89,7 +89,7 @@ second! {
     };
 }
 
-/// Gradient of the sum of `f`'s result.
+/// The gradient of the sum of the result of `f`.
 fn of_sum(x: &HostArray<f64>, f: impl FnOnce(&Diff, &Var) -> Result<Var>) -> Result<HostArray<f64>> {
     grad(&Numpyish::new(), |d, x| d.sum(f(d, x)?, ..), x)
 }
@@ -105,14 +105,14 @@ fn of_equal_elements_the_first_has_it() -> Result<()> {
     assert_eq!(b.reshape(g, [3, 4])?, b.asarray([[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [0.0; 4]])?);
     let all = of_sum(&x, |d, x| d.max_pool(x, [3, 4]))?;
     assert_eq!((b.item(b.sum(&all, ..)?)?, all[[0, 0, 0, 0]]), (1.0, 1.0));
-    // padding is not an element of a pool, but it is an element of a filter
+    // padding does not count as an element of a pool, but it counts as an element of a filter
     let low = b.full([1, 1, 3], f64::NEG_INFINITY)?;
     let g = of_sum(&low, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1)))?;
     assert_eq!(b.item(b.sum(g, ..)?)?, 2.0);
     let low = b.full([3], -1.0)?;
     let g = of_sum(&low, |d, x| d.maximum_filter_with(x, 3, MaximumFilterOptions::new().mode(Boundary::Constant)))?;
     assert_eq!(g, b.asarray([1.0, 0.0, 0.0])?);
-    // the window of a pool contains no element, because the only element lies between its two taps
+    // the pool's window has two taps, and the array's only element is between them, so the window contains no element
     let one = b.ones([1, 1, 1])?;
     let g = of_sum(&one, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1).dilation(2)))?;
     assert_eq!(g, b.zeros([1, 1, 1])?);
@@ -164,7 +164,7 @@ fn narrow_dtypes() -> Result<()> {
     let (y, mut back) = vjp(&b, |d, (x, at)| d.map_coordinates(x, at), (&x, &at))?;
     let (by_x, by_places) = back.pull(&b.ones_like::<f32>(&y)?)?;
     assert_eq!((by_x.shape(), by_places.shape()), (&[5, 6][..], &[2, 3][..]));
-    // in linear interpolation the weights of each point sum to 1
+    // in linear interpolation, the weights of each point add up to 1
     assert!((by_x.sum() - 3.0).abs() < 1e-4, "{by_x}");
     let x = b.astype::<f16, f32>(b.reshape(&x, [1, 1, 5, 6])?)?;
     let (y, mut back) = vjp(&b, |d, x| d.max_pool(x, [2, 3]), &x)?;

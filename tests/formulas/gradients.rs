@@ -1,4 +1,4 @@
-//! Gradients of formulas, which are one op on a tape, compared with gradients of the same ops called one by one.
+//! Compares gradients of formulas, which a tape records as one op, with gradients of the same ops called separately.
 
 use backends::{
     grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
@@ -22,7 +22,7 @@ fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray
     ))
 }
 
-/// Compares value and gradients of a formula and of its separate ops, in one dtype.
+/// Compares the value and gradients of a formula with those of its separate ops, in one dtype.
 fn same<T: Precision>(tolerance: f64) -> Result<()> {
     let b = Numpyish::new();
     let (x, y, s) = inputs::<T>(&b)?;
@@ -62,7 +62,7 @@ fn as_those_of_the_ops() -> Result<()> {
     same::<f32>(2e-5)
 }
 
-/// Formulas that a tape runs op by op: complex numbers, many arrays, other dtypes.
+/// Formulas that a tape records op by op: complex numbers, many arrays, other dtypes.
 #[test]
 fn formulas_that_run_op_by_op() -> Result<()> {
     let b = Numpyish::new();
@@ -72,7 +72,7 @@ fn formulas_that_run_op_by_op() -> Result<()> {
     let g = grad(&b, |d, z| expr!(d, sum(abs(z * z), ..)), &z)?;
     close::<f64>(&b, &b.real(&g)?, &expr!(b, 2 * x)?, 1e-13);
     close::<f64>(&b, &b.imag(&g)?, &expr!(b, 2 * y)?, 1e-13);
-    // nine arrays, more than one pass takes
+    // nine arrays, which are more than one pass accepts
     let all: Vec<NdArray<f64>> = (0..9).map(|i| b.asarray([1.0 + f64::from(i)])).collect::<Result<_>>()?;
     let list: Vec<&NdArray<f64>> = all.iter().collect();
     let g = grad(
@@ -87,7 +87,7 @@ fn formulas_that_run_op_by_op() -> Result<()> {
     for (g, wanted) in g.iter().zip(wanted) {
         assert_eq!(b.to_vec(g)?, [wanted]);
     }
-    // integers and truth values are constants
+    // integers and bools count as constants
     let n = b.asarray([2_i64, 3])?;
     let g = grad(&b, |d, x| expr!(d, sum(x * astype::<f64>(d.constant(n.clone())) + where(x > 1, x, 0), ..)), &x)?;
     assert_eq!(b.to_vec(g)?, [2.0, 4.0]);
@@ -116,7 +116,7 @@ fn of_gradients_in_place_and_without_a_macro() -> Result<()> {
         },
         &x,
     )?;
-    // expected: x + x^2, and 2 x^2 + 2 x^3
+    // the expected gradients are x + x^2 and 2 x^2 + 2 x^3
     close::<f64>(&b, &g, &b.asarray([2.0, 4.0 * 1.5 + 6.0 * 2.25, -4.0 * 0.3 + 6.0 * 0.09])?, 1e-13);
     Ok(())
 }
@@ -156,7 +156,7 @@ fn on_libtorch() -> Result<()> {
     Ok(())
 }
 
-/// On the GPU a formula is one kernel, and so is each of its gradients.
+/// On the GPU, a formula is one kernel, and each of its gradients is one kernel.
 #[test]
 fn on_cuda() -> Result<()> {
     let Some(cuda) = available("cuda", Cuda::new(0)) else { return Ok(()) };
@@ -198,7 +198,7 @@ fn on_cuda() -> Result<()> {
     Ok(())
 }
 
-/// A training step: a loss, its gradient, and a parameter updated in place.
+/// A training step: computes a loss and its gradient, and updates a parameter in place.
 fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Array<f64>) -> Result<()> {
     let (_, g) = value_and_grad(
         b,
@@ -213,7 +213,7 @@ fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Arra
     expr!(b, *w -= rate * g)
 }
 
-/// Name, op, arguments and results of each call in a profile.
+/// The name, op, arguments and results of each call in a profile.
 fn told(profile: &Profile) -> Vec<(String, &'static str, String, String)> {
     profile.events().into_iter().map(|e| (e.name, e.op, e.args, e.results)).collect()
 }
@@ -234,7 +234,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
     let (one, both) = ("float64[6]", "(float64[6], float64[6])");
     for (name, args) in [
         ("exp(-(w * x)**2)", both),
-        // the arguments are the gradient of the value, and the two arrays of the formula
+        // the arguments are the gradient of the formula's value, and the two arrays of the formula
         ("gradient of exp(-(w * x)**2)", "(float64[6], float64[6], float64[6])"),
         ("*w -= rate * g", both),
     ] {
@@ -248,7 +248,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
     }
     assert!(told.iter().all(|(name, ..)| name != "expr!"), "{told:?}");
 
-    // no time counts twice: the sum of the own times equals the sum of the durations of the outermost calls
+    // no time is counted twice: the sum of all own times equals the sum of the durations of the outermost calls
     let own: std::time::Duration = profile.averages().iter().map(|average| average.own).sum();
     let outermost = profile.events().into_iter().filter(|event| event.parent.is_none()).map(|event| event.duration);
     assert_eq!(own, outermost.sum());
@@ -259,7 +259,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
 fn gradients_of_formulas_op_by_op_are_rows_as_well() -> Result<()> {
     let profile = Profile::new();
     let b = profile.watch(Numpyish::new());
-    // on a tape, a complex formula runs op by op
+    // on a tape, a formula of complex numbers runs op by op
     let z = b.asarray([Complex::new(1.0, 2.0), Complex::new(0.5, -1.0)])?;
     let g = grad(&b, |d, z| d.sum(d.real(expr!(d, z * z * z)?)?, ..), &z)?;
     assert_eq!(g.shape(), [2]);
@@ -297,7 +297,7 @@ fn a_profile_names_formulas_of_every_way_to_write_them() -> Result<()> {
     );
     assert_eq!(named("sum"), ["sum(square(x0 - 0.5), 0, keepdims = true)"]);
     assert_eq!(named("max"), ["max(x * y, 0, keepdims = true)"]);
-    // the events contain the whole text of a long formula, and a table shortens it
+    // an event contains the whole text of a long formula; a table shortens the text
     let profile = Profile::new();
     let b = profile.watch(Numpyish::new());
     let x = b.asarray([1.0])?;

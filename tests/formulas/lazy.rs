@@ -1,4 +1,4 @@
-//! Formulas built with operators have the same bits as `expr!`, on every backend.
+//! Tests that formulas built with operators give the same bits as `expr!`, on every backend.
 
 use backends::{Complex, expr, lazy, prelude::*};
 
@@ -85,7 +85,7 @@ fn shapes_broadcast_or_are_named() -> Result<()> {
     Ok(())
 }
 
-/// Formulas with more arrays than one pass takes, parts of which are computed first.
+/// Formulas with more arrays than one pass accepts. Some of their subexpressions are computed first.
 fn many<B: Backend>(b: &B) -> Result<()> {
     let x: Vec<B::Array<f64>> = (0..20).map(|i| b.asarray([f64::from(i), 1.0])).collect::<Result<_>>()?;
     let l = |i: usize| lazy(&x[i]);
@@ -121,7 +121,7 @@ fn all<B: Backend>(b: &B) -> Result<()> {
     assert_eq!(bits(&b.to_ndarray(&gauss(b, &x, 0.3, 1.5)?)?), bits(&b.to_ndarray(&by_macro(b, &x, 0.3, 1.5)?)?));
     let y = b.astype::<f32, _>(&x)?;
     assert_eq!(b.to_vec(gauss(b, &y, 0.3, 1.5)?)?, b.to_vec(by_macro(b, &y, 0.3, 1.5)?)?);
-    // scalars before and after arrays, arrays of several dtypes, and one array that occurs twice
+    // scalars before and after arrays, arrays of several dtypes, and an array that occurs twice
     let (s, t) = (0.25, 2.0);
     let (m, n) = (b.reshape(&x, [20, 50])?, b.transpose(b.reshape(&x, [50, 20])?)?);
     let flags = b.greater(&m, 0.5)?;
@@ -139,7 +139,8 @@ fn on_every_backend() {
     on_every_backend!(reductions);
 }
 
-/// Reductions of a formula have the same bits as `expr!`, and `expr!` has the same bits as the separate ops.
+/// A reduction of a lazy formula has the same bits as the reduction in `expr!`, and that has the same bits as the
+/// separate ops.
 fn reductions<B: Backend>(b: &B) -> Result<()> {
     let [x, y, _] = samples(600);
     let x = b.reshape(b.from_ndarray(x)?, [20, 30])?;
@@ -194,7 +195,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// Every method gives the same bits as its op.
+/// Every method of a lazy formula gives the same bits as the op with its name.
 #[test]
 fn every_row_is_a_method() -> Result<()> {
     let [x, y, _] = samples(300);

@@ -1,4 +1,4 @@
-//! Formulas in `expr!`, formulas built with operators, and their gradients.
+//! Tests of formulas in `expr!`, of formulas built with operators, and of their gradients.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! Formulas in `expr!`: their meaning, their bits, which a single pass has in common with the separate ops, and a run
-//! on every backend.
+//! Tests of formulas in `expr!`: their meaning, and their bits, which a single pass and the separate ops have in
+//! common. Some formulas run on every backend.
 
 use backends::{Complex, expr, prelude::*, runtime::available};
 
@@ -130,16 +130,16 @@ fn one_pass_gives_the_bits_of_op_by_op() {
     }
 }
 
-/// `where` and conversions are part of the single pass, on any backend.
+/// `where` and conversions of dtypes are part of the single pass, on any backend.
 fn choices<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().iter().copied().collect::<Vec<_>>();
     let x = b.asarray([-2.0, 0.0, 3.0, f64::NAN]).unwrap();
     let leaky = expr!(b, where(x > 0.0, x, 0.1 * x)).unwrap();
     assert_eq!(host(&leaky)[..3], [-0.2, 0.0, 3.0]);
-    // a number literal, on either side, takes the dtype of the other operand
+    // a number literal on either side takes the dtype of the other operand
     assert_eq!(host(&expr!(b, where(isnan(x), 1, x) * 2).unwrap()), [-4.0, 0.0, 6.0, 2.0]);
     assert_eq!(host(&expr!(b, where(x < 1, 0.5, 1.0 + x)).unwrap())[..3], [0.5, 0.5, 4.0]);
-    // the values are scalar variables and the condition is an array, and then the reverse
+    // first the values are scalar variables and the condition is an array, and then the reverse
     let (low, high, flag) = (-1.0, 1.0, true);
     assert_eq!(host(&expr!(b, where(x > 0, high, low)).unwrap()), [-1.0, -1.0, 1.0, -1.0]);
     assert_eq!(host(&expr!(b, where(flag, x, low) + 0).unwrap())[..3], [-2.0, 0.0, 3.0]);
@@ -212,7 +212,7 @@ fn long_and_deep_formulas_are_split() {
     assert_eq!(sum, B.asarray([66.0, 12.0]).unwrap());
     let both = expr!(B, (a + b * c + d * e) * (f - g - h) + (i * j) * (k + l)).unwrap();
     assert_eq!(both, B.asarray([14.0 * -8.0 + 72.0 * 21.0, -3.0 + 2.0]).unwrap());
-    // scalar variables: a part that contains only scalars is computed as a scalar
+    // a subexpression that contains only scalar variables is computed as a scalar
     let (r, s, t) = (1.0, 2.0, 0.5);
     let scaled = expr!(B, ((r + s) * (s - t) + { r / s } * { s * 4.0 } - { t } * { r } + { s } + { t } - { r }) * b);
     assert_eq!(scaled.unwrap(), B.multiply(b, 4.5 + 4.0 - 0.5 + 2.0 + 0.5 - 1.0).unwrap());
@@ -254,7 +254,7 @@ fn assignments_change_this_handle_and_no_other() {
     assert_eq!(y.shape(), [3, 2]);
 }
 
-/// Generic code that assigns through a `&mut` parameter with `*y`, and reads the parameter as `y`.
+/// Generic code that assigns to its `&mut` parameter by `*y`, and reads the parameter as `y`.
 fn axpy<B: Backend, T: Numeric>(b: &B, y: &mut B::Array<T>, a: T, x: &B::Array<T>) -> Result<()> {
     expr!(b, *y += a * x)?;
     expr!(b, *y = y - x + (y - y))
@@ -272,21 +272,21 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     }
     assert_eq!(y.as_ptr(), start);
     assert!(y.indexed_iter().all(|(i, v)| *v == 4.0 * i[0] as f64));
-    // the memory is not overwritten if a second handle or a view exists
+    // if a second handle or a view exists, the memory is not overwritten
     let handle = y.clone();
     expr!(B, y /= 4).unwrap();
     assert!(y.as_ptr() != start && handle[[2]] == 8.0 && y == x);
     let (start, part) = (y.as_ptr(), B.getitem(&y, backends::slices![1..3]).unwrap());
     expr!(B, y = -y).unwrap();
     assert!(y.as_ptr() != start && part == B.asarray([1.0, 2.0]).unwrap() && y[[n - 1]] == 1.0 - n as f64);
-    // a variable that is assigned but not read keeps its memory as well, and changes its shape if necessary
+    // a variable that is assigned but not read also keeps its memory, and changes its shape if necessary
     let start = y.as_ptr();
     expr!(B, y = x * 2 + 1).unwrap();
     assert!(y.as_ptr() == start && y[[7]] == 15.0);
     let row = B.asarray([[1.0], [2.0]]).unwrap();
     expr!(B, y = y * row).unwrap();
     assert!(y.shape() == [2, n] && y[[1, 7]] == 30.0);
-    // operands in other layouts: one layout for all, and different ones
+    // operands in another memory layout: first one layout for all operands, then different layouts
     let turned = || B.permute_dims(B.reshape(new(), [-1, 10]).unwrap(), [1, 0]).unwrap();
     let (x, mut y) = (turned(), turned());
     let start = y.as_ptr();
@@ -295,7 +295,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let x = B.reshape(new(), [10, -1]).unwrap();
     expr!(B, y -= x).unwrap();
     assert_eq!(y[[3, 4]], 43.0 * 42.0 - (3 * n / 10 + 4) as f64);
-    // a handle that is made just before the assignment counts as well
+    // a second handle that is made just before the assignment counts as well
     let mut y = new();
     let mut kept = None;
     let mut keep = |y: &HostArray<f64>| {
@@ -372,7 +372,7 @@ fn reductions_of_formulas_need_no_array() {
                 let (fused, plain) = (expr!(b, var(x * y, axis)), b.var(&product, axis));
                 assert_eq!(fused.as_ref().map(exactly), plain.as_ref().map(exactly), "{what}");
             }
-            // an expensive formula whose values a reduction reads twice is stored
+            // an expensive formula is stored as an array if a reduction would read its values twice
             let slow = expr!(b, exp(x / 8) - y).unwrap();
             for axis in [Axes::All, 0.into(), (-1).into(), [0, 2].into()] {
                 let what = format!("{} {:?} {:?} {:?} {axis:?}", T::DTYPE, x.shape(), x.strides(), y.strides());
@@ -450,7 +450,7 @@ fn reductions_of_formulas_need_no_array() {
     let none = B.zeros::<f64>([0, 3]).unwrap();
     assert_eq!(expr!(B, argmax(none + none, 0)).unwrap_err(), B.argmax(&none, 0).unwrap_err());
     assert_eq!(expr!(B, argmax(none + none, ..)).unwrap_err(), B.argmax(&none, ..).unwrap_err());
-    // `..` treats all elements as one row
+    // `..` treats all elements as a single row
     let w = B.asarray([[1.0, 5.0], [7.0, 2.0]]).unwrap();
     assert_eq!(expr!(B, argmax(w * 2, ..)).unwrap(), B.asarray(2_i64).unwrap());
     assert_eq!(expr!(B, argmin(w * -2, .., keepdims = true)).unwrap(), B.asarray([[2_i64]]).unwrap());
@@ -463,7 +463,7 @@ fn reductions_of_formulas_need_no_array() {
     assert_eq!(expr!(B, sum(i * i, ..)).unwrap(), B.asarray(14_i64).unwrap());
 }
 
-/// A formula that is generic over the backend and the dtype, with scalars of type `T` as well.
+/// A formula that is generic over the backend and the dtype; its scalars have the type `T`, too.
 fn gauss<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T, s: T) -> Result<B::Array<T>> {
     expr!(b, 0.5 * exp(-(x - mu) * *2 / (2.0 * s * s)) + x)
 }
@@ -475,8 +475,8 @@ fn by_ops<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T, s: T) -> Result<B:
     b.add(&b.multiply(T::from_f64(0.5), &b.exp(&d)?)?, x)
 }
 
-/// Checks that a formula agrees with its separate ops within 1e-14 (float64) or 1e-6 (float32). If both run the same
-/// loops, the bits must be equal.
+/// Checks that a formula agrees with its separate ops within 1e-14 (float64) or 1e-6 (float32). If the formula and the
+/// ops run the same loops, the bits must be equal.
 fn holds_on<B: Backend>(b: &B) {
     let x = b.from_ndarray(samples(1000)[0].clone()).unwrap();
     let close = |x: &B::Array<f64>, y: &B::Array<f64>| {
@@ -504,7 +504,7 @@ fn formulas_on_numpyish() {
 fn formulas_on_torch() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
     holds_on(&b);
-    // runs the same loop as the CPU backend, on the tensors' memory, in any layout
+    // libtorch's CPU tensors are computed by the CPU backend's loop, on the tensors' memory and in any layout
     let x = samples(3000)[1].clone();
     let y = b.from_ndarray(x.clone()).unwrap();
     let there = b.to_ndarray(&gauss(&b, &y, 0.3, 1.5).unwrap()).unwrap();
@@ -543,7 +543,7 @@ fn formulas_on_a_backend_chosen_at_run_time() {
     }
 }
 
-/// On the host, a libtorch tensor is overwritten as well, if nothing else uses its memory.
+/// On the host, the memory of a libtorch tensor is overwritten too, if nothing else uses it.
 #[test]
 fn tensors_that_nothing_else_uses_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -557,7 +557,8 @@ fn tensors_that_nothing_else_uses_are_written_over() {
     expr!(b, y = x * x - y).unwrap();
     b.out(&mut y).add(&x, 0.5).unwrap();
     assert_eq!((start(&y), item(&y, 0), item(&y, n - 1)), (here, 1.5, 2.5));
-    // a formula's result can be overwritten, and so can the memory of an ndarray that was passed as its only handle
+    // a formula's result can be overwritten, and so can the memory of an ndarray that was passed by value as the only
+    // handle
     let mut z = expr!(b, x + y).unwrap();
     let here = start(&z);
     expr!(b, z -= x).unwrap();
@@ -566,7 +567,8 @@ fn tensors_that_nothing_else_uses_are_written_over() {
     let here = start(&z);
     expr!(b, z *= 2).unwrap();
     assert_eq!((start(&z), item(&z, 0)), (here, 2.0));
-    // other handles keep their values: a clone of the tensor, a view of it, and the ndarray from which it was made
+    // other handles keep their values: a clone of the tensor, a view of the tensor, and the ndarray that it was made
+    // from
     let handle = z.clone();
     expr!(b, z *= 2).unwrap();
     assert_eq!([item(&handle, 0), item(&z, 0)], [2.0, 4.0]);
@@ -589,7 +591,7 @@ fn tensors_that_nothing_else_uses_are_written_over() {
     let mut broad = b.broadcast_to(new(), [3, n]).unwrap();
     expr!(b, broad += 1).unwrap();
     assert_eq!((b.shape(&broad), broad.view().unwrap()[[2, 0]]), (&[3, n][..], 2.0));
-    // a backend chosen at run time
+    // the same for a backend that is chosen at run time
     let any = AnyBackend::from(b.clone());
     let mut z = backends::AnyArray::Torch(new());
     expr!(any, z = z * z).unwrap();

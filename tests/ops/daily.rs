@@ -1,4 +1,4 @@
-//! Everyday use of arrays in generic code, on every backend: attributes, numbers, vectors, text.
+//! Tests of everyday use of arrays in generic code, on every backend: attributes, numbers, vectors, and text.
 
 use backends::{Complex, bf16, f16, prelude::*};
 
@@ -20,7 +20,7 @@ fn numbers<B: Backend>(b: &B) -> Result<()> {
     assert_eq!(b.item(&b.asarray([[[7_u8]]])?)?, 7);
     assert_eq!(b.item(&x).unwrap_err().to_string(), "item: shape [2, 3] must have exactly one element");
     assert_eq!(b.item(b.zeros::<i32>([0])?).unwrap_err().to_string(), "item: shape [0] must have exactly one element");
-    // elements come in C order for any layout, and for an array by reference or by value
+    // elements are returned in C order for any layout, whether the array is passed by reference or by value
     let turned = b.transpose(&x)?;
     assert_eq!(b.to_vec(&turned)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     assert_eq!(b.to_vec(turned)?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
@@ -46,7 +46,7 @@ fn iterators<B: Backend>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// `show` gives the text of NumPy 2.
+/// `show` gives the same text as NumPy 2.
 fn text<B: Backend>(b: &B) -> Result<()> {
     let inf = f64::INFINITY;
     assert_eq!(b.show(&b.asarray([1.0, 2.5, -3.0])?)?, "[ 1.   2.5 -3. ]");
@@ -94,7 +94,7 @@ fn large<B: Backend>(b: &B) -> Result<()> {
                    [ 200  201  202 ...  297  298  299]\n ...\n [4700 4701 4702 ... 4797 4798 4799]\n \
                    [4800 4801 4802 ... 4897 4898 4899]\n [4900 4901 4902 ... 4997 4998 4999]]";
     assert_eq!(b.show(&x)?, corners);
-    // an axis with few elements is shown whole
+    // an axis with few elements is printed completely
     let x = b.reshape(b.arange(0, 3000, 1)?, [1, 3, 1000])?;
     assert_eq!(
         b.show(x)?,
@@ -141,7 +141,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// An array of Numpyish is an ndarray, so it has the methods of ndarray.
+/// An array of Numpyish is an ndarray, and has the methods of ndarray.
 #[test]
 fn an_ndarray_is_one() -> Result<()> {
     let b = Numpyish::new();
@@ -149,7 +149,7 @@ fn an_ndarray_is_one() -> Result<()> {
     assert_eq!((x.shape(), x.ndim(), x.len(), x.dtype()), (&[1, 2][..], 2, 2, DType::Float64));
     let view = x.view();
     assert_eq!((view.shape(), view.len(), view.is_empty()), (&[1, 2][..], 2, false));
-    // an array that has no other handle is not copied
+    // an array without another handle is converted to a vector without a copy
     let place = x.as_ptr();
     let elements = b.to_vec(x)?;
     assert_eq!(elements.as_ptr(), place);
@@ -166,7 +166,7 @@ fn an_error_that_main_returns_is_a_sentence() {
     assert_eq!(format!("{:?}", main().unwrap_err()), "item: shape [2] must have exactly one element");
 }
 
-/// Lengths and shifts of any integer type, and an array's shape as an argument.
+/// Lengths and shifts may have any integer type, and the shape of an array can be an argument.
 fn lengths<B: Backend>(b: &B) -> Result<()> {
     let n = 60;
     let x = b.arange(0.0, n as f64, 1.0)?;
@@ -193,7 +193,8 @@ fn lengths_of_any_integer_type() {
     lengths(&AnyBackend::from(Numpyish::new())).unwrap();
 }
 
-/// An expression of several operations on 16-bit floats is rounded once: here, 1 + tanh(..) cancels for negative `x`.
+/// An expression of several operations on 16-bit floats is rounded only once. Here, 1 + tanh(..) cancels for negative
+/// `x`.
 fn one_rounding<B: Backend, T: Real>(b: &B) -> Result<()> {
     let x = b.asarray([-4.0_f32, -3.0, -1.5, 0.5, 3.0])?;
     let quick = GeluOptions::new().approximate(true);

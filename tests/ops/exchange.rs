@@ -1,14 +1,15 @@
-//! Exchanges arrays between any two backends of this machine, and through DLPack, with backends chosen at run time.
+//! Tests the exchange of arrays between any two backends of this machine, and through DLPack, with backends chosen at
+//! run time.
 
 use backends::{dlpack::CopyMode, ix, prelude::*};
 
-/// Address of the first element.
+/// The address of the first element.
 fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data().addr()
 }
 
-/// Moves arrays between two backends. The arrays share memory if both backends are on one device, and a change on one
-/// backend is not seen on the other.
+/// Moves arrays between two backends. If both backends are on the same device, the arrays share memory; still, a change
+/// on one backend does not affect the array on the other backend.
 fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
     let pair = format!("{} on {} to {} on {}", from.name(), from.device(), to.name(), to.device());
     let one_memory = from.dlpack_device() == to.dlpack_device();
@@ -18,11 +19,11 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         let wanted = of(x)?;
         let mut y = from.to_backend(x, to)?;
         assert_eq!((y.device(), to.to_ndarray(&y)?.view()), (to.device(), wanted.view()), "{pair}");
-        // libtorch has no negative strides
+        // libtorch has no negative strides, so such an array is copied
         let copied =
             to.name() == "torch" && from.to_dlpack_with(x, CopyMode::Never)?.strides().iter().any(|stride| *stride < 0);
         assert!(!one_memory || copied || address(to, &y) == address(from, x), "{pair}: an element was copied");
-        // a change through one handle is not seen by the other
+        // a change of one array does not affect the other
         let z = to.negative(y.clone())?;
         to.set(&mut y, ix![0, 0], T::from_i64(77))?;
         assert!(
@@ -35,7 +36,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         drop(changed);
         assert_eq!(to.to_ndarray(&y)?, wanted, "{pair}");
     }
-    // the source's handle is dropped first
+    // the handle on the source backend is dropped first
     let y = {
         let x = from.full([100, 100], T::from_i64(3))?;
         from.to_backend(&x, to)?

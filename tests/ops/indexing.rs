@@ -1,4 +1,5 @@
-//! Index lists on every backend: items of several kinds, assignment in place, errors, and backends that wrap others.
+//! Tests index lists on every backend: items of several kinds, assignment in place, errors, and backends that wrap
+//! other backends.
 
 use backends::{
     expr,
@@ -9,7 +10,7 @@ use backends::{
     slices,
 };
 
-/// Generic code needs no type annotations for index lists.
+/// In generic code, index lists need no type annotations.
 fn corners<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -30,7 +31,7 @@ fn everywhere<B: Backend>(b: &B) {
     let got = corners(b, &x, &rows, &keep).unwrap();
     assert_eq!(b.to_ndarray(&got).unwrap(), ndarray::arr2(&[[1, 7, 0], [4, 4, 1]]).into_dyn());
 
-    // arrays that are computed in the list, `slices!` without arrays, and a list in a variable
+    // arrays that are computed within the list, `slices!` without arrays, and a list stored in a variable
     assert_eq!(b.shape(&b.get(&x, ix![b.greater(&x, 2).unwrap()]).unwrap()), [4]);
     assert_eq!(b.shape(&b.get(&x, slices![0, 1..]).unwrap()), [2]);
     let list = ix![..., &rows];
@@ -38,7 +39,7 @@ fn everywhere<B: Backend>(b: &B) {
     assert_eq!(b.shape(&b.get(&x, &list[..1]).unwrap()), [2, 3]);
 }
 
-/// No other handle sees a change, whether the handle is a clone, a view, a broadcast array or the host's array.
+/// A change is not visible through any other handle: a clone, a view, a broadcast array, or the array on the host.
 fn values<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().into_iter().collect::<Vec<_>>();
     let mut x = b.asarray([1.0, 2.0, 3.0, 4.0]).unwrap();
@@ -48,29 +49,29 @@ fn values<B: Backend>(b: &B) {
         (host(&x), host(&copy), host(&view)),
         (vec![1.0, 9.0, 3.0, 4.0], vec![1.0, 2.0, 3.0, 4.0], vec![2.0, 3.0, 4.0])
     );
-    // the right side reads the values before the change, as in `x[1:] += x[:-1]`
+    // the right side has the values from before the change, as in `x[1:] += x[:-1]`
     let before = b.get(&x, ix![..-1]).unwrap();
     b.add_at(&mut x, ix![1..], &before).unwrap();
     assert_eq!(host(&x), [1.0, 10.0, 12.0, 7.0]);
-    // a broadcast array, whose elements share one place in memory
+    // a broadcast array, whose elements share one address in memory
     let mut wide = b.broadcast_to(b.asarray([5.0]).unwrap(), [3]).unwrap();
     b.set(&mut wide, ix![0], 1.0).unwrap();
     assert_eq!(host(&wide), [1.0, 5.0, 5.0]);
-    // an ndarray to which the caller holds another handle
+    // an ndarray of which the caller keeps another handle
     let theirs = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
     let mut ours = b.from_ndarray(theirs.clone()).unwrap();
     b.set(&mut ours, ix![..], 0.0).unwrap();
     assert_eq!((host(&ours), theirs.into_iter().collect::<Vec<_>>()), (vec![0.0, 0.0], vec![1.0, 2.0]));
-    // a refused assignment changes nothing
+    // an assignment that fails changes nothing
     let far = b.asarray([0_i64, 4]).unwrap();
     let refused = b.set(&mut x, ix![&far], 0.0).and_then(|()| b.to_ndarray(&x).map(|_| ()));
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
-/// A function of an array whose gradient is taken.
+/// A function of an array whose gradient is computed.
 type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
 
-/// Empty masks select nothing from axes of any length: the shapes are NumPy's, and so are the refused cases.
+/// Empty masks select nothing from axes of any length. The resulting shapes are NumPy's, and the same cases are errors.
 fn masks_of_length_0<B: Backend>(b: &B) {
     let none = |shape: &[usize]| b.zeros::<bool>(shape).unwrap();
     for (x, mask, result) in [
@@ -113,7 +114,7 @@ fn masks_of_length_0<B: Backend>(b: &B) {
             gradient(&|d, x| d.boolean_mask(x, d.constant(mask.clone())));
         }
     }
-    // with other items, the axes of the mask stay in place
+    // if the index list has other items, the axes of the mask stay in place
     let x = b.ones::<f64>([2, 3, 4]).unwrap();
     assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[0])]).unwrap()), [2, 0, 4]);
     assert_eq!(b.shape(&b.get(&x, ix![0, .., &none(&[0])]).unwrap()), [0, 3]);
@@ -154,7 +155,7 @@ fn on_numpyish() {
     masks_of_length_0(&b);
     values(&b);
     in_formulas(&b);
-    // an array that has no other handle keeps its memory
+    // an array without another handle keeps its memory
     let mut x = b.zeros::<f64>([3]).unwrap();
     let start = x.as_ptr();
     b.set(&mut x, ix![1..], 2.0).unwrap();

@@ -1,5 +1,6 @@
-//! Tests linear algebra by its definitions, on every library of this machine: the product of the factors is the matrix
-//! (also for large matrices and batches), and cases without an answer are errors with the same text.
+//! Tests linear algebra by its definitions on every library of this machine. For example, the product of the factors
+//! must be the matrix, also for large matrices and batches. Cases without a solution must be errors with the same text
+//! on all libraries.
 
 use backends::{prelude::*, runtime::available};
 
@@ -115,16 +116,17 @@ fn eigenvectors<B: Backend, T: WideFloat<Complex: WideFloat>>(b: &B) {
 }
 
 fn least_squares<B: Backend, T: WideFloat>(b: &B) {
-    // with more unknowns than equations, the solution is exact and has the smallest norm of all exact solutions
+    // if the system has more unknowns than equations, the solution is exact and has the smallest norm of all exact
+    // solutions
     let (x, y) = (noise::<B, T>(b, 4, &[3, 5]), noise::<B, T>(b, 5, &[3]));
     let LstsqResult { solution, rank, .. } = b.lstsq(&x, &y).unwrap();
     near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
     near(b, &solution, &b.matmul(b.pinv(&x).unwrap(), &y).unwrap(), "of the smallest norm");
     assert_eq!(b.item(rank).unwrap(), 3);
-    // a matrix of rank 2
+    // a batch of matrices of rank 2
     let x = b.matmul(noise::<B, T>(b, 6, &[4, 7, 2]), noise::<B, T>(b, 7, &[2, 6])).unwrap();
     assert_eq!(b.to_vec(b.matrix_rank(&x).unwrap()).unwrap(), [2; 4]);
-    // the exponential of a skew-Hermitian matrix is unitary, and equals the square of its half's exponential
+    // the exponential of a skew-Hermitian matrix is unitary, and equals the squared exponential of half the matrix
     let x = noise::<B, T>(b, 8, &[3, 6, 6]);
     let skew = b.subtract(&x, &adjoint(b, &x)).unwrap();
     let power = b.expm(&skew).unwrap();
@@ -134,7 +136,7 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     near(b, &b.matmul(&half, &half).unwrap(), &power, "half");
 }
 
-/// Text of the error; panics if there is none.
+/// The text of the error. Panics if the result is no error.
 fn error<V>(result: Result<V>) -> String {
     result.map(drop).unwrap_err().to_string()
 }
@@ -156,7 +158,7 @@ fn refusals<B: Backend>(b: &B) {
     assert_eq!((b.to_vec(sign).unwrap(), b.to_vec(logabsdet).unwrap()), (vec![0.0; 2], vec![f64::NEG_INFINITY; 2]));
     assert!(error(b.solve(&sides, &sides)).starts_with("solve: shape [3]"));
 
-    // a matrix with NaN or infinite elements gives an error, or a result, but no endless loop
+    // a matrix with NaN or infinite elements gives an error or a result, but does not cause an endless loop
     for unknown in [f64::NAN, f64::INFINITY] {
         let mut x = b.eye::<f64>(3).unwrap();
         b.set(&mut x, [Index::Slice(1.into()), Index::Slice(0.into())], unknown).unwrap();
@@ -183,7 +185,7 @@ fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
 }
 
-/// The factors of very small and very large matrices are multiples of those of matrices near 1.
+/// The factors of very small and very large matrices are multiples of the factors of matrices with elements near 1.
 fn ends<B: Backend>(b: &B) {
     let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
@@ -209,7 +211,7 @@ fn ends<B: Backend>(b: &B) {
     alike(&list(b.pinv(&same)), &[1.0 / 4.68e154; 4], 1e-13, "equal elements");
 }
 
-/// Shapes of `lstsq` residuals, and a tolerance for each matrix of a stack.
+/// The shapes of the residuals of `lstsq`, and tolerances that differ between the matrices of a stack.
 fn stacks<B: Backend>(b: &B) {
     let tall = noise::<B, f64>(b, 5, &[5, 3]);
     let wide = noise::<B, f64>(b, 6, &[3, 5]);
@@ -266,7 +268,7 @@ fn factors_of_systems<B: Backend, T: WideFloat>(b: &B) {
     assert_eq!(refused, "cholesky_solve: shapes [2, 2] and [3] do not fit");
 }
 
-/// Tests for each library.
+/// Defines the tests for each library.
 macro_rules! on_every_library {
     ($($name:ident: $backend:expr;)*) => {$(
         mod $name {

@@ -1,4 +1,4 @@
-//! Tests of ops on every library of this machine, in addition to the rows' test cases.
+//! Tests of ops on every library of this machine, besides the test cases of the rows.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -6,13 +6,13 @@ use backends::{NufftPlan, NufftType};
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 
-/// Complex numbers from a last axis of length 2 (real, imaginary).
+/// Combines the last axis, of length 2 (real, imaginary), to complex numbers.
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
     let last = Axis(parts.ndim() - 1);
     parts.map_axis(last, |z| Complex::new(z[0], z[1]))
 }
 
-/// Like [`near`], for complex numbers and in the Euclidean norm.
+/// Like [`near`], but for complex numbers, and with the error in the Euclidean norm.
 #[track_caller]
 fn near_complex(what: &str, x: &ArrayD<Complex<f64>>, expected: &ArrayD<Complex<f64>>, tolerance: f64) {
     assert_eq!(x.shape(), expected.shape(), "{what}");
@@ -29,12 +29,12 @@ struct Case {
     f: ArrayD<Complex<f64>>,
 }
 
-/// A deterministic, evenly scattered number between -1 and 1.
+/// Number `i` of a deterministic sequence that is evenly scattered between -1 and 1.
 fn scattered(i: usize, seed: f64) -> f64 {
     (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0) * 2.0 - 1.0
 }
 
-/// A case with one axis.
+/// A test case with one axis.
 fn line(modes: usize, points: usize) -> Case {
     let complex = |i: usize| Complex::new(scattered(7 * i, 0.3), scattered(5 * i, 0.8));
     Case {
@@ -54,7 +54,7 @@ fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
 
-/// The wave `exp(i sign k.x)` for a mode and a point. The frequencies of the modes are centred around 0.
+/// The wave `exp(i sign k.x)` of a mode at a point. The frequencies of the modes are centred around 0.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
     let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
@@ -128,7 +128,8 @@ fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
 }
 
-/// Coordinates of points and of frequencies, one list per axis. Each list is scattered around an offset.
+/// The coordinates of points and the coordinates of frequencies, one list per axis. The values of each list are
+/// scattered around an offset.
 fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
         let one =
@@ -208,7 +209,7 @@ fn results_are_those_of_finufft() {
 }
 
 fn many_points<B: Backend>(b: &B) -> Checked {
-    // the kernels need more than one chunk, and there are enough points for the rounding of sums to matter
+    // there are more points than one chunk of the kernels, and enough points for the rounding errors of sums to matter
     let (points, modes) = (6000, [12, 9]);
     let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();
     let case = Case {

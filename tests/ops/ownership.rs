@@ -1,4 +1,4 @@
-//! Every op takes its arrays by reference or by value, on every backend.
+//! Tests that every op takes its arrays by reference or by value, on every backend.
 
 use backends::{expr, prelude::*};
 
@@ -27,8 +27,8 @@ fn nested<B: Backend>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// An op gives the same result by value and by reference, whether or not other handles exist. No other handle sees a
-/// change.
+/// An op gives the same result whether its arrays are passed by value or by reference, and whether or not other handles
+/// exist. A change is not visible through any other handle.
 fn values_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 100_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -40,7 +40,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // the array has a single handle, which covers a part of its memory or all of it
+        // the array has no other handle, and covers all or a part of its memory
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;
@@ -50,7 +50,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let (y, z) = (b.from_ndarray(before.clone().into_shared())?, b.flip(&plain, 0)?);
         let expected = &before - &b.to_ndarray(&z)?;
         assert_eq!(b.to_ndarray(&b.subtract(y, z)?)?, expected.into_dyn());
-        // one result has another dtype, another has more elements
+        // the first result has another dtype, the second has more elements
         let y = b.from_ndarray(before.clone().into_shared())?;
         assert_eq!(b.to_ndarray(&b.less(y, 3.0)?)?, before.mapv(|v| v < 3.0).into_dyn());
         let row = b.from_ndarray(before.clone().into_shared())?;
@@ -70,7 +70,7 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
-/// A call by name of an op that changes an array changes a copy, and returns it.
+/// If an op that changes an array is called by name, it changes a copy, and returns the copy.
 fn arguments_of_calls_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let values = [Value::<B>::array::<f64>(b.ones([n])?), Value::Integer(0), Value::Float(5.0)];
@@ -91,7 +91,7 @@ fn calls_by_name_do_not_change_their_arguments() {
     on_every_backend!(arguments_of_calls_stay);
 }
 
-/// Results written to an existing array with `out`: only the given handle changes.
+/// If a result is written to an existing array by `out`, only the given handle changes.
 fn written_to<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -101,7 +101,7 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         b.out(&mut y).square(&x)?;
         let squares = host.mapv(|v| v * v).into_dyn();
         assert_eq!(b.to_ndarray(&y)?, squares);
-        // scalars on either side, an operand by value, several dtypes, a conversion
+        // scalars on either side, an operand by value, several dtypes, and a conversion
         b.out(&mut y).add(&x, 2)?;
         assert_eq!(b.to_ndarray(&y)?, host.mapv(|v| v + 2.0).into_dyn());
         b.out(&mut y).subtract(1.0, b.negative(&x)?)?;
@@ -118,7 +118,7 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         assert_eq!(b.to_ndarray(&flags)?, host.mapv(|v| v < 3.0).into_dyn());
         b.out(&mut y).abs(b.complex(&x, 0.0)?)?;
         assert_eq!(b.to_ndarray(&y)?, host.clone().into_dyn());
-        // ops that are not elementwise, also with options
+        // ops that are not elementwise, some with options
         b.out(&mut y).flip(&x, 0)?;
         assert_eq!(b.to_ndarray(&y)?.first(), Some(&7.0));
         b.out(&mut y).sum_with(b.reshape(&x, [1, -1])?, 0, SumOptions::new())?;
@@ -135,7 +135,7 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         let handle = y.clone();
         b.out(&mut y).square(&handle)?;
         assert_eq!(b.to_ndarray(&y)?, b.to_ndarray(&b.square(&handle)?)?);
-        // a result of another shape and operands that do not fit are errors and change nothing
+        // a result of another shape is an error, and so are operands that do not fit; both change nothing
         let before = b.to_ndarray(&y)?.to_owned();
         let row = b.zeros::<f64>([2, 1])?;
         let refused = b.out(&mut y).add(&x, &row).unwrap_err().to_string();
@@ -177,14 +177,14 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
     let AnyArray::Numpyish(mut y) = z else { unreachable!() };
     assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
-    // first another handle exists, then a view
+    // in the first call another handle exists, in the second a view
     let handle = y.clone();
     b.out(&mut y).exp(&x)?;
     assert!(y.as_ptr() != start && handle.as_ptr() == start && handle[[0]] == 0.5_f64.sqrt());
     let (start, view) = (y.as_ptr(), b.flip(&y, 0)?);
     b.out(&mut y).negative(&x)?;
     assert!(y.as_ptr() != start && view[[n - 1]] == 0.5_f64.exp() && y[[0]] == -0.5);
-    // an array in another memory order is not overwritten
+    // if the operand has another memory order, the array is not overwritten
     let start = y.as_ptr();
     let m = b.permute_dims(b.reshape(&x, [10, n / 10])?, ..)?;
     let mut y = b.reshape(y, [n / 10, 10])?;
@@ -193,8 +193,8 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     Ok(())
 }
 
-/// Operands of all layouts that broadcast to the shape of an operand given by value. They come before or after that
-/// operand.
+/// An operand that is passed by value is combined with operands of all layouts that broadcast to its shape. These come
+/// before or after it.
 #[test]
 fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
     let b = Numpyish::new();
@@ -215,8 +215,8 @@ fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
         let kept = by_value.each_ref().map(|x| memory.contains(&x.as_ptr()));
         assert!(kept.iter().filter(|kept| **kept).count() >= 1, "{:?} {kept:?}", other.strides());
     }
-    // cases with three operands, with a sine, which is computed block by block, and with a result larger than the array
-    // given by value
+    // three operands; a sine, which is computed block by block; and a result that is larger than the array passed by
+    // value
     let by_reference = b.clip(&fresh(0.5)?, &row, &column)?;
     assert_eq!(b.clip(fresh(0.5)?, &row, column.clone())?, by_reference);
     let plain = expr!(&b, sin(whole) * row + column)?;

@@ -1,5 +1,5 @@
-//! Random numbers by blocks: an array that is made in parts, each seeded at the block of its first element, equals the
-//! whole array.
+//! Tests random numbers by blocks: if an array is made in parts, and each part is seeded at the block of its first
+//! element, the parts together equal the whole array.
 
 use crate::common::*;
 use backends::{
@@ -10,8 +10,8 @@ use backends::{
 /// A function that makes random numbers of a given shape.
 type Maker<B, T> = fn(&B, &[usize]) -> Result<<B as Arrays>::Array<T>>;
 
-/// Compares arrays made in two parts, cut at a block boundary, with arrays made in one call. A block gives `per_block`
-/// numbers.
+/// Compares an array made in one call with an array made in two parts, cut at the boundary of a block. A block gives
+/// `per_block` numbers.
 fn parts<B: Backend, T: Element>(b: &B, of: &str, per_block: usize, shape: &[usize], make: Maker<B, T>) -> Checked {
     let [first, others @ ..] = shape else { return Err("a shape without axes".into()) };
     let row = others.iter().product::<usize>().max(1);
@@ -47,8 +47,8 @@ fn numbers<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// `seed_at` with block 0 equals `seed`, even if other numbers were drawn before. Block 3 continues the stream after
-/// six numbers.
+/// `seed_at` with block 0 is the same as `seed`, even if other numbers were drawn before. Block 3 continues the stream
+/// after six numbers.
 fn the_first_block<B: Backend>(b: &B) -> Checked {
     let next = || b.to_ndarray(&b.random_uniform::<f64>([6])?);
     b.seed(5);
@@ -60,7 +60,7 @@ fn the_first_block<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// No other test uses the streams that all handles of a backend share.
+/// No other test uses the random streams that all handles of a backend share.
 #[test]
 fn parts_have_the_numbers_of_the_whole() {
     on_every_backend!(numbers);

@@ -1,14 +1,15 @@
-//! Arguments that every backend refuses with the same error text, and empty arrays, which no backend refuses.
+//! Tests of arguments that every backend rejects with the same error text, and of empty arrays, which every backend
+//! accepts.
 
 use crate::common::*;
 use backends::prelude::*;
 
-/// Text of an error.
+/// The text of an error.
 fn said<T>(outcome: Result<T>) -> String {
     outcome.err().map_or("no error".into(), |why| why.to_string())
 }
 
-/// Text of an error. The device may report it only when it is waited for.
+/// The text of an error. A device may report the error only when the host waits for the device.
 fn told<B: Backend, T>(b: &B, outcome: Result<T>) -> String {
     said(outcome.and_then(|_| b.synchronize()))
 }
@@ -27,7 +28,7 @@ fn refusals<B: Backend>(b: &B) -> Checked {
     assert_eq!(said(b.argmax(&nothing, 0)), format!("argmax: {empty}"));
     let half = b.asarray(0.5)?;
     assert_eq!(said(b.quantile(&nothing, &half, 0)), format!("quantile: {empty}"));
-    // the first out-of-range index is reported, not the largest or the smallest
+    // the error names the first out-of-range index, not the largest or the smallest
     let indices = b.asarray([1_i64, 7, -100, 100])?;
     assert_eq!(told(b, b.take(&x, &indices, 1)), "take: index 7 is out of range for axis 1 of length 3");
     let values = b.zeros::<i32>([2, 4])?;
@@ -49,7 +50,7 @@ fn bad_calls_are_refused_in_the_same_words() {
     on_every_backend!(refusals);
 }
 
-/// Error texts name the given value first, and then the requirement.
+/// Error texts state the given value first, and then the requirement.
 fn sentences<B: Backend>(b: &B) -> Checked {
     let x = b.reshape(b.arange(0.0_f64, 6.0, 1.0)?, [2, 3])?;
     let images = b.reshape(b.arange(0.0_f64, 16.0, 1.0)?, [1, 1, 4, 4])?;
@@ -132,7 +133,7 @@ fn arguments_of_one<B: Backend>(b: &B) -> Checked {
     assert_eq!(b.shape(&b.pad(&x, (1, 2))?), [5, 6]);
     assert_eq!(b.shape(&b.pad(&x, [(1, 2)])?), [5, 6]);
     assert_eq!(said(b.pad(&x, [(1, 0), (2, 3), (0, 0)])), "pad: shape [2, 3] needs 1, 2 or 4 widths, but 6 were given");
-    // the padding value must be exact in the array's dtype
+    // the padding value must be exactly representable in the array's dtype
     let fill = |value: Number| PadOptions::new().value(value);
     let wide = (1_i64 << 53) + 1;
     let whole = b.pad_with(&b.asarray([1_i64])?, (0, 1), fill(wide.into()))?;
@@ -199,7 +200,7 @@ fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// NaN and infinite coordinates are refused.
+/// NaN and infinite coordinates are rejected.
 fn points<B: Backend>(b: &B) -> Checked {
     let (fine, values) = (b.asarray([0.5, 1.0])?, b.ones::<Complex<f64>>([2])?);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -214,7 +215,7 @@ fn points<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Conversion of integers and doubles to 16-bit floats is rounded once, at halfway cases and next to them.
+/// Conversions of integers and doubles to 16-bit floats round once, at ties and next to ties.
 fn rounded_once<B: Backend>(b: &B) -> Checked {
     let mut integers = vec![0_i64, 1, -1, i64::MAX, i64::MIN, 65519, 65520, 2049, 2051, -65520];
     for e in 8..63 {
@@ -259,8 +260,8 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     beside_a_tie::<B, bf16>(b, 8)
 }
 
-/// Conversion of float64 numbers at and next to a tie of a dtype with `digits` binary digits, tested with every op that
-/// makes an array.
+/// Converts float64 numbers at and next to a tie of a dtype with `digits` binary digits, by every op that makes an
+/// array.
 fn beside_a_tie<B: Backend, T: Real>(b: &B, digits: i32) -> Checked {
     let (tie, bit) = (1.0 + 2_f64.powi(-digits), 2_f64.powi(-40));
     for (x, near) in [(tie + bit, 1.0 + 2_f64.powi(1 - digits)), (tie - bit, 1.0), (tie, 1.0)] {

@@ -1,5 +1,5 @@
-//! Complex functions and gradients at zeros, infinities and NaN, on every backend. The rows' own tests check neither
-//! the signs of zeros nor the parts of results that are not finite; these tests do.
+//! Tests complex functions and gradients at zeros, infinities and NaN, on every backend. The tests of the rows check
+//! neither the signs of zeros nor the real and imaginary parts of results that are not finite.
 
 mod slopes;
 
@@ -10,15 +10,16 @@ use std::f64::consts::PI;
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// An argument and the expected result, as (real, imaginary).
+/// An argument and the expected result, each as (real, imaginary).
 type Case = ((f64, f64), (f64, f64));
 
-/// The complex number in either precision.
+/// Converts a pair (real, imaginary) to a complex number of either precision.
 fn number<T: ComplexFloat>(x: (f64, f64)) -> T {
     T::from_parts(T::Real::of(x.0), T::Real::of(x.1))
 }
 
-/// Returns whether a part has the expected value: NaN for NaN, zeros with the same sign, and other numbers within 1e-6.
+/// Returns whether a real or imaginary part is as expected: NaN for NaN, zeros with the same sign, and other numbers
+/// within 1e-6.
 fn is_part(got: f64, want: f64) -> bool {
     match want {
         w if w.is_nan() => got.is_nan(),
@@ -27,7 +28,8 @@ fn is_part(got: f64, want: f64) -> bool {
     }
 }
 
-/// Compares the results of an op with a table. If one part is NaN, the sign of the other part is not compared.
+/// Compares the results of an op with a table. If one part of a result is NaN, the sign of the other part is not
+/// compared.
 fn check<B: Backend, T: ComplexFloat>(b: &B, op: &str, cases: &[Case], got: &B::Array<T>) -> Result<()> {
     let parts = |x: &B::Array<T>| -> Result<Vec<(f64, f64)>> {
         let (re, im) = (b.to_ndarray(&b.real(x)?)?, b.to_ndarray(&b.imag(x)?)?);
@@ -154,8 +156,8 @@ fn reciprocals_neither_overflow_nor_vanish_between() {
     on_every_backend!(of_the_smallest_and_largest);
 }
 
-/// Expected values of 0 to a complex power, as in NumPy: 1 for the power 0; 0 if the exponent's real part is positive;
-/// else NaN.
+/// Expected values of 0 to a complex power, as in NumPy: 1 for the power 0; 0 if the real part of the power is
+/// positive; otherwise NaN.
 const POWERS_OF_ZERO: &[Case] = &[
     ((0.0, 0.0), (1.0, 0.0)),
     ((-0.0, -0.0), (1.0, 0.0)),

@@ -1,4 +1,4 @@
-//! Compares the reconstructions of `backends-epr` with PyEPRI's results, on every backend.
+//! Compares the reconstructions of `backends-epr` with the results of PyEPRI, on every backend.
 
 use crate::common::*;
 use backends::{expr, prelude::*};
@@ -11,7 +11,7 @@ use backends_npz::Npz;
 const EPS: f64 = 1e-14;
 
 fn scan(data: &Npz) -> std::result::Result<Scan, Box<dyn std::error::Error>> {
-    // data of the spectral-spatial model have no reference spectrum
+    // data for the spectral-spatial model have no reference spectrum, so the field is used instead
     let reference = if data.contains("h") { data.vector("h")? } else { data.vector("B")? };
     Ok(Scan::new(&data.vector("B")?, &reference, &data.rows("fgrad")?)?)
 }
@@ -80,7 +80,7 @@ fn spectral_spatial_operators() {
     on_every_backend!(spectral_operators);
 }
 
-/// Compares the filtered back-projection of `measured` with the image `fbp` of `expected`.
+/// Compares the filtered back-projection of `measured` with the image `fbp` in `expected`.
 fn fbp<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
     let image = expected.get::<f64>("fbp")?;
     let x = expected.vector("xgrid")?;
@@ -105,7 +105,7 @@ fn filtered_back_projection() {
     on_every_backend!(every_fbp);
 }
 
-/// Compares the TV reconstruction of `measured` with the images and energies of `expected`.
+/// Compares the TV reconstruction of `measured` with the images and energies in `expected`.
 fn tv<B: Backend>(b: &B, measured: &Npz, expected: &Npz) -> Checked {
     let file = expected.path().display();
     let image = expected.get::<f64>("tv_u")?;
@@ -149,7 +149,7 @@ fn total_variation() {
     on_every_backend!(every_tv);
 }
 
-/// In single precision, the image deviates at most three times as much as PyEPRI's image in float32.
+/// In single precision, the image's error is at most three times the error of PyEPRI's image in float32.
 fn tv_f32<B: Backend>(b: &B) -> Checked {
     let (data, expected) = (phalanx(), data("pyepri_phalanx_tv_small"));
     let image = expected.get::<f64>("tv_u")?;
@@ -190,7 +190,7 @@ fn what_does_not_fit_is_refused() {
     on_every_backend!(refusals);
 }
 
-/// A scan with gradients in all directions, and the image of a block.
+/// A scan with gradients in all directions, and an image that contains a block.
 fn block(dims: usize) -> std::result::Result<(Scan, ndarray::ArrayD<f64>), Box<dyn std::error::Error>> {
     let field: Vec<f64> = (0..40).map(|i| 3500.0 + 0.5 * i as f64).collect();
     let spectrum: Vec<f64> = field.iter().map(|f| -(f - 3510.0) * (-(f - 3510.0).powi(2)).exp()).collect();
@@ -225,7 +225,7 @@ fn noise(shape: &[usize]) -> ndarray::ArrayD<f64> {
     })
 }
 
-/// The reconstruction problem of the block with noisy projections.
+/// The reconstruction problem for the image of the block, with noisy projections.
 fn noisy<B: Backend, T: Precision>(
     b: &B,
     dims: usize,
@@ -239,9 +239,9 @@ fn noisy<B: Backend, T: Precision>(
     Ok(Tv::new(&projector, &array(b, &measured)?, lambda * scale)?)
 }
 
-/// Asserts the Karush-Kuhn-Tucker conditions, which hold only at the minimum. The slope is `f'(u) - w div p`, with a
-/// dual field `p` along the gradient of `u`. The slope is 0 at unconstrained pixels. It is not negative at pixels that
-/// the positivity constraint keeps at 0.
+/// Asserts the Karush-Kuhn-Tucker conditions, which hold only at the minimum. The slope is `f'(u) - w div p`, where the
+/// dual field `p` has the direction of the gradient of `u`. The slope must be 0 at unconstrained pixels, and must not
+/// be negative at pixels that the positivity constraint keeps at 0.
 fn is_least(
     problem: &Tv<Numpyish, f64>,
     u: &Solution<HostArray<f64>>,
@@ -298,7 +298,7 @@ fn constrained_images_are_the_least() {
             is_least(&problem, &found, masked.then_some(&mask), positivity);
             least.push(*found.energies.last().unwrap());
         }
-        // each constraint excludes images, so the minimum is higher
+        // each constraint excludes some images, so the constrained minimum is higher
         assert!(least[0] < least[1].min(least[2]) && least[1].max(least[2]) < (1.0 + 1e-7) * least[3], "{least:?}");
     }
 }
@@ -321,26 +321,26 @@ fn solves_end_where_the_image_hardly_changes() {
         assert_eq!(changes.iter().position(|change| *change <= tol), Some(found.iterations - 1));
         near_scalar("change", found.change.unwrap(), changes[found.iterations - 1], 1e-9);
     }
-    // first a tolerance of 0, which is never met, then no tolerance
+    // first with a tolerance of 0, which is never reached, and then without a tolerance
     let used_up = problem.solve_with(TvOptions::new().max_iter(7).tol(0.0).energy_every(2)).unwrap();
     assert_eq!((used_up.iterations, used_up.reason, used_up.energies.len()), (7, Reason::MaxIter, 4));
     let plain = problem.solve(7, 2, |_| Ok(())).unwrap();
     assert_eq!((&plain.image, &plain.energies, plain.change), (&used_up.image, &used_up.energies, None));
-    // restarting from the minimum takes one iteration
+    // restarted at the minimum, the solve takes one iteration
     let options = || TvOptions::new().max_iter(100_000).positivity(true);
     let least = problem.solve_with(options().tol(1e-11)).unwrap();
     let again = problem.solve_with(options().tol(1e-9).resume(&least)).unwrap();
     assert_eq!((again.iterations, again.converged), (1, true));
-    // any start gives the same image
+    // the result does not depend on the initial image
     let start = b.asarray(noise(&[8, 7])).unwrap();
     assert_eq!(problem.solve_with(options().max_iter(0).init(&start)).unwrap().image, start);
     let other = problem.solve_with(options().tol(1e-11).init(&start)).unwrap();
     near_l2("image", &other.image.to_owned(), &least.image.to_owned(), 1e-6);
-    // an image that the mask keeps at zero does not change
+    // if the mask keeps the whole image at zero, the image does not change
     let nowhere = b.full([8, 7], false).unwrap();
     let zeros = problem.solve_with(TvOptions::new().tol(1e-3).mask(&nowhere)).unwrap();
     assert!(zeros.iterations == 2 && zeros.converged && zeros.image.iter().all(|u| *u == 0.0));
-    // the callback may stop the iteration, and its errors are returned
+    // the callback may end the solve, and its errors are returned
     let two = |step: Step<'_, HostArray<f64>>| match step.iteration {
         2 => std::ops::ControlFlow::Break(()),
         _ => std::ops::ControlFlow::Continue(()),
@@ -362,7 +362,7 @@ fn options<B: Backend, T: Precision>(b: &B, most: f64) -> Checked {
             let options = TvOptions::new().max_iter(12).energy_every(4).positivity(true);
             problem.solve_with(options.mask(&b.asarray(mask.clone())?).init(&b.asarray(start.clone())?).tol(0.0))?
         };
-        // squares of the scaled data underflow in float32; scaling by a power of two rounds nothing
+        // squares of the scaled data underflow in float32; scaling by a power of two causes no rounding
         let mut images = vec![];
         for scale in [1.0, 2.0_f64.powi(-70)] {
             let problem = noisy::<B, T>(b, dims, (scale, 0.02))?;

@@ -1,4 +1,4 @@
-//! Runs small programs on every library of this machine, and compares the results with those of PyEPRI, PyTorch and
+//! Tests of small programs on every library of this machine, whose results must equal those of PyEPRI, PyTorch and
 //! Phi-ML.
 
 #[macro_use]

@@ -1,4 +1,4 @@
-//! A small neural network, written with the ops of any backend and trained by gradient descent.
+//! Tests a small neural network, written with the ops of any backend and trained by gradient descent.
 
 use crate::common::*;
 use backends::{expr, grad, prelude::*};
@@ -13,7 +13,7 @@ struct Network<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Network<B, T> {
-    /// Combines each of the four parameters with the same parameter of `other`.
+    /// Combines each of the four parameters with the corresponding parameter of `other`.
     fn map(
         &self,
         other: &Self,
@@ -32,7 +32,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
     }
 }
 
-/// Mean binary cross entropy of the network's answers to `x`, without any code for gradients.
+/// The mean binary cross entropy of the network's outputs for `x`. The function contains no code for gradients.
 fn loss<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,
@@ -46,7 +46,7 @@ fn loss<B: Backend, T: Precision>(
     expr!(b, -mean(y * log(p + eps) + (1 - y) * log(1 - p + eps), ..))
 }
 
-/// The loss (mean binary cross entropy), the answers to `x`, and the loss's gradient.
+/// Returns the loss (mean binary cross entropy), the outputs for `x`, and the gradient of the loss.
 #[allow(clippy::type_complexity)] // loss, probabilities and gradients, which the caller names
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
@@ -119,7 +119,7 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     Ok(())
 }
 
-/// Runs the same training with gradients from a tape.
+/// Makes the same training steps, with gradients computed by a tape.
 fn train_by_grad<B: Backend>(b: &B) -> Checked {
     let data = data("mlp_4_16_1");
     let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);

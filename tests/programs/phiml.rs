@@ -1,23 +1,23 @@
-//! Compares Phi-ML's convolutions, grid samples and scatters on every backend. Its fluid is tested in `examples/fluid`,
-//! and its linear systems in `solvers`.
+//! Tests convolutions, grid samples and scatters against the results of Phi-ML, on every backend. Phi-ML's fluid is
+//! compared in `examples/fluid`, and its linear systems in `solvers`.
 
 use crate::common::{Checked, array, data, host, near};
 use backends::prelude::*;
 use ndarray::ArrayD;
 
-/// Convolutions with results of three sizes: `valid` (whole overlaps), `same` (the size of the array) and `full` (any
-/// overlap).
+/// Convolutions with results of three sizes: `valid` (only complete overlaps), `same` (the size of the array) and
+/// `full` (any overlap).
 fn convolutions<B: Backend>(b: &B) -> Checked {
     let data = data("phiml_conv");
     for (name, axes) in [("1d", 1), ("1d_k4", 1), ("2d", 2), ("2d_k2x3", 2)] {
         let value = array::<B, f64>(b, &data.get(&format!("value_{name}"))?)?;
         let kernel = array::<B, f64>(b, &data.get(&format!("kernel_{name}"))?)?;
-        // all elements of the batch share one kernel
+        // all items of the batch share one kernel
         let kernel = b.squeeze(kernel, 0)?;
         let lengths = &kernel.shape()[2..];
         assert_eq!(lengths.len(), axes);
         for (size, border) in [("valid", [0, 0]), ("same", [1, 0]), ("full", [1, 1])] {
-            // for an even kernel the extra element of padding is before the array, as in SciPy
+            // for a kernel of even length, the additional element of padding is before the array, as in SciPy
             let around = |&k: &usize| match border {
                 [0, _] => [0, 0],
                 [_, 0] => [k / 2, (k - 1) / 2],
@@ -42,7 +42,7 @@ fn samples<B: Backend>(b: &B) -> Checked {
     for axes in ["1d", "2d", "3d"] {
         let grid: ArrayD<f64> = data.get(&format!("grid_{axes}"))?;
         let coordinates = array::<B, f64>(b, &data.get(&format!("coords_{axes}"))?)?;
-        // a batch of one image with one channel
+        // a batch with one image of one channel
         let shape: Vec<usize> = [1].into_iter().chain(grid.shape().iter().copied()).chain([1]).collect();
         let grid = b.reshape(array::<B, f64>(b, &grid)?, shape)?;
         let coordinates = b.expand_dims(coordinates, 0)?;
@@ -68,7 +68,7 @@ fn reads_between_elements_are_those_of_phiml() {
     on_every_backend!(samples);
 }
 
-/// Converts (batch, updates, components) indices of a batch into flat indices of the concatenated batch.
+/// Converts indices of shape (batch, updates, components) to flat indices into the concatenated items of the batch.
 fn places<B: Backend>(b: &B, indices: &ArrayD<i64>, lengths: &[usize]) -> Result<B::Array<i64>> {
     let indices = b.asarray(indices.clone())?;
     let of_batch = b.reshape(b.arange(0, indices.shape()[0] as i64, 1)?, [-1, 1])?;
@@ -102,7 +102,7 @@ fn scatters<B: Backend>(b: &B) -> Checked {
     let found = b.take(b.reshape(array::<B, f64>(b, &base)?, -1)?, at, 0)?;
     let expected: ArrayD<f64> = data.get("batched_gather_nd")?;
     near("batched_gather_nd", &host::<B, f64>(b, &b.reshape(found, expected.shape())?)?, &expected, 0.0);
-    // both elements of the batch have the same segments
+    // both items of the batch have the same segments
     let segments: ArrayD<i64> = data.get("segment_index")?;
     let starts = b.asarray(segments.index_axis(ndarray::Axis(0), 0).to_owned())?;
     let found = b.indexed_segment_sum_with(
@@ -110,7 +110,7 @@ fn scatters<B: Backend>(b: &B) -> Checked {
         starts,
         IndexedSegmentSumOptions::new().axis(1),
     )?;
-    // for an empty segment, NumPy's `reduceat` returns an element, but the op returns 0
+    // for an empty segment, NumPy's `reduceat` returns an element, while the op returns 0
     let mut expected: ArrayD<f64> = data.get("indexed_segment_sum")?;
     expected.index_axis_mut(ndarray::Axis(1), 1).fill(0.0);
     near("indexed_segment_sum", &host::<B, f64>(b, &found)?, &expected, 1e-14);

@@ -1,4 +1,4 @@
-//! One axis where one is meant, and numbers where a list of them is.
+//! A list of axes for an op that takes one axis, and a float for an op that takes numbers of repetitions.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Rows with the names of methods, and one whose composition gives an unknown option: one error each, and none of code beside them.
+//! Rows named like methods of every backend, and a row composed with an unknown option: each gives exactly one error.
 
 use backends::prelude::*;
 

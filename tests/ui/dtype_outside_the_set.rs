@@ -1,4 +1,4 @@
-//! A set of a table is what it says, though its bound has more dtypes.
+//! An op whose table restricts it to a set of dtypes rejects other dtypes, even those that its trait bound allows.
 
 use backends::prelude::*;
 

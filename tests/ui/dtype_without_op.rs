@@ -1,4 +1,4 @@
-//! An op on a dtype that it does not have.
+//! A call of an op on an array whose dtype the op does not have.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Mistakes in formulas that the types find.
+//! Mistakes in formulas that the compiler detects.
 
 use backends::{expr, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Mistakes in lists of indices, each with its message.
+//! Mistakes in index lists. Each gives a separate error message.
 
 use backends::{expr, ix, prelude::*};
 

@@ -1,5 +1,5 @@
-//! What the compiler says of a lazy formula: dtypes are mixed, a number has another type, an op does not
-//! have the dtype.
+//! Compiler errors for lazy formulas: mixed dtypes, a scalar of another type, and an op that does not exist for the
+//! dtype.
 
 use backends::{lazy, prelude::*};
 

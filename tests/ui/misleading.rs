@@ -1,4 +1,4 @@
-//! What those who come from NumPy write first.
+//! Mistakes that users of NumPy are likely to make first.
 
 use backends::{expr, ix, lazy, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Functions that rows name and that are not there: each error has the row and the function.
+//! Rows that name functions which do not exist: each error names the row and the function.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Two dtypes in one op: nothing is promoted silently.
+//! Arrays of two dtypes in one op are an error, because dtypes are never promoted silently.
 
 use backends::prelude::*;
 

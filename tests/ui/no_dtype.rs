@@ -1,4 +1,4 @@
-//! New arrays have a dtype: `b.zeros::<f64>([2, 3])`, where nothing else says it.
+//! New arrays need a dtype if nothing else determines it, as in `b.zeros::<f64>([2, 3])`.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Options given to the method that takes none: that is `sum_with`.
+//! Options passed to `sum`, which takes none; the method that takes options is `sum_with`.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A mistake of a table is said once, by its own call, and not by those that give its ops to further backends.
+//! A mistake in a table is reported once, by the table's own macro call, and not again by overlays.
 
 use backends::prelude::*;
 use bare::Bare;

@@ -1,4 +1,4 @@
-//! An overlay for a user's rows that says what is the table's to say, or names a row that is not there; and a trait that every backend has.
+//! Mistakes in an overlay: expressions that only the table may set, an unknown row, a needless overlay.
 
 backends::backend! { table = "../../../../tests/ui/user_rows.toml", trait = User }
 backends::backend! { table = "../../../../tests/ui/free_rows.toml", trait = Free }

@@ -1,4 +1,4 @@
-//! Every mistake of a table, in one compile; nothing is said of code that uses its ops.
+//! All mistakes in a table are reported in one compilation, without further errors in code that uses the table's ops.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Arrays of two backends in one op: nothing moves silently. An op changes none of its arguments.
+//! Arrays of two backends in one op are an error: no array is moved silently. An op changes no argument.
 
 use backends::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions that rows name and that are not what the rows say: each error has the row and the function.
+//! Rows that name functions whose signatures do not fit: each error names the row and the function.
 
 use backends::prelude::*;
 

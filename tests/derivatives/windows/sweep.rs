@@ -1,6 +1,6 @@
-//! Windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
-//! gradients of convolutions and pools are compared with sums over explicit lists of (window, tap, element). Elements
-//! are small integers, so sums are exact.
+//! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
+//! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element).
+//! The elements are small integers, so sums are exact.
 
 use backends::{grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
@@ -35,13 +35,13 @@ struct Along {
 struct Combination {
     axes: Vec<Along>,
     groups: usize,
-    /// Numbers of channels of one group: input channels, and channels of the result.
+    /// Numbers of input channels and of output channels in one group.
     channels: [usize; 2],
     output_padding: usize,
 }
 
-/// All triples (window, tap, element) in which the tap lies on the element. Each index is flat in C order. The struct
-/// also has the numbers of windows, taps and elements along each axis.
+/// All triples (window, tap, element) in which the tap of the window is at the element. Each index is a flat index in C
+/// order. The struct also has the numbers of windows, taps and elements along each axis.
 struct Places {
     places: Vec<[usize; 3]>,
     counts: [Vec<usize>; 3],
@@ -52,7 +52,7 @@ impl Places {
         Places { places: vec![[0; 3]], counts: Default::default() }
     }
 
-    /// Adds one axis.
+    /// Adds an axis after the existing axes.
     fn along(&mut self, axis: Along, windows: usize) {
         let counts = [windows, axis.taps, axis.len];
         let mut all = Vec::new();
@@ -77,7 +77,7 @@ impl Along {
         (self.taps - 1) * self.dilation + 1
     }
 
-    /// Number of windows, determined by counting.
+    /// Number of windows along the axis, found by counting.
     fn windows(&self) -> usize {
         let end = self.len + 2 * self.padding;
         (0..).take_while(|window| window * self.stride + self.reach() <= end).count()
@@ -89,7 +89,7 @@ impl Combination {
         Lengths::from(self.axes.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The triples of the convolution; `None` if no window fits.
+    /// The triples of the convolution; `None` if no window fits into the array.
     fn places(&self) -> Option<Places> {
         let mut places = Places::new();
         for axis in &self.axes {
@@ -123,7 +123,7 @@ fn zeros(shape: Vec<usize>) -> HostArray<f64> {
     HostArray::zeros(shape)
 }
 
-/// Flat index of an element, from batch, channel and flat position.
+/// The flat index of an element, as a function of batch, channel and flat index within the channel.
 fn at(x: &HostArray<f64>) -> impl Fn(usize, usize, usize) -> usize {
     let (channels, places) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
     move |batch, channel, place| (batch * channels + channel) * places + place
@@ -135,12 +135,12 @@ fn slice(x: &mut HostArray<f64>) -> &mut [f64] {
 
 const BATCH: usize = 2;
 
-/// A result and its gradients, each with its name.
+/// A result and its gradients, each with a name.
 type Parts = Vec<(&'static str, HostArray<f64>)>;
 
 /// The convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or for the transposed
-/// convolution `y[element] += w[tap] * x[window]`. The first axis of the kernel is the channel of the result, or for
-/// the transposed convolution the channel of the input.
+/// convolution `y[element] += w[tap] * x[window]`. The first axis of the kernel `w` is the output channel; in the
+/// transposed convolution it is the input channel.
 fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]: [&HostArray<f64>; 4]) -> Parts {
     let mut y = zeros(g.shape().to_vec());
     let (mut gx, mut gw, mut gb) = (zeros(x.shape().to_vec()), zeros(w.shape().to_vec()), zeros(bias.shape().to_vec()));
@@ -171,8 +171,8 @@ fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]:
     vec![("value", y), ("gradient by x", gx), ("by the kernel", gw), ("by the bias", gb)]
 }
 
-/// Max pooling, in which the gradient goes to each window's first maximum (`None`); or mean pooling, over the elements
-/// (`Some(false)`) or over all taps (`Some(true)`).
+/// Max pooling (`mean` is `None`), in which the gradient goes to the first maximum of each window; or mean pooling,
+/// over the elements (`Some(false)`) or over all taps (`Some(true)`).
 fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<bool>) -> Parts {
     let (mut y, mut gx) = (zeros(g.shape().to_vec()), zeros(x.shape().to_vec()));
     let [windows, taps, elements] = places.counts.each_ref().map(|all| all.iter().product::<usize>());
@@ -200,7 +200,8 @@ fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<
     vec![("value", y), ("gradient by x", gx)]
 }
 
-/// Appends a line to `found` if the library's result differs from the right one. If no window fits, an error is right.
+/// Appends a line to `found` if the library's result differs from `right`. If `right` is `None` because no window fits,
+/// the library must return an error.
 fn compare<B: Backend>(b: &B, found: &mut String, call: &str, got: Result<Vec<B::Array<f64>>>, right: Option<Parts>) {
     let wrong = match (got, right) {
         (Err(_), None) => return,
@@ -253,7 +254,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
             (&x_, &w_, &bias_),
         );
         let got = run.and_then(|(y, mut back)| match places {
-            // the gradient of a result of the wrong shape is not computed
+            // if the result has the wrong shape, its gradient is not computed
             Some(_) if b.shape(&y) == g.shape() => {
                 let (by_x, by_w, by_bias) = back.pull(&put(&g)?)?;
                 Ok(vec![y, by_x, by_w, by_bias])
@@ -294,7 +295,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
     Ok(())
 }
 
-/// All combinations of small numbers for one axis, and random ones for two and three axes.
+/// All combinations of small parameters for one axis, and random combinations for two and three axes.
 fn combinations() -> Vec<Combination> {
     let mut all = Vec::new();
     let mut dice = Dice(14);
@@ -325,20 +326,20 @@ fn combinations() -> Vec<Combination> {
     all.into_iter().map(combination).collect()
 }
 
-/// All triples with one number of each list.
+/// All triples with one element from each list.
 fn triples<'a>(a: &'a [usize], b: &'a [usize], c: &'a [usize]) -> impl Iterator<Item = (usize, usize, usize)> {
     a.iter().flat_map(move |&x| b.iter().flat_map(move |&y| c.iter().map(move |&z| (x, y, z))))
 }
 
 /// Combinations that failed in the past: a window longer than the array over three axes, and an array with room for one
-/// window and a part of a second.
+/// window and part of a second one.
 fn known() -> [Combination; 2] {
     let along = |len, taps, stride, padding| Along { len, taps, stride, padding, dilation: 1 };
     let of = |axes| Combination { axes, groups: 2, channels: [1, 2], output_padding: 0 };
     [of(vec![along(1, 2, 1, 1), along(5, 2, 2, 0), along(3, 2, 1, 1)]), of(vec![along(3, 2, 2, 0)])]
 }
 
-/// Checks the known combinations and each `step`-th of the others.
+/// Checks the known combinations, and each `step`-th of all others.
 fn sweep<B: Backend>(b: &B, step: usize) {
     let mut found = String::new();
     known().iter().for_each(|combination| check(b, combination, 0, &mut found).unwrap());
@@ -353,7 +354,7 @@ fn on_numpyish() {
     sweep(&Numpyish::new(), 1);
 }
 
-/// Short calls of libtorch wait for its threads, so it gets a sample.
+/// Short calls of libtorch wait for its threads, so libtorch is tested on a sample.
 #[test]
 fn on_torch() {
     if let Some(b) = available("torch", Torch::cpu()) {
@@ -361,7 +362,7 @@ fn on_torch() {
     }
 }
 
-/// The software device is slow, so it gets a smaller sample.
+/// The software device is slow, so it is tested on a smaller sample.
 #[test]
 fn on_cuda() {
     if let Some(b) = available("cuda", Cuda::new(0)) {

@@ -1,4 +1,4 @@
-//! Runs `exchange.py` with the library of this crate, in the Python that `BACKENDS_NUMPY` names.
+//! Runs `exchange.py` with the library of this crate, by the Python that the variable `BACKENDS_NUMPY` names.
 
 use backend_runtime::{Error, available, cuda::Cuda, torch::Torch};
 use std::{env, path::Path, process::Command};

@@ -1,6 +1,6 @@
-//! A minimal Python binding: C functions that `exchange.py` calls with `ctypes`.
+//! A minimal Python binding, whose C functions `exchange.py` calls by `ctypes`.
 //!
-//! A pointer to [`Held`] is an array that Python owns. A function that fails returns null; [`array_error`] then returns
+//! Python owns its arrays as pointers to [`Held`]. A function that fails returns null, and [`array_error`] then returns
 //! the reason.
 
 use backend_runtime::{
@@ -19,7 +19,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// An array with its backend.
+/// An array, together with its backend.
 pub enum Held {
     /// An array on the CPU.
     Numpyish(Numpyish, DynArray<Numpyish>),
@@ -44,7 +44,7 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// The pointer, or null after storing the error's text.
+/// Returns the pointer, or stores the text of the error and returns null.
 fn pointer<T>(result: Result<*mut T>) -> *mut T {
     result.unwrap_or_else(|why| {
         ERROR.set(CString::new(why.to_string()).unwrap_or_default());
@@ -56,13 +56,13 @@ fn held(result: Result<Held>) -> *mut Held {
     pointer(result.map(|held| Box::into_raw(Box::new(held))))
 }
 
-/// Text of the last error on this thread; empty if no call has failed.
+/// Text of the last error on this thread; empty if no call has failed on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_error() -> *const c_char {
     ERROR.with_borrow(|why| why.as_ptr())
 }
 
-/// Runs the function of the backend with the given name.
+/// Calls the function for the backend with the given name.
 fn on(
     name: &str,
     numpyish: impl FnOnce(&Numpyish) -> Result<DynArray<Numpyish>>,
@@ -77,8 +77,8 @@ fn on(
     }
 }
 
-/// `numpy.arange(4800) % 113` as 60 rows of 80, in dtype `T`. Bool arrays hold `arange % 2`. Complex arrays have the
-/// imaginary part `-(arange % 7)`.
+/// The elements `numpy.arange(4800) % 113`, as 60 rows of 80, in dtype `T`. Bool arrays contain `arange % 2`. Complex
+/// arrays have the imaginary part `-(arange % 7)`.
 fn numbers<T: Element>() -> HostArray<T> {
     let of = |i: usize| match T::DTYPE {
         DType::Bool => T::from_i64((i % 2) as i64),
@@ -108,7 +108,7 @@ fn new(backend: &str, dtype: &str, layout: &str) -> Result<Held> {
     on(backend, |b| made(b, dtype, layout), |b| made(b, dtype, layout), |b| made(b, dtype, layout))
 }
 
-/// A new array of the elements of [`numbers`], in a dtype and a memory layout.
+/// Creates an array with the elements of [`numbers`], in a dtype and a memory layout.
 ///
 /// # Safety
 /// The strings must end in NUL.
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn array_new(backend: *const c_char, dtype: *const c_char,
     held(new(&backend, &dtype, &layout))
 }
 
-/// Another handle to an array.
+/// Returns another handle to an array.
 ///
 /// # Safety
 /// `x` must be an array of this library.
@@ -144,13 +144,13 @@ pub unsafe extern "C" fn array_drop(x: *mut Held) {
     drop(unsafe { Box::from_raw(x) });
 }
 
-/// Frees the exported tensors that no consumer uses any more.
+/// Frees the exported tensors that are no longer used by any consumer.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_release_unused() {
     release_unused();
 }
 
-/// Writes the dtype's name and the lengths of the axes, and returns the number of axes.
+/// Writes the name of the dtype and the lengths of the axes. Returns the number of axes.
 ///
 /// # Safety
 /// `x` must be an array of this library; `dtype` must have room for 16 bytes, `shape` for 8 lengths.
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut 
     })
 }
 
-/// Writes the elements in C order; returns null on failure.
+/// Writes the elements in C order. Returns null on failure.
 ///
 /// # Safety
 /// `x` must be an array of this library, and `to` must have room for its elements.
@@ -184,7 +184,8 @@ pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 
     pointer(with!(unsafe { &*x }, b, x => write(b, x, to)))
 }
 
-/// Address of the first element, or 0 without elements; writes the type and the number of the device.
+/// Returns the address of the first element, or 0 for an array without elements. Writes the type and the number of the
+/// device to `device`.
 ///
 /// # Safety
 /// `x` must be an array of this library, and `device` must have room for two numbers.
@@ -199,7 +200,8 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
     })
 }
 
-/// Converts an array to a tensor, and consumes it. If it was the only handle to its memory, the tensor is writable.
+/// Exports an array as a tensor, and consumes the array. If it was the only handle to its memory, the tensor is
+/// writable.
 ///
 /// # Safety
 /// `x` must be an array of this library, and must not be used again.
@@ -234,7 +236,7 @@ pub unsafe extern "C" fn array_dlpack(x: *const Held, copy: i32) -> *mut DLManag
     pointer(with!(unsafe { &*x }, b, x => x.to_dlpack(b, mode(copy)).map(ManagedTensor::into_raw)))
 }
 
-/// Like `array_dlpack`, as a tensor of the layout before DLPack 1.0.
+/// Like `array_dlpack`, but the tensor has the memory layout of DLPack before version 1.0.
 ///
 /// # Safety
 /// `x` must be an array of this library.
@@ -255,7 +257,7 @@ fn from(backend: &str, tensor: Result<ManagedTensor>, copy: i32) -> Result<Held>
     )
 }
 
-/// Imports a tensor, and consumes it.
+/// Imports a tensor as an array, and consumes the tensor.
 ///
 /// # Safety
 /// See [`ManagedTensor::from_raw`]; the name must end in NUL.
@@ -270,7 +272,7 @@ pub unsafe extern "C" fn array_from(
     unsafe { held(from(&CStr::from_ptr(backend).to_string_lossy(), ManagedTensor::from_raw(tensor), copy)) }
 }
 
-/// Like [`array_from`], for a tensor of the layout before DLPack 1.0.
+/// Like [`array_from`], but the tensor has the memory layout of DLPack before version 1.0.
 ///
 /// # Safety
 /// See [`array_from`].
@@ -291,24 +293,24 @@ type IsValid = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
 /// Type of `PyCapsule_GetPointer`.
 type GetPointer = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
-/// Two functions of Python. They are set at run time because this library is not linked to Python.
+/// Two functions of Python's C API. They are set at run time, because this library is not linked to Python.
 static CAPSULES: OnceLock<(IsValid, GetPointer)> = OnceLock::new();
 
-/// Sets the functions of Python; must be called before the first capsule is made.
+/// Sets the two functions of Python's C API. Must be called before the first capsule is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
     CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
-/// Pointer of a capsule that has not been consumed; consumers rename the capsules that they take.
+/// The pointer in a capsule, if the capsule has not been consumed; consumers rename the capsules that they take.
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
     // SAFETY: Python calls a destructor with its live capsule, while it holds its lock, as both functions require.
     unsafe { (is_valid(capsule, name.as_ptr()) != 0).then(|| get_pointer(capsule, name.as_ptr())) }
 }
 
-/// Destructor of a capsule: frees the tensor if no consumer took it. It is a C function, because it may run while a
-/// Python exception is pending.
+/// Destructor of a capsule: frees the tensor if no consumer took it. It is a C function, because it may be called while
+/// a Python exception is pending.
 ///
 /// # Safety
 /// Only Python may call it, with a capsule.
@@ -318,7 +320,7 @@ pub unsafe extern "C" fn array_unused(capsule: *mut c_void) {
     unused(capsule, dlpack::CAPSULE).into_iter().for_each(|x| drop(unsafe { ManagedTensor::from_raw(x.cast()) }));
 }
 
-/// Like `array_unused`, for a tensor of the layout before DLPack 1.0.
+/// Like `array_unused`, but the tensor has the memory layout of DLPack before version 1.0.
 ///
 /// # Safety
 /// Only Python may call it, with a capsule.

@@ -1,4 +1,4 @@
-//! Runs the examples of the guide `docs/files.md` as doctests, with the crates that they need.
+//! Runs the examples of the guide `docs/files.md` as doctests, in a crate that has their dependencies.
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/files.md")]

@@ -1,4 +1,4 @@
-//! Files, bytes, serde data and shared memory, on every backend and in every dtype.
+//! Tests of files, bytes, serde data and shared memory, on every backend and in every dtype.
 
 use backends::{dispatch, prelude::*, runtime::available, slices, stored::ArrayData};
 use backends_npz::{Mapped, MappedMut, NpyReader, NpyWriter, Npz, NpzWriter, NumpyFiles};
@@ -27,7 +27,7 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// A 6 x 4 array of any dtype, not in C order on backends that have views.
+/// A 6 x 4 array of any dtype. On backends that have views, it is not in C order.
 fn numbers<B: Backend, T: Element>(b: &B) -> Result<B::Array<T>> {
     b.permute_dims(b.astype::<T, i32>(b.reshape(b.arange(-3, 21, 1)?, [4, 6])?)?, [1, 0])
 }
@@ -89,7 +89,7 @@ fn files_of_every_dtype() {
             assert_eq!(b.item(file.array::<_, i64>(b, "n")?)?, 7);
         }
 
-        // the array is read in parts, mapped, written in parts, and written over a mapped file
+        // reads parts, maps the file, writes parts, and overwrites a mapped file
         let mapped = Mapped::open(&path)?;
         let mut reader = NpyReader::open(&path)?;
         let mut writer = NpyWriter::<T>::create(here.join("written.npy"), &[6, 4])?;
@@ -103,7 +103,7 @@ fn files_of_every_dtype() {
         same(b.load_npy(here.join("written.npy"))?)?;
         same(b.load_npy(here.join("target.npy"))?)?;
 
-        // the array is serialized and deserialized by serde
+        // serializes and deserializes the array by serde
         let data = postcard::to_allocvec(&ArrayData::of(b, &x)?)?;
         let data: ArrayData =
             serde_json::from_str(&serde_json::to_string(&postcard::from_bytes::<ArrayData>(&data)?)?)?;

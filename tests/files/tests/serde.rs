@@ -1,4 +1,4 @@
-//! Arrays and dtypes through serde. Foreign data that do not fit together are refused.
+//! Tests of arrays and dtypes with serde. Inconsistent data from other programs are rejected.
 
 use backends::{
     prelude::*,
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 
 const B: Numpyish = Numpyish::new();
 
-/// Serializes a value as JSON and in a binary format, and checks that both give it back.
+/// Serializes a value as JSON and in a binary format, and checks that both are deserialized to an equal value.
 fn both<V: Serialize + DeserializeOwned + PartialEq + Debug>(value: &V) -> (String, Vec<u8>) {
     let (text, bytes) = (serde_json::to_string(value).unwrap(), postcard::to_allocvec(value).unwrap());
     assert_eq!(&serde_json::from_str::<V>(&text).unwrap(), value);
@@ -118,8 +118,8 @@ fn what_is_no_array_is_refused() {
     }
 }
 
-/// Any bytes give an array or an error. No allocation is larger than the given bytes could fill; a larger one would end
-/// the test.
+/// Any bytes give an array or an error. No allocation is larger than the given bytes could fill; a larger allocation
+/// would end the test.
 #[test]
 fn damaged_bytes_are_errors() {
     let whole = postcard::to_allocvec(&ArrayData::of(&B, B.arange(0.0_f64, 40.0, 1.0).unwrap()).unwrap()).unwrap();
@@ -130,7 +130,7 @@ fn damaged_bytes_are_errors() {
         for byte in 0..=255 {
             let mut changed = whole.clone();
             changed[at] = byte;
-            // the changed bytes may be another valid array
+            // after a change, the bytes may represent another valid array
             if let Ok(data) = postcard::from_bytes::<ArrayData>(&changed) {
                 let value = data.value(&B).unwrap();
                 let bytes = value.as_array().unwrap().to_bytes(&B).unwrap();

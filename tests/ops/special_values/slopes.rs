@@ -1,5 +1,5 @@
-//! Gradients at special values, and where squares or counts exceed the range of the dtype. They are tested on every
-//! library, in reverse and forward mode.
+//! Tests gradients at special values, and in cases in which squares or counts exceed the range of the dtype. They run
+//! on every library, in reverse and forward mode.
 
 #![allow(clippy::type_complexity, reason = "each type of a function under test is written once")]
 
@@ -31,8 +31,8 @@ fn near(got: &[f64], want: &[f64], tolerance: f64) {
     assert!(got.len() == want.len() && got.iter().zip(want).all(is_near), "{got:?} is not {want:?}");
 }
 
-/// Compares derivatives of ops of one argument, and of formulas with these ops, with the expected derivative at a
-/// point.
+/// Compares derivatives of ops with one argument with the expected derivative at a point. Formulas that contain these
+/// ops are tested, too.
 macro_rules! of_one {
     ($b:ident, $T:ty, $tolerance:expr, $($op:ident($x:expr) = $want:expr),* $(,)?) => {$(
         near(&slopes::<B, $T>($b, &[$x], |d, x| d.$op(x))?, &[$want], $tolerance);
@@ -42,7 +42,7 @@ macro_rules! of_one {
 }
 
 fn squares<B: Backend>(b: &B) -> Checked {
-    // derivatives: 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), and the derivative of sin(pi x) / (pi x)
+    // the derivatives are 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), and the derivative of sin(pi x) / (pi x)
     of_one!(b, f16, 4e-3, asinh(300.0) = 0.003_333_3, asinh(-300.0) = 0.003_333_3, asinh(6e4) = 1.666_7e-5);
     of_one!(
         b,
@@ -63,7 +63,7 @@ fn squares<B: Backend>(b: &B) -> Checked {
     let approximate = GeluOptions::new().approximate(true);
     near(&slopes::<B, f16>(b, &[300.0, -300.0], |d, x| d.gelu_with(x, approximate))?, &[1.0, 0.0], 0.0);
     near(&slopes::<B, f16>(b, &[300.0], |d, x| expr!(d, gelu(x, approximate = true)))?, &[1.0], 0.0);
-    // the derivative of `atan2` by its first argument, then by its second; the other argument is 300
+    // the derivative of `atan2` with respect to its first argument, and then to its second; the other argument is 300
     let of_two = |d: &Diff<B>, x: &Var<B, f16>| d.atan2(x, f16::of(300.0));
     near(&slopes::<B, f16>(b, &[400.0], of_two)?, &[0.0012], 3e-3);
     near(&slopes::<B, f16>(b, &[400.0], |d, x| d.atan2(f16::of(300.0), x))?, &[-0.0012], 3e-3);
@@ -82,7 +82,7 @@ fn squares<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f32>(b, &[3e25, -4e25, 0.0], |d, x| d.vector_norm(x))?, &[0.6, -0.8, 0.0], 1e-6);
     let cubic = VectorNormOptions::new().ord(3.0);
     near(&slopes::<B, f32>(b, &[1e-25, 1e-25], |d, x| d.vector_norm_with(x, cubic))?, &[0.629_960_5; 2], 1e-6);
-    // at n, the density of a gamma distribution of order n is about 1 / sqrt(2 pi n)
+    // the derivative is the density of a gamma distribution of order n, which at n is about 1 / sqrt(2 pi n)
     near(&slopes::<B, f16>(b, &[300.0], |d, x| d.gammainc(f16::of(300.0), x))?, &[0.023_026_6], 1e-3);
     near(&slopes::<B, f32>(b, &[1e12], |d, x| d.gammaincc(1e12_f32, x))?, &[-3.989_423e-7], 1e-5);
     near(
@@ -99,11 +99,11 @@ fn whose_squares_are_beyond_the_dtype() {
     on_every_backend!(squares);
 }
 
-/// Derivatives that are differences of nearly equal numbers. The expected values were computed by mpmath with 60
+/// Tests derivatives that are differences of nearly equal numbers. The expected values were computed by mpmath with 60
 /// digits.
 fn differences<B: Backend>(b: &B) -> Checked {
-    // derivatives: i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly equal for
-    // large x
+    // the derivatives are i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly
+    // equal for large x
     of_one!(b, f64, 3e-14, i0e(0.5) = -0.488_614_467_264_278_4, i0e(5.0) = -0.019_568_545_664_785_996);
     of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_113e-4, i0e(-41.0) = 7.669_230_573_007_253e-4);
     of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
@@ -114,7 +114,7 @@ fn differences<B: Backend>(b: &B) -> Checked {
     of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
     of_one!(b, f32, 4e-6, i1e(9.5) = -5.954_170_804e-3, i1e(10.5) = -5.198_915_887e-3, i1e(1e4) = -1.994_486_985e-7);
     of_one!(b, f16, 1e-3, i0e(5.0) = -0.019_568_546, i1e(-5.0) = -0.013_225_908, i0e(10.5) = -6.094_004_6e-3);
-    // derivatives: digamma(a) - digamma(a + b), and its product with beta(a, b)
+    // the derivatives are digamma(a) - digamma(a + b), and this difference times beta(a, b)
     let of = |a: f64, b2: f64, of_beta: f64, of_log: f64| -> Checked {
         let second = b.asarray([b2])?;
         let one = |d: &Diff<B>| Ok::<_, Error>(d.constant(second.clone()));
@@ -152,9 +152,9 @@ fn that_are_differences_of_equals() {
     on_every_backend!(differences);
 }
 
-/// Sums, products and exponents that overflow the dtype although the derivative (and often the value) does not.
+/// Tests sums, products and exponents that overflow the dtype although the derivative (and often the value) does not.
 fn within<B: Backend>(b: &B) -> Checked {
-    // `n` is an exponent for which n - 1 is odd, but is rounded to an even number in the dtype
+    // `n` is an exponent so large that n - 1, an odd number, is rounded to an even number in the dtype
     fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
         let exponent = b.asarray([T::of(n)])?;
         let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };
@@ -179,7 +179,7 @@ fn within<B: Backend>(b: &B) -> Checked {
     for size in [1e-25, 1.0, 1e25] {
         let x = [size, NAN, -size, size, -size];
         near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
-        // the correlation of x with (0, 1, 2): its slope is inversely proportional to the size of x
+        // the correlation of x with (0, 1, 2), whose gradient is inversely proportional to the size of x
         let x = b.asarray([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]].map(|row| row.map(|x| (x * size) as f32)))?;
         let r = b.to_vec(b.flatten(b.corrcoef(&x)?)?)?;
         let want = 0.654_653_670_707_977_1_f64;
@@ -235,9 +235,9 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // the error is that of the logarithm, which is rounded near 11
+        // the error comes from the logarithm, which is rounded near 11
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
-        // sums of many elements into one element, along a row and along columns
+        // sums of many elements into a single element, along a row and along columns
         let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);
         let sum = T::of(0.25 * n as f64).to_f64();
         assert_eq!(read(b.segment_sum(&halves, &to, 1)?)?, sum);
@@ -280,7 +280,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
     of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
     of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
-    // a standard deviation of 0 counts as 1; and in a center of mass all elements are below the cutoff
+    // a standard deviation of 0 counts as 1
     of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     fn above() -> CenterOfMassOptions {
@@ -290,8 +290,8 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
     of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
-    // a second derivative of a product. Its first derivative is the product of the other elements, which depends on the
-    // zeros
+    // the second derivative of a product; the first derivative is the product of the other elements, which depends on
+    // the zeros
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
     assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);
@@ -302,12 +302,12 @@ fn special<B: Backend>(b: &B) -> Checked {
     let bend = |f: fn(&Diff<Diff<B>>, &Var<Diff<B>, f64>) -> Result<Var<Diff<B>, f64>>| -> Result<Vec<f64>> {
         b.to_vec(b.flatten(hessian(b, |d, x| d.sum(f(d, x)?, ..), &x)?)?)
     };
-    // second derivatives: -2 x / (1 + x^2)^2, -x / (1 + x^2)^1.5
+    // the second derivatives are -2 x / (1 + x^2)^2 and -x / (1 + x^2)^1.5
     near(&bend(|d, x| d.atan(x))?, &[0.0, 0.0, 0.0, -0.06], 1e-14);
     near(&bend(|d, x| d.asinh(x))?, &[0.0, 0.0, 0.0, -0.094_868_329_805_051_38], 1e-14);
     near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);
     near(&bend(|d, x| d.sinc(x))?, &[-3.289_868_133_696_453, 0.0, 0.0, 0.222_222_222_222_222_2], 1e-13);
-    // forward mode equals reverse mode
+    // forward mode gives the same derivatives as reverse mode
     let along =
         |x: &[f64], f: fn(&Jvp<B>, &<Jvp<B> as Arrays>::Array<f64>) -> Result<<Jvp<B> as Arrays>::Array<f64>>| {
             let x = b.asarray(x.to_vec())?;

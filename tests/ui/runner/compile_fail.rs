@@ -1,4 +1,4 @@
-//! What must not compile, and what the compiler then says.
+//! Tests that wrong programs do not compile, and that the compiler's messages are as expected.
 
 #[test]
 fn mistakes_do_not_compile() {

@@ -1,4 +1,4 @@
-//! The least that a backend has: arrays of the host, and no op.
+//! The smallest possible backend: arrays on the host, and no ops.
 
 use backends::prelude::*;
 
