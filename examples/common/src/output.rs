@@ -103,7 +103,7 @@ impl Output {
     }
 
     /// Writes the files under temporary names, so that a full disk leaves no partial results. Then renames these files
-    /// and the files that [`Output::begin`] started.
+    /// and the files that `begin` started.
     pub fn write(&self, files: &[File], begun: Vec<Begun>) -> io::Result<()> {
         let wait = |file: &File| {
             let waiting = Waiting::write(&self.folder, &file.name, &file.bytes);
