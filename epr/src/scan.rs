@@ -161,7 +161,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns an error unless `shape` is that of this scan's projections.
+    /// Returns an error unless `shape` is the shape of this scan's projections.
     pub(crate) fn check_sinogram(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = [self.projections(), self.samples()];
         if shape == expected { Ok(()) } else { Err(Error::shapes(op, shape, &expected)) }

@@ -213,11 +213,11 @@ impl SharedBuffer {
             // because the elements begin at a multiple of 64 bytes of a page. All other accesses in this process use
             // the same atomics.
             1 => unsafe { store_all::<AtomicU8>(to, from) },
-            // SAFETY: as for `AtomicU8` above.
+            // SAFETY: the numbers lie within the map at aligned addresses, as explained for `AtomicU8` above.
             2 => unsafe { store_all::<AtomicU16>(to, from) },
-            // SAFETY: as for `AtomicU8` above.
+            // SAFETY: the numbers lie within the map at aligned addresses, as explained for `AtomicU8` above.
             4 => unsafe { store_all::<AtomicU32>(to, from) },
-            // SAFETY: as for `AtomicU8` above.
+            // SAFETY: the numbers lie within the map at aligned addresses, as explained for `AtomicU8` above.
             _ => unsafe { store_all::<AtomicU64>(to, from) },
         }
     }

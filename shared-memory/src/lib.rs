@@ -52,9 +52,9 @@
 //! open can make its own descriptor of the array.
 //!
 //! Only processes of the same user on the same machine can open a descriptor. They must also share process numbers, so
-//! a process in another container cannot open it. Opening checks that the array is the one of the descriptor, with its
-//! dtype and shape, and that its length cannot change while it is mapped, so that no process can make another process
-//! crash by shortening the memory.
+//! a process in another container cannot open it. Opening checks that the memory contains the array of the descriptor,
+//! with its dtype and shape, and that the length of the memory cannot change while it is mapped, so that no process can
+//! make another process crash by shortening the memory.
 //!
 //! # Other systems
 //! On systems other than Linux every call returns [`Error::Unavailable`], because macOS and Windows have no unnamed

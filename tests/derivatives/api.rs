@@ -225,7 +225,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
     let steps = grad(&b, |d, (m, y)| twice(d, m, y), (&matrix, &y))?;
     let direct = grad(&b, |d, (m, y)| d.sum(d.multiply(d.solve(m, d.solve(m, y)?)?, y)?, ..), (&matrix, &y))?;
     assert!(close(&b, &steps.0, &direct.0, 1e-11) && close(&b, &steps.1, &direct.1, 1e-11));
-    // the same with complex numbers
+    // solves with complex numbers
     let (matrix, y) = (b.complex(&matrix, 0.5)?, b.complex(&y, b.asarray([0.0, 1.0, 2.0])?)?);
     let steps = grad(&b, |d, (m, y)| d.sum(d.abs(by_matrix::<_, Complex<f64>>(d, m, y)?)?, ..), (&matrix, &y))?;
     let direct = grad(&b, |d, (m, y)| d.sum(d.abs(d.solve(m, y)?)?, ..), (&matrix, &y))?;

@@ -48,7 +48,7 @@ fn a_pseudo_inverse_with_equal_singular_values() -> Result<()> {
         d.sum(d.multiply(inverse, &d.constant(w.clone()))?, ..)
     };
     near(&by_pinv, &grad(&b, formula, &x)?, 1e-12);
-    // the same for the transposed matrix
+    // the pseudo-inverse of the transposed matrix
     let (x, w) = (b.matrix_transpose(&x)?, b.matrix_transpose(&w)?);
     let across = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
     near(&across, &b.matrix_transpose(&by_pinv)?, 1e-12);

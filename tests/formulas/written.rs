@@ -591,7 +591,7 @@ fn tensors_that_nothing_else_uses_are_written_over() {
     let mut broad = b.broadcast_to(new(), [3, n]).unwrap();
     expr!(b, broad += 1).unwrap();
     assert_eq!((b.shape(&broad), broad.view().unwrap()[[2, 0]]), (&[3, n][..], 2.0));
-    // the same for a backend that is chosen at run time
+    // memory is also overwritten through a backend that is chosen at run time
     let any = AnyBackend::from(b.clone());
     let mut z = backends::AnyArray::Torch(new());
     expr!(any, z = z * z).unwrap();

@@ -1,4 +1,4 @@
-//! The main part of the program, generic over the backend and the precision.
+//! The main part of the program: reconstructs the image, generic over the backend and the precision.
 
 use crate::{cli::Options, figure, measurement::Measurement, reference::References};
 use backends::{Backend, Precision, Real};

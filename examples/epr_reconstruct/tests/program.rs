@@ -55,7 +55,7 @@ fn results_are_compared_with_a_reference() {
     let tv = ["--method", "tv", "--shape", "100x50", "--delta", "0.032", "--iterations", "200", "--reference", &small];
     let text = PROGRAM.succeeds(&tv, &out);
     assert!(text.contains("tv_u of") && text.contains("tv_E of"), "{text}");
-    // in a folder, references with a matching shape are compared, and the others are listed
+    // in a folder, references with a matching shape are compared, and all other references are listed
     let folder = PROGRAM.folder("references");
     fs::copy(phalanx, folder.join("a.npz")).unwrap();
     fs::copy(data("pyepri_fbp2d_small"), folder.join("b.npz")).unwrap();

@@ -1,5 +1,5 @@
 //! Makes the program's data, `examples/data/particle.mrc` and `particles.mrc`: a particle, and a volume with six copies
-//! of the particle in noise. Positions and rotations of the copies go to `particles.csv`.
+//! of the particle in noise. The positions and rotations of the copies are written to `particles.csv`.
 //!
 //!     cargo run --release -p template_match --example make_particles
 

@@ -1,4 +1,4 @@
-//! The parts of a volume. They are searched one after the other, so that each fits into memory.
+//! Divides a volume into parts, which are searched one after another, so that each part fits into memory.
 //!
 //! The score at a position depends on its surroundings, as far as the template reaches. The volume is padded with zeros
 //! to a length that is good for Fourier transforms, and continued periodically. Each part includes the surroundings
@@ -11,7 +11,7 @@ use std::{error::Error, ops::Range};
 /// A part of a volume.
 #[derive(Clone, Debug)]
 pub struct Chunk {
-    /// The positions whose scores the part gives.
+    /// The positions in the volume whose scores are computed from this part.
     pub places: [Range<usize>; 3],
     /// The lengths of the Fourier transforms.
     pub lengths: [usize; 3],
@@ -21,8 +21,9 @@ pub struct Chunk {
     period: [usize; 3],
 }
 
-/// The number of arrays of a chunk's size that are held at the same time: spectra of the volume and of its squares, a
-/// rotated template and mask and their spectra, three correlations, the scores, the best ones and their rotations.
+/// The number of arrays of a chunk's size that are in memory at the same time: spectra of the volume and of its
+/// squares, a rotated template and mask and their spectra, three correlations, the scores, and the best scores so far
+/// with their rotations.
 const ARRAYS: u64 = 12;
 
 /// Divides a volume of this shape into parts for which `memory` bytes suffice, for a template of that shape and
@@ -94,7 +95,7 @@ impl Chunk {
         Ok(whole)
     }
 
-    /// The runs of the part along an axis that lie within a volume of length `n`.
+    /// Finds the contiguous runs of the part, along an axis, that are within a volume of length `n`.
     fn pieces(&self, axis: usize, n: usize) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut to = 0;
@@ -113,7 +114,7 @@ impl Chunk {
     }
 }
 
-/// A run of `len` elements: its start in the volume and in the chunk.
+/// A contiguous run of `len` elements, with its start in the volume and in the chunk.
 struct Piece {
     from: usize,
     to: usize,

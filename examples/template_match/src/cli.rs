@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the program.
 
 use crate::matching::Score;
 use backends::DType;
@@ -69,7 +69,7 @@ pub struct Options {
     pub min_score: Option<f64>,
     pub distance: Option<f64>,
     pub threads: Option<usize>,
-    /// The memory in bytes.
+    /// The memory in bytes for the arrays of the search; `None` for half of the available memory.
     pub memory: Option<u64>,
     pub out: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! Joins the best scores of all ranks. Each rank has searched its own rotations.
+//! Combines the best scores of all ranks, each of which has searched a different set of rotations.
 
 use crate::matching::Best;
 use backends::{Backend, Precision, Result};

@@ -7,7 +7,7 @@ use backends::{
 use ndarray::ArrayD;
 use std::{ops::Range, str::FromStr};
 
-/// The score that is computed at each place.
+/// The score that is computed at each position of the volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// The correlation of the volume and the template.
@@ -51,7 +51,7 @@ struct Rotated<B: Backend, T: Precision> {
     weight: f64,
 }
 
-/// A chunk of the volume, as Fourier transforms.
+/// The Fourier transforms of a chunk of the volume, with which the scores of rotations are computed.
 pub struct Matcher<'a, B: Backend, T: Precision> {
     template: &'a Template<B, T>,
     lengths: [usize; 3],
@@ -62,14 +62,14 @@ pub struct Matcher<'a, B: Backend, T: Precision> {
     norm: Option<B::Array<T>>,
 }
 
-/// The best scores, and the rotations with these scores.
+/// The best score at each position, and the index of the rotation with this score.
 pub struct Best<B: Backend, T: Precision> {
     pub scores: B::Array<T>,
     pub rotations: B::Array<i32>,
 }
 
 impl<B: Backend, T: Precision> Best<B, T> {
-    /// The better score at each position; among equal scores, the score of `self`.
+    /// Combines two results: takes the better score at each position, or the score of `self` if both are equal.
     pub fn or(&self, b: &B, other: &Self) -> Result<Self> {
         let is_better = b.greater(&other.scores, &self.scores)?;
         Ok(Best {

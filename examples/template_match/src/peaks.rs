@@ -11,7 +11,7 @@ pub struct Peak {
     pub rotation: usize,
 }
 
-/// The best peaks found so far, none within `distance` of a better one.
+/// The best peaks found so far. No peak is within `distance` of a better peak.
 pub struct Peaks {
     most: usize,
     distance: f64,
@@ -51,7 +51,7 @@ impl Peaks {
         self.found = kept;
     }
 
-    /// The peaks, from the best on.
+    /// The peaks, beginning with the best.
     pub fn into_vec(self) -> Vec<Peak> {
         self.found
     }

@@ -16,12 +16,12 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// The volume that was searched.
+    /// Shows the volume that was searched.
     pub fn target() -> Subject<'static> {
         Subject { title: "Volume, and where the template was found", values: "density", gradient: preset::viridis() }
     }
 
-    /// The scores.
+    /// Shows the best score of all rotations at each position.
     pub fn scores() -> Subject<'static> {
         Subject { title: "Best score of all rotations", values: "score", gradient: preset::inferno() }
     }

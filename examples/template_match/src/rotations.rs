@@ -1,4 +1,4 @@
-//! The rotations to try.
+//! The sets of rotations that the search can try.
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
@@ -26,8 +26,9 @@ pub fn uniform(step: f64) -> Vec<Matrix> {
     (0..n).map(rotation).collect()
 }
 
-/// Rotations that tilt axis 0 by at most `cone` degrees. Tilts are about `step` degrees apart. Each is combined with
-/// all turns about axis 0, `step` degrees apart, which come before the tilt. The first rotation is the identity.
+/// Rotations that tilt axis 0 by at most `cone` degrees. Tilts are about `step` degrees apart. Each tilt is combined
+/// with rotations about axis 0 in steps of `step` degrees, which are applied before the tilt. The first rotation is the
+/// identity.
 pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
     let turns = (360.0 / step).round().max(1.0) as usize;
     let cap = 1.0 - cone.to_radians().cos();
@@ -39,7 +40,7 @@ pub fn cone(cone: f64, step: f64) -> Vec<Matrix> {
         (height.clamp(-1.0, 1.0).acos(), golden * i as f64)
     });
     let turned = |(tilt, direction): (f64, f64)| {
-        // the tilt is about an axis in the plane of axes 1 and 2, so that it adds no turn
+        // the tilt is about an axis in the plane of axes 1 and 2, so that it adds no rotation about axis 0
         let tilt = from_axis([0.0, -direction.sin(), direction.cos()], tilt);
         (0..turns).map(move |k| product(tilt, from_axis([1.0, 0.0, 0.0], TAU * k as f64 / turns as f64)))
     };

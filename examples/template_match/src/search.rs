@@ -1,4 +1,4 @@
-//! The main part of the program, generic over the backend and the precision.
+//! The main part of the program: searches a volume for a template, generic over the backend and the precision.
 
 use crate::{
     chunks::{self, Chunk},
@@ -120,8 +120,8 @@ impl Share {
     }
 
     /// The parts of the volume, and the number of threads among which the rotations are divided. Each thread has its
-    /// own arrays. If these arrays would not fit into memory without more parts, or if there are few rotations, the
-    /// threads share the loops of one rotation after the other.
+    /// own arrays. If these arrays would not fit into memory without more parts, or if there are few rotations, all
+    /// threads work together on one rotation at a time.
     fn divided(
         &self,
         shape: [usize; 3],

@@ -1,4 +1,4 @@
-//! Runs the program as a user would.
+//! Tests of the program, run as a user would.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;
@@ -46,7 +46,7 @@ fn has_the_scores(backend: &str, name: &str, score: &str, order: usize, more: &[
         let get = |key: &str| expected.get::<f64>(&format!("{score}_o{order}_{key}")).unwrap();
         near::near(dtype, &found.get::<f64>("scores").unwrap(), &get("score"), tolerance);
         if dtype == "float64" {
-            // two rotations may have the same score within rounding
+            // two rotations may have equal scores within rounding, so a few best rotations may differ
             let differ = found.get::<f64>("rotation").unwrap().iter().zip(&get("rot")).filter(|(x, y)| x != y).count();
             assert!(differ <= 5, "{differ}");
         }

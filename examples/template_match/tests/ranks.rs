@@ -1,4 +1,4 @@
-//! Runs the program on many ranks: the results equal those of one process.
+//! Tests of the program on many ranks, whose results must equal those of one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;

@@ -18,8 +18,8 @@ const DEPENDENT: f64 = 16.0;
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex
 /// spectrum", ETNA 1 (1993), algorithm 3.1. Each iteration makes `l` steps of biCG and minimises the residual over a
 /// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual,
-/// unless the pass provides another one. The preconditioner is applied on the right, so residuals are those of the
-/// system itself.
+/// unless the pass provides another one. The preconditioner is applied on the right, so the residuals are those of the
+/// original system.
 ///
 /// `l` is limited to the number of unknowns. With `l` of three or more, the residual may vanish before the last step,
 /// for matrices with few distinct eigenvalues. The remaining steps then have length 0: only rounding errors are left,

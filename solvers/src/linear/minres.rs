@@ -68,7 +68,7 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
                 *take = true;
                 self.ratios[i] = if ratio < LOW { ratio } else { f64::INFINITY };
                 self.residual_sq[i] = self.previous_sq[i];
-                // with a ratio this small no `x` reduces the residual, so these unknowns are kept for good
+                // with a ratio this small no `x` reduces the residual, so the unknowns are kept until the solve ends
                 self.rises[i] = ratio <= 100.0 * epsilon::<T>();
             }
         }
@@ -159,8 +159,8 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
 
 /// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12,
 /// 1975), with a Hermitian positive definite preconditioner. It stores the directions of the unknowns and also their
-/// products with the operator. So the residual is known as an array, and its length is that of the system itself, also
-/// with a preconditioner.
+/// products with the operator. So the residual is known as an array, and its length is that of the original system's
+/// residual, even with a preconditioner.
 pub(super) fn minres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,

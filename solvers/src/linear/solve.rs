@@ -19,7 +19,8 @@ use std::{cell::RefCell, fmt, ops::ControlFlow, sync::Arc};
 #[non_exhaustive]
 pub enum Method {
     /// [`Direct`](Method::Direct) for a dense square matrix, [`LeastSquares`](Method::LeastSquares) for an operator
-    /// known not to be square, [`Cg`](Method::Cg) for one declared Hermitian, else [`BiCgStab`](Method::BiCgStab)`(2)`.
+    /// known not to be square, [`Cg`](Method::Cg) for an operator declared Hermitian, else
+    /// [`BiCgStab`](Method::BiCgStab)`(2)`.
     #[default]
     Auto,
     /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It also runs on other
@@ -52,6 +53,7 @@ pub enum Method {
 /// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems,
 /// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual
 /// `r = y - A x`.
+///
 /// On a backend that records, the solution has gradients with respect to the right side and to all arrays that the
 /// operator uses: the backward pass solves the transposed system once, by the same method.
 ///

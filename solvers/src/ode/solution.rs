@@ -2,7 +2,7 @@
 
 use super::dense::DenseOutput;
 
-/// The kind of end of a solution; the values are those of SciPy's `status`.
+/// The outcome of a solve. The values are those of SciPy's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Status {
@@ -37,7 +37,7 @@ pub struct Solution<A> {
     pub factorizations: usize,
     /// Number of accepted steps; rejected attempts are not counted.
     pub steps: usize,
-    /// The kind of end: failure, final time, or terminal event.
+    /// The outcome of the solve: failure, final time, or terminal event.
     pub status: Status,
     /// True if the final time or a terminal event was reached.
     pub success: bool,

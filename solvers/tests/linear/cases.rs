@@ -118,7 +118,7 @@ fn grids<B: Backend>(b: &B) -> Checked {
         let expected = part(1, 0.5) + part(2, 1.0) + part(3, 2.0) - 0.25 * v[at];
         assert!((value - expected).abs() < 1e-13, "{at:?}: {value} and {expected}");
     }
-    // the matrix of the same operator
+    // the matrix of the operator `a`
     let csr = a.to_csr::<B, f64>(b, &[3, 4, 5])?;
     let rows = b.reshape(b.asarray(v.clone())?, [2, 60])?;
     let product = b.reshape(csr.apply(b, &rows)?, [2, 3, 4, 5])?;

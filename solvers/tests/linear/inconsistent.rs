@@ -8,7 +8,7 @@ use backends_solvers::{
 };
 
 /// Returns a symmetric matrix `A` and the projection of `y` onto its range. `lost` eigenvalues of `A` are 0; the
-/// magnitudes of the others are between 1 and 2, with both signs.
+/// magnitudes of the other eigenvalues are between 1 and 2, with both signs.
 fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let mut vectors: Vec<Vec<f64>> = vec![];

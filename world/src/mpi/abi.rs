@@ -153,8 +153,8 @@ impl Abi {
         }
         let first = version.lines().next().unwrap_or_default();
         match family(version) {
-            // MPICH without `MPI_Abi_get_version` may have an interface older than that of 3.1, which all versions up
-            // to MPICH 5 share
+            // without `MPI_Abi_get_version`, the library may be an MPICH older than 3.1, whose interface differs;
+            // versions 3.1 to 5 share one interface
             Some(Family::Mpich) if mpich_is_older(version) => {
                 Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
             }

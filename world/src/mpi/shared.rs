@@ -19,7 +19,8 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
 
     let (rank, size) = (machine.rank(), machine.size());
     let len = size_of::<Slot>() * size;
-    // a salt follows the slots; the first process also sends it in a message, so that the others can recognise the file
+    // a salt follows the slots; the first process also sends it in a message, so that the other processes can recognise
+    // the file
     let all = len + 16;
     let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
         // SAFETY: the name ends with a zero, and the call returns a descriptor or -1.
