@@ -134,7 +134,7 @@ impl Ranks {
         }
     }
 
-    /// The minimum of a number over the ranks.
+    /// The minimum of `number` over all ranks.
     pub fn least(&self, number: u64) -> Result<u64, Box<dyn Error>> {
         let mut least = [number];
         if let Some(world) = &self.0 {
