@@ -1,4 +1,5 @@
-//! Selection of a backend by name: from a program argument, a line of its configuration or an environment variable.
+//! Selects a backend by its name, which a program reads from an argument, a configuration file or an environment
+//! variable.
 
 use crate::{AnyBackend, Error, Numpyish, Result};
 use std::str::FromStr;
@@ -28,7 +29,7 @@ pub(crate) fn left_out(library: &'static str) -> Error {
     Error::unavailable(library, why)
 }
 
-/// The GPU with this ordinal.
+/// Returns the backend on the GPU with this ordinal.
 #[cfg(feature = "cuda")]
 pub(crate) fn cuda(ordinal: usize) -> Result<AnyBackend> {
     crate::Cuda::new(ordinal).map(AnyBackend::from)
@@ -39,7 +40,7 @@ pub(crate) fn cuda(_: usize) -> Result<AnyBackend> {
     Err(left_out("cuda"))
 }
 
-/// The libtorch device with this name.
+/// Returns the backend on the libtorch device with this name, such as `cuda:1`.
 #[cfg(feature = "torch")]
 pub(crate) fn torch(device: &str) -> Result<AnyBackend> {
     crate::Torch::new(device).map(AnyBackend::from)
@@ -95,7 +96,8 @@ impl AnyBackend {
     /// The backend named by the environment variable `BACKENDS_DEFAULT`, or [`Numpyish`] if the variable is not set.
     ///
     /// # Errors
-    /// The errors of parsing the name, with the variable named in the text: `BACKENDS_DEFAULT=cupy` names no backend.
+    /// The errors of parsing the name, but the text also names the variable, as in "`BACKENDS_DEFAULT=cupy` names no
+    /// backend".
     ///
     /// ```
     /// let b = backends::AnyBackend::from_env()?;

@@ -1,4 +1,4 @@
-//! Ops of the group `creation` that are written once over any backend.
+//! Ops of the group `creation` that are composed of other ops, for any backend.
 
 use crate::{
     Backend, DiagonalOptions, Element, Error, Integer, LinspaceOptions, Real, Result, Slice, TrilOptions, TriuOptions,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// A matrix with this diagonal, or the diagonal of a matrix.
+/// Returns a matrix with the diagonal `x` if `x` is 1-D, or the diagonal of a matrix `x`.
 pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<B::Array<T>> {
     const OP: &str = "diag";
     match *b.shape(x) {
@@ -73,7 +73,7 @@ fn on_host<B: Backend>(b: &B) -> Result<bool> {
     Ok(b.host_view(&nothing).is_some())
 }
 
-/// The shape of the matrix, after checking that its indices fit into memory and into the dtype.
+/// The shape of the matrix, after a check that its indices fit into memory and into the dtype.
 fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<[usize; 2]> {
     let shape = [n, m.unwrap_or(n)];
     rules::count(op, &shape, size_of::<i64>())?;
@@ -89,7 +89,8 @@ fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::A
     }
 }
 
-/// The index along each axis, for every element of an array of this shape.
+/// The indices of every element of an array of this shape: an array with a leading axis, whose entry `k` is the index
+/// along axis `k`.
 pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Array<T>> {
     const OP: &str = "indices";
     let whole = [&[shape.len()], shape].concat();
@@ -100,7 +101,8 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
     if on_host(b)? {
         return b.of_loop(all_indices(OP, shape)?);
     }
-    // broadcast views, if the library has them, so that each element is written once, in its final place
+    // the indices along each axis are broadcast views, if the library supports views, so that each element is written
+    // only once
     let along = |(axis, &len): (usize, &usize)| {
         let mut lengths = vec![1; shape.len()];
         lengths[axis] = len;
@@ -109,7 +111,7 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
     b.stack(shape.iter().enumerate().map(along).collect::<Result<Vec<_>>>()?)
 }
 
-/// Rows of `n` zeros, with a one at the position given by the index.
+/// For each index, a row of `n` elements: 1 at that index, and 0 elsewhere.
 pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize) -> Result<B::Array<T>> {
     rules::count("one_hot", &[b.shape(indices), &[n]].concat(), size_of::<T>().max(size_of::<i64>()))?;
     let places = b.expand_dims(indices, -1)?;
@@ -117,7 +119,7 @@ pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize)
     lazy(&places).equal(&all).r#where(lazy(T::from_i64(1)), lazy(T::from_i64(0))).eval(b)
 }
 
-/// Powers of a base with evenly spaced exponents; computed in float64, since narrower exponents would lose digits.
+/// Powers of a base with evenly spaced exponents. They are computed in float64, because narrower exponents lose digits.
 pub fn logspace<B: Backend, T: Real>(
     b: &B,
     start: T,
@@ -133,7 +135,7 @@ pub fn logspace<B: Backend, T: Real>(
 /// A geometric sequence: each value is the same multiple of the value before it.
 pub fn geomspace<B: Backend, T: Real>(b: &B, start: T, stop: T, num: usize, endpoint: bool) -> Result<B::Array<T>> {
     let (first, last) = (start.to_f64(), stop.to_f64());
-    // NaN passes this check, since comparisons with NaN are false
+    // NaN passes this check, because all comparisons with NaN are false
     if first == 0.0 || last == 0.0 || first.signum() * last < 0.0 {
         let why =
             format!("the sequence goes from {first} to {last}, but both must be other than 0 and of the same sign");

@@ -1,7 +1,8 @@
-//! The current backend, for code that is given none: that of a scope, of a thread, or of the process.
+//! The current backend, used by functions that take no backend argument. It is set for a scope, a thread or the
+//! process.
 //!
-//! [`current`] is the first of these that is set: the backend of the innermost [scope](scoped) of this thread; the
-//! process's [default](set_default); the backend named by the environment variable `BACKENDS_DEFAULT`;
+//! [`current`] returns the first of these backends that is set: the backend of the innermost [scope](scoped) of this
+//! thread; the process's [default](set_default); the backend that the environment variable `BACKENDS_DEFAULT` names;
 //! [`Numpyish`](crate::Numpyish). [`functions`](crate::functions) has every op as a function on the current backend.
 //!
 //! A scope belongs to its thread and ends when its guard is dropped, also in a panic. Other threads, tasks of a pool
@@ -42,7 +43,7 @@ use std::{
 /// The default of the process, if it has been set.
 static DEFAULT: RwLock<Option<AnyBackend>> = RwLock::new(None);
 
-/// The backend that the environment names, read once, so that all its users share one random stream.
+/// The backend that the environment names. It is created only once, so that all its users share one random stream.
 static OF_ENVIRONMENT: OnceLock<Result<AnyBackend>> = OnceLock::new();
 
 thread_local! {
@@ -57,7 +58,7 @@ pub fn current() -> Result<AnyBackend> {
     SCOPES.with(Stack::innermost).map_or_else(default_backend, Ok)
 }
 
-/// The default backend of this process, which applies outside of scopes.
+/// The default backend of this process: the current backend of threads that are not in a scope.
 ///
 /// # Errors
 /// The same as for [`current`].
@@ -94,8 +95,8 @@ pub fn scoped<R>(backend: impl Into<AnyBackend>, run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Guard of a scope, which ends when the guard is dropped; bound to its thread. Guards may be dropped in any order:
-/// each ends its own scope.
+/// Guard of a scope, which ends when the guard is dropped. The guard cannot leave its thread. Guards may be dropped in
+/// any order; each guard ends its own scope.
 #[derive(Debug)]
 pub struct Scope {
     number: u64,
@@ -104,7 +105,7 @@ pub struct Scope {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        // at the end of the thread, its scopes may already be destroyed
+        // when a thread ends, its stack of scopes may be destroyed before this guard
         let ended = SCOPES.try_with(|scopes| scopes.end(self.number));
         drop(ended);
     }
@@ -128,7 +129,7 @@ pub fn capture() -> Result<Captured> {
     Ok(Captured { backend: current()?, precision: precision() })
 }
 
-/// A backend and a precision that were the current ones where they were captured.
+/// The current backend and precision at the time of the call of [`capture`].
 #[derive(Clone, Debug)]
 pub struct Captured {
     backend: AnyBackend,
@@ -136,14 +137,15 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Runs a closure, in any thread, with this backend and precision as the current ones.
+    /// Runs a closure, in any thread, with the captured backend and precision as the current ones.
     pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        // the precision can be entered, since it was the current one
+        // this precision was current before, so entering it cannot fail
         let _precision = enter_precision(self.precision);
         scoped(self.backend.clone(), run)
     }
 
-    /// Wraps a future so that this backend and precision are the current ones whenever it is polled, in any thread.
+    /// Wraps a future so that the captured backend and precision are current whenever the future is polled, in any
+    /// thread.
     pub fn future<F: Future>(&self, future: F) -> InScope<F> {
         InScope { backend: self.clone(), future: Box::pin(future) }
     }
@@ -166,7 +168,7 @@ impl<F: Future> Future for InScope<F> {
     }
 }
 
-/// Types that know their backend and device: the arrays of [`AnyBackend`], of any dtype.
+/// Types that know their backend and device. The arrays of [`AnyBackend`] of every dtype implement it.
 pub trait Placed {
     /// Name of the backend, such as `"torch"`.
     fn library(&self) -> &'static str;
@@ -185,7 +187,8 @@ impl<T: Element> Placed for AnyArray<T> {
     }
 }
 
-/// The backend that accepts all the arrays: the current one if the arrays belong to it, else the backend of the arrays.
+/// Returns a backend that accepts all the arrays: the current backend if the arrays belong to it, else the arrays' own
+/// backend.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -216,7 +219,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     if current.name() == library && current.device() == device {
         return Ok(current);
     }
-    // this library's own GPU is named `cuda:1`, that of libtorch `torch:cuda:1`
+    // `cuda:1` is the name of this library's own GPU backend; the same GPU in libtorch is `torch:cuda:1`
     let name = if library == "cuda" || library == "numpyish" {
         device.replace("cpu", library)
     } else {
@@ -225,7 +228,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
     name.parse()
 }
 
-/// Checks that the backend accepts all of these arrays, for functions that take several and check them at once.
+/// Checks that the backend accepts all of these arrays. A function with several array arguments can call it first.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -241,7 +244,8 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
 /// ```
 ///
 /// # Errors
-/// [`Argument`](Error::Argument), naming every array that is on another backend or device, and its place.
+/// [`Argument`](Error::Argument) if an array is on another backend or device; the error lists all such arrays with
+/// their devices.
 pub fn check_arrays(b: &AnyBackend, arrays: &[(&str, &dyn Placed)]) -> Result<()> {
     let (library, device) = (b.name(), b.device());
     let elsewhere = arrays.iter().filter(|(_, x)| (x.library(), x.place()) != (library, device.clone()));
@@ -260,7 +264,7 @@ mod tests {
     use crate::{Creation, Numpyish, Random};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// A random number of the current backend's stream, which identifies the backend.
+    /// Draws a random number from the current backend's stream. The number identifies the backend.
     fn number() -> f64 {
         let b = current().unwrap();
         b.item(b.random_uniform::<f64>([0_usize; 0]).unwrap()).unwrap()
@@ -321,7 +325,7 @@ mod tests {
         });
     }
 
-    /// A future that is ready at the second poll.
+    /// A future that is pending at the first poll and ready at the second.
     struct Twice(bool);
 
     impl Future for Twice {
@@ -382,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Result of a small program: the sum of the output of two layers.
+    /// The result of a small program: the sum of the output of two successive layers.
     fn program() -> Result<f64> {
         let x = crate::functions::ones([4, 8])?;
         let y = Layer::new()?.forward(&Layer::new()?.forward(&x)?)?;
@@ -390,9 +394,9 @@ mod tests {
         b.item(crate::functions::sum(y, ..)?)
     }
 
-    /// "Am I likely to run into issues later on in development by using this design?" The design in question had three
-    /// faults: a state that stays when the code inside it fails, a state restored to the kind of backend instead of the
-    /// backend itself, and a state that is never set.
+    /// From a forum post: "Am I likely to run into issues later on in development by using this design?" The design in
+    /// the post had three faults: its state is not restored if the code inside the scope fails, the restored state is
+    /// only the kind of the backend and not the backend itself, and the state is never set.
     #[test]
     fn the_forums_first_question_the_state_is_always_the_one_before() {
         let failing = || -> Result<f64> {
@@ -411,7 +415,8 @@ mod tests {
         assert!("cupy".parse::<AnyBackend>().is_err(), "a name that is none is no silence");
     }
 
-    /// "Is my current design implicitly not thread safe, meaning I can e.g. no longer run tests in parallel?"
+    /// From the same forum post: "Is my current design implicitly not thread safe, meaning I can e.g. no longer run
+    /// tests in parallel?"
     #[test]
     fn the_forums_second_question_threads_do_not_see_each_others_state() {
         let alone: Vec<f64> = (0..8).map(|seed| scoped(Numpyish::seeded(seed), program).unwrap()).collect();

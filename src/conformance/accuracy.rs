@@ -1,8 +1,8 @@
-//! The accuracy that a result must have.
+//! Accuracy limits of the conformance tests, and the tolerances that follow from them.
 
 use backend_runtime::{DType, DTypeKind};
 
-/// The accuracy that a result must have: the entry of the table's `[accuracy]` that a row names.
+/// The accuracy that the results of a row must have: an entry of the table's `[accuracy]` section.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
     /// Allowed error in units in the last place of each element (for complex numbers, of its magnitude).
@@ -13,25 +13,25 @@ pub struct Accuracy {
     pub sqrt_n: bool,
     /// True if only shape and dtype are guaranteed.
     pub shape: bool,
-    /// Values of `ulp` for this row by the row's dtype. They replace the other limits.
+    /// Values of `ulp` for single dtypes of this row. For these dtypes they replace all other limits.
     pub own_ulp: &'static [(DType, f64)],
 }
 
-/// The tolerance for one result.
+/// The tolerance in the comparison of one result with its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
-    /// Bit for bit, except for the payload of NaN.
+    /// Equal bit for bit, except for the payload of NaN.
     Exact,
-    /// Error in units in the last place of each element.
+    /// Maximum error of each element, in units in the last place.
     Ulp(f64),
-    /// Error relative to the largest magnitude of the result.
+    /// Maximum error, relative to the largest magnitude of the result.
     Relative(f64),
-    /// Only shape and dtype.
+    /// Only shape and dtype must be equal.
     Shape,
 }
 
 impl Tolerance {
-    /// The tolerance between two results that each have this tolerance.
+    /// The tolerance between two results, each of which may differ by this tolerance from the exact result.
     pub fn twice(self) -> Tolerance {
         match self {
             Tolerance::Ulp(ulp) => Tolerance::Ulp(2.0 * ulp),
@@ -42,10 +42,12 @@ impl Tolerance {
 }
 
 impl Accuracy {
-    /// Bit for bit. Base for other accuracies: `Accuracy { ulp: 4.0, ..Accuracy::EXACT }`.
+    /// Results must be equal bit for bit. Use it as the base of other accuracies: `Accuracy { ulp: 4.0,
+    /// ..Accuracy::EXACT }`.
     pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
 
-    /// The tolerance for a result of dtype `result`, of a row called with `dtype` and samples of up to `size` elements.
+    /// The tolerance for results of dtype `result`, if the row is called in `dtype` with samples of up to `size`
+    /// elements.
     pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
         let of = |list: &[(DType, f64)], dtype| list.iter().find(|(d, _)| *d == dtype).map(|(_, value)| *value);
         if self.shape {

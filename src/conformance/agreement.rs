@@ -1,5 +1,4 @@
-//! A test of every row: the calls it refuses, and the error texts, must not depend on the backend. [`Numpyish`] is the
-//! backend that others are compared with.
+//! A test of every row: each backend must refuse the same calls as [`Numpyish`], with the same error texts.
 
 use super::{
     Call, Row, Suite, Values,
@@ -9,15 +8,16 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Earlier, Error, Result, numpyish::Numpyish};
 
-/// Maximum number of disagreements reported for a row.
+/// Maximum number of disagreements that are reported for a row.
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with arguments of all sorts, more often in the first dtype than
-    /// in the others. Both must return results of the same shapes and dtypes, or the same error.
+    /// Calls a row on this backend and on [`Numpyish`] with random arguments, valid and invalid, more often in the
+    /// first dtype than in the others. Both backends must return results of the same shapes and dtypes, or the same
+    /// error.
     ///
     /// # Panics
-    /// If they differ, or if the op panics.
+    /// If the outcomes differ, or if the op panics.
     pub fn agrees(&self, row: &Row, dtypes: &[DType], to: Option<DType>) {
         if B::NAME == Numpyish::NAME {
             return;
@@ -57,8 +57,9 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
     called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
-/// The difference between two outcomes, if any. Running out of memory depends on the backend, unless the size exceeds
-/// any memory. Failed copies to or from the backend say nothing about the op.
+/// Describes the difference between two outcomes, if any. Errors from lack of memory may differ, because they depend on
+/// the backend, unless the size exceeds any memory. Errors in copying to or from the backend are ignored, because they
+/// are not errors of the op.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);
@@ -78,8 +79,8 @@ fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Op
     (!same).then(|| format!("{}; elsewhere {}", told(got), told(expected)))
 }
 
-/// Returns whether `got` is the expected index error in a delayed form. An error that is reported only when the device
-/// is waited for names the inner op of a composed row, which met the index.
+/// Returns whether `got` is the expected index error, reported late. If an index error is reported only when the host
+/// waits for the device, it names an op inside the composed row instead of the row.
 fn is_of_a_part(got: &Error, expected: &Error) -> bool {
     match (got, expected.op()) {
         (Error::Index { index, axis, len, earlier: Earlier(true), .. }, Some(op)) => {

@@ -1,5 +1,5 @@
-//! A test of every row: for any arguments, and with or without enough memory, a call returns a result or an error that
-//! names the op, in a time bounded by the sizes of the arguments. It does not panic.
+//! A test of every row: with any arguments, and with or without enough memory, a call must not panic. It must return a
+//! result or an error that names the op, in a time bounded by the sizes of the arguments.
 
 use super::{
     Row, Suite,
@@ -15,10 +15,10 @@ use backend_runtime::{Arrays, DType, Earlier, ElementInfo, Error, ParamInfo, Par
 /// Number of calls of each row in its first dtype. The environment variable `BACKENDS_CALLS` overrides it.
 const CALLS: usize = 150;
 
-/// The number of calls in each further dtype is smaller by this factor.
+/// In each further dtype, the number of calls is divided by this number.
 pub(super) const FURTHER: usize = 10;
 
-/// The number of calls with memory refused is smaller by this factor. Only test binaries whose allocator can refuse
+/// When memory is refused, the number of calls is divided by this number. Only test binaries whose allocator can refuse
 /// memory make such calls.
 const REFUSED: usize = 4;
 
@@ -34,9 +34,9 @@ pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row with arguments of all sorts: shapes that fit and shapes that do not, axes and indices in and out of
-    /// range, numbers at the ends of their types, empty arrays with axes of any length, sizes beyond any memory. The
-    /// arguments are the same in every run, except for `cargo xtask fuzz`.
+    /// Calls a row with random arguments: shapes that fit each other or do not, axes and indices in and out of range,
+    /// numbers at the limits of their types, empty arrays with axes of any length, and sizes beyond any memory. The
+    /// arguments are the same in every run, except under `cargo xtask fuzz`.
     ///
     /// # Panics
     /// If the op panics, or if an error does not name the op. A call that does not return ends the process.
@@ -77,7 +77,7 @@ impl<B: Arrays> Suite<B> {
         }
     }
 
-    /// Makes one call, with the arguments of a case.
+    /// Makes one call, with the arguments given by `text`.
     fn answer(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, refused: bool, watchdog: &Watchdog) {
         let without = if refused { " without memory" } else { "" };
         let of = format!("{} on {}, {dtypes}, called{without} with `{text}`", row.name, B::NAME);
@@ -86,10 +86,10 @@ impl<B: Arrays> Suite<B> {
         match called.map(|called| called.results) {
             Ok(Ok(_)) => {}
             Ok(Err(Error::Unsupported { .. })) if self.is_partial() => {}
-            // copies to and from the backend may lack memory: a broadcast view of few elements may be larger than any
-            // memory
+            // copying to or from the backend may need too much memory: a broadcast view of few elements can have any
+            // size
             Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
-            // an index error that was reported late, when the device was waited for, names the inner op of a composed
+            // an index error that is reported only when the host waits for the device names an op inside the composed
             // row
             Ok(Err(Error::Index { earlier: Earlier(true), .. })) => {}
             Ok(Err(why)) => {
@@ -106,7 +106,7 @@ pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
     axes: &'static [&'static str],
-    /// The lengths for lists, and the maximum number of lengths in a list.
+    /// The lengths for parameters that are lists of lengths, and the maximum number of items of such a list.
     lengths: (&'static [&'static str], usize),
     counts: &'static [&'static str],
     signed: &'static [&'static str],
@@ -115,7 +115,7 @@ pub(super) struct Draw {
     scalars: &'static [&'static str],
 }
 
-/// Lengths that are small or beyond any memory; lengths in between would be allocated.
+/// Lengths are either small or beyond any memory, because arrays of lengths in between would be allocated.
 const LENGTHS: &[&str] = &[
     "0",
     "1",
@@ -131,7 +131,7 @@ const LENGTHS: &[&str] = &[
     "18446744073709551615",
 ];
 
-/// Values of text parameters: valid and invalid subscripts of Einstein sums.
+/// Values of text parameters: valid and invalid subscripts for `einsum`.
 const TEXTS: &[&str] = &[
     "ij->ji",
     "...",
@@ -156,7 +156,7 @@ const TEXTS: &[&str] = &[
     "i?",
 ];
 
-/// Arguments of all sorts.
+/// Arguments of all kinds, which need not fit each other.
 const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
@@ -206,14 +206,14 @@ const ANYTHING: Draw = Draw {
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
 
-/// Arguments of all sorts for a row of this dtype. For uint32 the larger scalars are replaced, because rows may use
-/// them as lengths, and would allocate arrays of these lengths.
+/// Arguments of all kinds for a row of this dtype. For uint32 the scalars are replaced by smaller ones, because a row
+/// may use a scalar as a length and allocate an array of that length.
 pub(super) fn anything(dtype: DType) -> Draw {
     if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
 }
 
-/// Arguments that mostly fit each other. Their arrays need memory, but are small enough that a call is quick in a
-/// library whose allocations are not refused.
+/// Arguments that mostly fit each other. Their arrays are large enough to need memory, but small enough for quick calls
+/// in libraries whose allocations are not refused.
 const LARGE: Draw = Draw {
     arrays: &[LARGES],
     indices: &["large1", "large2", "i"],
@@ -226,13 +226,13 @@ const LARGE: Draw = Draw {
     scalars: &["0", "1", "3", "8209"],
 };
 
-/// An argument for a parameter of this type, which often does not fit.
+/// Returns a random argument for a parameter of this type. The argument is often invalid.
 pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
     ANYTHING.value(kind, chance)
 }
 
 impl Draw {
-    /// A random case of a row, from the types of its parameters.
+    /// Returns the text of a random case of a row, given the types of the row's parameters.
     pub fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
         let mut parts = Vec::new();
         for param in params {
@@ -248,7 +248,7 @@ impl Draw {
 
     fn value(&self, kind: ParamKind, chance: &mut Chance) -> String {
         let array = |chance: &mut Chance| {
-            // usually from the first list
+            // two times in three, the name is drawn from the first list only
             let last = if chance.below(3) == 0 { self.arrays.len() } else { 1 };
             let list = chance.below(last);
             chance.pick(self.arrays[list])

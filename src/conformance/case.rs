@@ -1,4 +1,5 @@
-//! One case of a row: its arguments as values, parsed from the text of the case by the types of the parameters.
+//! One case of a row. Parses the text of the case into argument values, by the types of the row's parameters, and runs
+//! it.
 
 use super::{
     Row, Values,
@@ -14,7 +15,8 @@ use backend_runtime::{
 };
 use std::{cell::Cell, fmt};
 
-/// Signature of a table's generated `call`, for one backend: name of the op, positional values, named values.
+/// Signature of the function `call` that the macro generates for a table. Its parameters are the backend, the name of
+/// the op, the positional values and the named values.
 pub type Call<B> = fn(&B, &str, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
 /// Returns the bytes that this thread has copied from the device to the host so far; `None` if that is not counted.
@@ -65,14 +67,14 @@ pub(crate) fn call<B: Arrays>(
         let before = read();
         let result = call(b, row.name, &positional, &options);
         copied = read() - before;
-        // an error that the device has not reported yet belongs to this op, not to the next call
+        // an error that the device reports late must count as an error of this op, not of the next one
         let told = b.synchronize();
         case.read(&result.and_then(|result| told.map(|()| result))?)
     });
     Called { results, size: case.size.get(), copied }
 }
 
-/// The given arguments of a case, by parameter name.
+/// Returns the values of the arguments that a case gives, by parameter name.
 pub(crate) fn named<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str) -> Result<Vec<(&'static str, Value<B>)>> {
     let (positional, options) = Case { b, row, dtypes, size: Cell::new(0) }.values(text)?;
     let required = row.params.iter().filter(|p| p.default.is_none()).map(|p| p.name);
@@ -109,7 +111,7 @@ impl<B: Arrays> Case<'_, B> {
             };
             options.push((param.name, self.value(param, arg)?));
         }
-        // sums are compared in their default dtype
+        // sums are compared in the dtype that they have by default
         if self.row.result != ResultInfo::One(ElementInfo::Sum) {
             options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
         }
@@ -169,7 +171,8 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// An item of a list of indices. A name is a mask if there is a bool sample of that name, else an array of indices.
+    /// Converts an item of a list of indices. A name is a mask if a bool sample of that name exists, else an array of
+    /// indices.
     fn item(&self, param: &ParamInfo, item: &Item) -> Result<Value<B>> {
         Ok(match item {
             Item::Slice(slice) => (*slice).into(),
@@ -189,7 +192,7 @@ impl<B: Arrays> Case<'_, B> {
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
 
-    /// A number in the row's dtype. Cases serve all dtypes, so a number out of range wraps.
+    /// Converts a number to the row's dtype. A case serves all dtypes, so numbers out of range wrap.
     fn scalar(&self, text: &str) -> Option<Value<B>> {
         let number = text.parse::<i64>();
         let dtype = self.dtypes.of;
@@ -224,7 +227,7 @@ impl<B: Arrays> Case<'_, B> {
         Ok(x)
     }
 
-    /// The arrays of a result, to be compared; a number becomes a 0-D array.
+    /// Returns the arrays of a result for comparison; a number becomes a 0-D array.
     fn read(&self, result: &Value<B>) -> Result<Vec<Values>> {
         match result {
             Value::Array(x) => Ok(vec![dispatch!(x.dtype(), T => self.elements::<T>(x))?]),
@@ -239,7 +242,7 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// A result that is a number, in the dtype that corresponds to its type.
+    /// Converts a result that is a number, in the dtype that corresponds to its type.
     fn number(&self, value: &Value<B>) -> Option<Values> {
         fn values<T: Element>(x: T) -> Values {
             allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
@@ -261,8 +264,8 @@ impl<B: Arrays> Case<'_, B> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
         if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
-            // handled as if the op's memory were refused, which is no failure of the op: a library may take its memory
-            // from an allocator of its own, which refuses nothing
+            // treated as if the op's memory had been refused, which is not an error of the op: the library may have its
+            // own allocator, which never refuses memory
             return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
         }
         let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;

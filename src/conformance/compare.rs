@@ -7,13 +7,13 @@ use std::fmt::{Display, Write};
 /// Maximum number of elements in a message.
 const SHOWN: usize = 4;
 
-/// The difference between `got` and `expected`; `None` if it is within the tolerance. With `any_zero`, 0.0 and -0.0 are
-/// equal.
+/// Describes the difference between `got` and `expected`; `None` if it is within the tolerance. With `any_zero`, 0.0
+/// and -0.0 are equal.
 pub(crate) fn difference(got: &Values, expected: &Values, tolerance: Tolerance, any_zero: bool) -> Option<String> {
     difference_beside(got, expected, tolerance, any_zero, 0.0)
 }
 
-/// Like [`difference`]. Relative errors are relative to `scale`, if it is above the largest element.
+/// Like [`difference`], but relative errors are relative to `scale` if `scale` exceeds the largest element.
 pub(crate) fn difference_beside(
     got: &Values,
     expected: &Values,
@@ -55,12 +55,12 @@ fn integers<T: Element>(got: &Values, expected: &Values) -> Option<String> {
     report(got, expected, |g: T, e: T| if g == e { None } else { Some(String::new()) })
 }
 
-/// A float dtype, with exact widening and the distance between two values.
+/// A float dtype whose values convert exactly to double precision and have a distance in ulps.
 trait Wide: Element {
-    /// The exact value in double precision; reals have imaginary part 0.
+    /// Converts exactly to double precision; reals get the imaginary part 0.
     fn wide(self) -> Complex<f64>;
 
-    /// Distance of this result from the reference, in units in the last place of the reference. Infinity counts as one
+    /// Distance from the reference value `expected`, in units in the last place of `expected`. Infinity counts as one
     /// unit beyond the largest value.
     fn ulps(self, expected: Self) -> f64;
 }
@@ -73,7 +73,7 @@ macro_rules! wide_real {
             }
 
             fn ulps(self, expected: $t) -> f64 {
-                // for floats of one sign, the bits are ordered like the values
+                // floats of equal sign are ordered like their bits
                 let order = |x: $t| {
                     let magnitude = i128::from(Numeric::abs(x).to_bits());
                     if x.is_sign_negative() { -magnitude } else { magnitude }
@@ -141,8 +141,8 @@ fn floats<T: Wide>(
     })
 }
 
-/// The largest distance, in units in the last place, between an element and its reference, among those where both are
-/// finite; `None` if the dtype is not a float, or if shapes or dtypes differ.
+/// Largest distance of an element from its reference, in units in the last place, over the elements that are finite in
+/// both arrays; `None` if the dtype is not a float, or if the shapes or dtypes differ.
 pub(crate) fn farthest(got: &Values, expected: &Values) -> Option<f64> {
     fn of<T: Wide>(got: &Values, expected: &Values) -> Option<f64> {
         let (got, expected) = (got.elements::<T>()?, expected.elements::<T>()?);
@@ -167,7 +167,7 @@ fn magnitude(x: Complex<f64>) -> f64 {
     x.re.hypot(x.im)
 }
 
-/// Returns whether both parts are equal, with NaN equal to NaN.
+/// Returns whether the real parts and the imaginary parts are equal, where NaN equals NaN.
 fn same(g: Complex<f64>, e: Complex<f64>, any_zero: bool) -> bool {
     let part = |g: f64, e: f64| {
         (g.is_nan() && e.is_nan()) || (g == e && (any_zero || g.is_sign_negative() == e.is_sign_negative()))

@@ -1,7 +1,8 @@
-//! Results that are not unique: a row can name derived values to compare instead, such as the product of its factors.
+//! Comparison of results that are not unique, such as matrix factors: a row can name derived values to be compared
+//! instead, such as the product of the factors.
 //!
-//! `compared = ["matmul(q, r)"]`: calls of ops by name, whose arguments are the row's results and parameters, by their
-//! names, and integers. They are computed on `Numpyish`; the reference data hold the same values for NumPy's results.
+//! `compared = ["matmul(q, r)"]` lists calls of ops by name. Their arguments are integers or names of the row's results
+//! and parameters. `Numpyish` computes these calls; the reference data contain their values for NumPy's results.
 
 use super::{
     Call, Row, Values,
@@ -9,7 +10,8 @@ use super::{
 };
 use backend_runtime::{Arrays, DynArray, Error, Result, ResultInfo, Value, dispatch, numpyish::Numpyish};
 
-/// The values to be compared for the results of a case: those named by the row, or by default the results themselves.
+/// The values to be compared for the results of a case: the row's `compared` values, or by default the results
+/// themselves.
 pub(super) fn parts(
     row: &Row,
     dtypes: DTypes,
@@ -32,7 +34,7 @@ pub(super) fn parts(
     row.compared.iter().map(part).collect()
 }
 
-/// The names of a row's results in `compared`.
+/// Names of a row's results, as used in `compared`.
 pub(super) fn names(row: &Row) -> Vec<&'static str> {
     match row.result {
         ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),
@@ -40,7 +42,7 @@ pub(super) fn names(row: &Row) -> Vec<&'static str> {
     }
 }
 
-/// Like `parts`, on any backend, given the arguments of a call by name and its result.
+/// Like `parts`, but on any backend, given the result of a call and its arguments by name.
 pub(super) fn parts_on<B: Arrays>(
     b: &B,
     row: &Row,
@@ -60,7 +62,7 @@ pub(super) fn parts_on<B: Arrays>(
     Ok(Value::List(row.compared.iter().map(part).collect::<Result<_>>()?))
 }
 
-/// The value of one expression.
+/// Evaluates one expression of `compared`.
 fn part<B: Arrays>(
     b: &B,
     op: &'static str,
@@ -95,7 +97,7 @@ impl<B: Arrays> Reader<'_, B> {
         Error::argument(self.op, format!("`compared` is not read from `{}` on", self.left))
     }
 
-    /// Consumes `mark` if it comes next; returns whether it did.
+    /// Returns whether the next character is `mark`, and skips it in that case.
     fn takes(&mut self, mark: char) -> bool {
         let rest = self.left.trim_start().strip_prefix(mark);
         self.left = rest.unwrap_or(self.left);
@@ -135,7 +137,7 @@ mod tests {
     use crate::ops;
     use ndarray::arr2;
 
-    /// The ops of the test's expressions, by name.
+    /// Calls one of the ops that the expressions of this test use, by name.
     fn call(
         b: &Numpyish,
         op: &str,

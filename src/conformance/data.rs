@@ -1,19 +1,19 @@
-//! The files written by `cargo xtask golden`: the samples, and NumPy's results by group.
+//! Reads the files that `cargo xtask golden` writes: the samples, and NumPy's results for each group of rows.
 
 use super::Values;
 use backend_runtime::DType;
 use std::{collections::HashMap, sync::LazyLock};
 
-/// The advice to the user when data and table differ.
+/// The advice in error messages if the data and the table do not match.
 pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 
-/// First line of each file, with the version of the format.
+/// First line of each file; it contains the version of the format.
 const SAMPLES: &[u8] = b"backends-samples-1\n";
 const GOLDEN: &[u8] = b"backends-golden-1\n";
 
 macro_rules! files {
     ($($group:ident)*) => {
-        /// NumPy's results for a group of the base table; `None` for an unknown group.
+        /// The file of NumPy's results for a group of the base table; `None` for an unknown group.
         pub fn golden(group: &str) -> Option<&'static [u8]> {
             match group {
                 $(stringify!($group) => Some(include_bytes!(concat!("../../tests/golden/", stringify!($group), ".golden"))),)*
@@ -48,7 +48,7 @@ fn samples(bytes: &[u8]) -> Option<HashMap<(DType, String), Values>> {
     Some(all)
 }
 
-/// The results of one row in one dtype, by case; an error text if they cannot be used.
+/// NumPy's results for one row in one dtype, by case; returns an error text if the file or the row's data are unusable.
 pub(crate) fn results(
     file: &[u8],
     signature: &str,
@@ -79,7 +79,7 @@ pub(crate) fn results(
     Err(format!("there are no data of `{signature}` in {dtype}: {REGENERATE}"))
 }
 
-/// Reads from the front of a file. All numbers are little-endian.
+/// Reads values from the start of the remaining bytes of a file. All numbers are little-endian.
 pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The writer of the format that [`Reader`] reads.
+/// Writes the format that [`Reader`] reads.
 pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {
@@ -171,7 +171,7 @@ mod tests {
         [&(bytes.len() as u32).to_le_bytes(), bytes].concat()
     }
 
-    /// A file of one row, one case, one dtype (uint8), with the result [7, 8].
+    /// Makes a file with one row, which has one case in one dtype (uint8) with the result [7, 8].
     fn file() -> Vec<u8> {
         let result = [&[1, 5, 1][..], &2_u32.to_le_bytes(), &[1, 7, 8]].concat();
         let row = [block(b"f(x) -> array = np.f"), vec![1], block(b"m"), vec![5, 255], block(&result)].concat();

@@ -1,9 +1,8 @@
-//! Records the distances of results from the reference, to show whether a device with approximate instructions is near
-//! a row's limit.
+//! Records the errors of results, to show whether a device with approximate instructions comes close to a row's limit.
 //!
-//! `BACKENDS_ULPS` names the file. Each result with a tolerance in units in the last place adds a line, separated by
-//! tabs: the op, its dtype, the largest distance of an element from its reference in these units, and the allowed
-//! distance. Several processes may append to one file.
+//! `BACKENDS_ULPS` names the file. For each result with a tolerance in units in the last place (ulp), one line is
+//! appended. Its fields are separated by tabs: the op, its dtype, the largest error of an element in ulps, and the
+//! largest allowed error in ulps. Several processes may append to one file.
 
 use super::{Values, accuracy::Tolerance, compare::farthest};
 use backend_runtime::DType;
@@ -16,6 +15,6 @@ pub(super) fn note(op: &str, dtype: DType, got: &Values, expected: &Values, tole
     let (Some(path), Tolerance::Ulp(allowed)) = (FILE.get_or_init(named), tolerance) else { return };
     let Some(far) = farthest(got, expected) else { return };
     let file = OpenOptions::new().append(true).create(true).open(path);
-    // a single write, so that lines of several processes do not mix
+    // written in a single call, so that the lines of several processes do not mix
     let _ = file.and_then(|mut file| file.write_all(format!("{op}\t{dtype}\t{far}\t{allowed}\n").as_bytes()));
 }

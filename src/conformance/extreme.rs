@@ -4,12 +4,12 @@
 use backend_runtime::{Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn};
 
-/// The largest number of 16-byte elements (the widest dtype) whose size in bytes is representable: the limit for the
-/// product of the other lengths of an array without elements.
+/// Maximum product of the non-zero lengths of an array without elements. So many elements of 16 bytes, the size of the
+/// widest dtype, still have a representable size in bytes.
 const MOST: usize = isize::MAX as usize / 16;
 
-/// Shapes without elements. The product of the other lengths is either beyond any memory or small, so that a sum over
-/// the empty axis is refused or quick. The last shape is not valid for any array.
+/// Shapes without elements. The product of the non-zero lengths is either small, so that a sum over the empty axis is
+/// quick, or beyond any memory, so that it is refused. The last shape is not valid for any array.
 const GIANT: &[(&str, &[usize])] = &[
     ("giant0", &[0, 1 << 48]),
     ("giant1", &[1 << 48, 0]),
@@ -21,17 +21,18 @@ const GIANT: &[(&str, &[usize])] = &[
     ("giant7", &[0, isize::MAX as usize]),
 ];
 
-/// Shapes of a few thousand elements; one shape has a prime length.
+/// Shapes of a few thousand elements; the length 8209 is prime.
 const LARGE: &[(&str, &[usize])] =
     &[("large1", &[8209]), ("large2", &[90, 91]), ("large3", &[91, 90]), ("large4", &[90, 91])];
 
 /// Names of the samples without elements.
 pub(super) const GIANTS: &[&str] = &["giant0", "giant1", "giant2", "giant3", "giant4", "giant5", "giant6"];
 
-/// Names of the samples that need memory: a 1-D array, matrices that fit each other, and `large4`, reversed in memory.
+/// Names of the samples that need memory: a 1-D array, two matrices that can be multiplied, and `large4`, which is
+/// reversed in memory.
 pub(super) const LARGES: &[&str] = &["large1", "large2", "large3", "large4"];
 
-/// The sample of this name, if there is one.
+/// The sample of this name, or `None` if the name is unknown.
 pub(super) fn sample<T: Element>(name: &str) -> Option<HostArray<T>> {
     let (_, shape) = GIANT.iter().chain(LARGE).find(|(known, _)| *known == name)?;
     let n: usize = shape.iter().product();

@@ -1,5 +1,5 @@
-//! A test of every row that is a scalar expression: a formula of the op must give the same result as the op, in every
-//! dtype.
+//! A test of every row that is a scalar expression: in every dtype, a formula that consists of the op must give the
+//! same result as the op.
 
 use super::{
     Call, Row, Suite,
@@ -11,7 +11,7 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, numpyish::Numpyish};
 
-/// The cases of a row whose arguments are all arrays.
+/// The cases of a row in which all arguments are arrays.
 pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
     let arrays = |text: &&str| {
         let args = parse::args(text).unwrap_or_default();
@@ -23,9 +23,9 @@ pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Runs the cases of a row whose arguments are arrays as formulas that consist of the one op. On [`Numpyish`] and
-    /// [`Cuda`](crate::Cuda) the result must equal that of the op bit for bit; on other backends, where formulas may
-    /// run other functions than the op, within twice the row's accuracy.
+    /// Runs each case of a row whose arguments are all arrays as a formula that consists of this op. On [`Numpyish`]
+    /// and [`Cuda`](crate::Cuda), the result must equal the op's result bit for bit. On other backends, formulas may
+    /// call other functions than the op, so the results may differ by twice the row's accuracy.
     ///
     /// # Panics
     /// If a result differs, or if the row has no such case.

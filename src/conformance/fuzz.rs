@@ -1,13 +1,14 @@
-//! Random calls of every row, recorded in one process and compared in another: `cargo xtask fuzz`.
+//! Random calls of every row, which one process records and another process compares: `cargo xtask fuzz`.
 //!
-//! With `BACKENDS_FUZZ=record:FOLDER` the tests of a backend make random calls instead of their cases, and record the
-//! outcomes, in one file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER` the tests of another backend, or
-//! of the same one with another number of threads, repeat those calls and compare the results with the recorded ones:
-//! bit for bit on the same backend, else within twice the row's accuracy, except for what rounding decides
-//! ([`noise`](super::noise)). `BACKENDS_FUZZ_SEED` selects other calls.
+//! With `BACKENDS_FUZZ=record:FOLDER`, the tests of a backend make random calls instead of their cases, and record the
+//! outcomes in one file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER`, the tests of another backend, or
+//! of the same backend with another number of threads, repeat the calls and compare the results with the recorded ones.
+//! On the same backend the results must be equal bit for bit; on another backend they may differ by twice the row's
+//! accuracy, except for elements that depend on rounding ([`noise`](super::noise)). `BACKENDS_FUZZ_SEED` selects other
+//! calls.
 //!
 //! A random call is a case of the row with other lengths, layouts, elements and options. Its text describes it
-//! completely, so a failure is reproduced by adding the text to the row's cases.
+//! completely, so adding the text to the row's cases reproduces a failure.
 
 use super::{
     Row, Suite, Values,
@@ -26,16 +27,17 @@ use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 /// Number of calls for each row and dtype.
 const CALLS: usize = 8;
 
-/// Results with more bytes than this are not read, for example a diagonal matrix made from a long vector.
+/// Results of more bytes than this number are not read, for example a diagonal matrix made from a long vector.
 const MOST_BYTES: usize = 1 << 24;
 
-/// Number of elements of the largest sample.
+/// Maximum number of elements of a sample.
 const MOST_ELEMENTS: usize = 1 << 21;
 
-/// First line of a record: the format; the name of the backend follows.
+/// First line of a file of recorded calls. It names the format; the name of the backend follows.
 const RECORD: &[u8] = b"backends-calls-1\n";
 
-/// Actions of the tests instead of their cases: record or compare random calls.
+/// The task of the tests with random calls: record their outcomes, or compare them. The field is the folder of the
+/// files.
 enum Mode {
     Record(PathBuf),
     Compare(PathBuf),
@@ -59,7 +61,7 @@ pub(super) fn seed() -> u64 {
     *SEED
 }
 
-/// Returns whether a result of this size is read; outside of random calls, every result is.
+/// Returns whether a result of this size is read. Only random calls skip results, if they are too large.
 pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
     MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
 }
@@ -69,12 +71,12 @@ pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
 enum Outcome {
     Results(Vec<Values>),
     Error(String),
-    /// Memory was insufficient, which depends on the run and the backend.
+    /// The call was refused for lack of memory, which depends on the run and the backend.
     Refused,
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Makes random calls of a row and returns the failures; `None` if the environment does not ask for random calls.
+    /// Makes random calls of a row and returns the failures; `None` if the environment does not request random calls.
     pub(super) fn fuzz(&self, b: &B, row: &Row, dtypes: DTypes) -> Option<Vec<String>> {
         let mode = MODE.as_ref()?;
         let DTypes { of: dtype, to } = dtypes;
@@ -138,7 +140,7 @@ fn outcome(called: std::result::Result<Called, String>) -> (Outcome, usize) {
     (outcome, size)
 }
 
-/// The difference between two outcomes of one call.
+/// Describes the difference between the recorded outcome of a call and the new one.
 fn compare(
     row: &Row,
     dtype: DType,
@@ -158,7 +160,7 @@ fn compare(
         (Outcome::Error(got), _) if got.contains("panicked") => return Some(got.clone()),
         (Outcome::Refused, _) | (_, Outcome::Refused) => return None,
         (Outcome::Error(got), Outcome::Error(expected)) if !same || got == expected => return None,
-        // only one of the libraries sees that a matrix is singular
+        // depending on rounding, a library detects that a matrix is singular, or computes a result
         (Outcome::Error(why), Outcome::Results(_)) | (Outcome::Results(_), Outcome::Error(why))
             if noise.decides() && !why.contains("panicked") =>
         {
@@ -176,14 +178,14 @@ fn compare(
     })
 }
 
-/// The random calls of a row and dtype, as texts.
+/// Returns the random calls of a row and dtype, as texts.
 fn texts(row: &Row, file: &str) -> Vec<String> {
     let name = file.bytes().fold(seed(), |seed, byte| seed.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte));
     let mut chance = Chance::new(name);
     (0..CALLS).map(|_| text(row, &mut chance)).collect()
 }
 
-/// A randomly changed case of the row.
+/// Returns a case of the row with random changes, as a text.
 fn text(row: &Row, chance: &mut Chance) -> String {
     let case = parse::args(chance.pick(row.cases)).expect("a case of the row");
     let mut lengths = Lengths::new(chance);
@@ -195,10 +197,10 @@ fn text(row: &Row, chance: &mut Chance) -> String {
     arguments.join(", ")
 }
 
-/// The arguments of a case, changed.
+/// Returns the arguments of a case with random changes.
 fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<String> {
     let in_order = [(Content::Sorted, Content::Ascending), (Content::Falling, Content::Descending)];
-    // `sorter` must sort the first argument; otherwise each library returns a different result
+    // `sorter` must sort the first argument; for any other `sorter`, libraries return different results
     let sorted = case.named.iter().any(|(name, _)| name == "sorter").then(|| chance.pick(&in_order));
     let mut arguments: Vec<String> = Vec::new();
     for (i, arg) in case.positional.iter().enumerate() {
@@ -225,7 +227,8 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     options
 }
 
-/// Replacements for the lengths of the samples, consistent within a call, so that arrays that fitted still fit.
+/// Replacements for the lengths of the samples. Equal lengths get equal replacements within a call, so that arrays of
+/// matching shapes still match.
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,
@@ -235,10 +238,10 @@ struct Lengths {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Size {
-    /// The lengths of the samples.
+    /// The lengths are not changed.
     Kept,
     Small,
-    /// Small, except for one axis that is so long that loops are split over threads along it.
+    /// Small lengths, except for one axis that is long enough for loops along it to be split over threads.
     OneLong,
 }
 
@@ -284,7 +287,7 @@ fn changed(arg: &Arg, content: Option<Content>, lengths: &mut Lengths, chance: &
         Arg::Name(name) => {
             let known = [DType::Float64, DType::Int64].into_iter().find_map(|dtype| data::sample(dtype, name));
             let Some(known) = known else { return name.clone() };
-            // half of the time, samples with special values are kept
+            // keeps a sample with special values half of the time
             if ["w", "wt", "wv", "wz"].contains(&name.as_str()) && chance.once_in(2) {
                 return name.clone();
             }

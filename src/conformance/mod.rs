@@ -1,10 +1,10 @@
-//! The tests of a backend: every row of the table, in every dtype, compared with NumPy's results.
+//! The conformance tests of a backend, which compare every row of the table, in every dtype, with NumPy's results.
 //!
 //! `backends::conformance! { backend = Numpyish::new(), type = Numpyish }` generates a `#[test]` per row and dtype.
-//! NumPy's results are data of this crate (`tests/golden`, written by `cargo xtask golden`), so that backends of other
-//! crates are compared with the same data; a table of another crate brings its own data.
+//! NumPy's results are data of this crate (`tests/golden`, written by `cargo xtask golden`), so that backends in other
+//! crates are compared with the same data. A table of another crate has its own data.
 //!
-//! The generated tests call this module. For one row they are:
+//! The generated tests call functions of this module. For one row, the tests are:
 //!
 //! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(
@@ -34,22 +34,21 @@
 //! }
 //! ```
 //!
-//! A test reads the arguments of each case, by the types of the row's parameters, and calls the op by its name; typed
-//! calls are covered by the rows' examples, which are tests of the documentation. A row with `types` has a check for
-//! each second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is its `accuracy` (or
-//! that of its group), with the row's own `ulp` by dtype in `own_ulp`.
+//! A test parses the arguments of each case by the types of the row's parameters, and calls the op by its name. The
+//! typed functions are tested by the rows' examples, which are documentation tests. A row with a second dtype (`types`)
+//! has one check per second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is its
+//! `accuracy` or that of its group; `own_ulp` holds the row's `ulp` by dtype.
 //!
-//! In addition every row, even without cases, has a test `arguments`,
-//! `SUITE.answers(&ROW, &[DType::Float64, ..], None)`: for any arguments, a call must return a result or an error, in
-//! bounded time. In a test binary with the allocator [`Refusing`], rows are also called while memory is refused. A test
-//! `errors`, `SUITE.agrees(&ROW, &[DType::Float64, ..], None)`, checks that the row refuses the same calls as
-//! `Numpyish`, with the same texts. `BACKENDS_CALLS=5000` sets the number of calls of each row.
+//! Every row, even without cases, also has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..], None)`: with
+//! any arguments, a call must return a result or an error, in bounded time. In a test binary with the allocator
+//! [`Refusing`], the test also calls the row while memory is refused. A test `errors`, `SUITE.agrees(&ROW,
+//! &[DType::Float64, ..], None)`, checks that the row refuses the same calls as `Numpyish`, with the same texts.
+//! `BACKENDS_CALLS=5000` sets the number of calls of each row.
 //!
-//! A row that is a scalar expression has a test `formula` if the macro has `formulas = true`,
-//! `SUITE.formulas(&ROW, &[(DType::Float64, formula::<Numpyish, f64>), ..])`: in `expr!` it must give the same result
-//! as the op.
+//! If the macro has `formulas = true`, a row that is a scalar expression has a test `formula`, `SUITE.formulas(&ROW,
+//! &[(DType::Float64, formula::<Numpyish, f64>), ..])`: the row must give the same result in `expr!` and as an op.
 //!
-//! A table of another crate has its results in one file, which is named like the table:
+//! The results for a table of another crate are in one file, which has the same name as the table:
 //!
 //! ```text
 //! static SUITE: Suite<Numpyish> = Suite::new(
@@ -60,8 +59,8 @@
 //! );
 //! ```
 //!
-//! A backend whose arrays are split over ranks is tested on all ranks at once: `ranks = on_ranks` names a function that
-//! takes a check, and runs it on each rank with that rank's backend ([`OnRanks`]).
+//! A backend whose arrays are split over ranks is tested on all ranks at once. `ranks = on_ranks` names a function that
+//! takes a check and runs it on each rank, with that rank's backend ([`OnRanks`]).
 //!
 //! If a backend is unavailable on this machine (no driver, no libtorch), its tests are skipped with the reason on
 //! stderr, unless the environment variable `BACKENDS_REQUIRE` lists it (see [`available`](backend_runtime::available)).

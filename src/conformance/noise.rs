@@ -1,14 +1,15 @@
-//! What rounding decides in the result of a random call, so that two libraries need not agree on it.
+//! Finds the elements of the result of a random call that depend on rounding, so that two libraries need not agree on
+//! them.
 //!
-//! A row's tolerance is relative to the largest element of its result. This is right for the samples of the conformance
-//! cases, whose results are not small differences of large terms, and whose matrices are well conditioned. Random
-//! samples may be neither:
+//! A row's tolerance is relative to the largest element of its result. This is appropriate for the samples of the
+//! conformance cases: their results are not small differences of large terms, and their matrices are well conditioned.
+//! For random samples, this need not hold:
 //!
-//! - Of a sum whose terms cancel, only the rounding errors remain. They are relative to the magnitudes of the terms.
-//! - A matrix of small integers may be singular, or have singular values at exactly the cutoff of a rank. Rounding then
-//!   decides whether it has an inverse, the sign of its determinant, or its rank, and such a matrix is left out.
-//! - If the rounding errors of a solution, which grow with the condition of the matrix, exceed the tolerance, the
-//!   comparison says nothing either.
+//! - If the terms of a sum cancel, only rounding errors remain. They are relative to the magnitudes of the terms.
+//! - A matrix of small integers may be singular, or have singular values exactly at the cutoff of a rank. Then its
+//!   inverse, the sign of its determinant or its rank depends on rounding, and the matrix is left out.
+//! - If the rounding errors of a solution, which grow with the condition number of the matrix, exceed the tolerance,
+//!   two solutions cannot be compared, and the matrix is left out.
 
 use super::{
     Call, Row, Values,
@@ -23,8 +24,8 @@ use backend_runtime::{
 };
 use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, IxDyn};
 
-/// Rows that sum products of elements of their arguments. With the magnitudes of the arguments, nothing cancels, so the
-/// result is the sum of the magnitudes of the terms.
+/// Rows that sum products of elements of their arguments. The row's result for the magnitudes of the arguments is the
+/// sum of the terms' magnitudes, because no terms cancel.
 const SUMS: [&str; 20] = [
     "avg_pool",
     "conv",
@@ -48,24 +49,25 @@ const SUMS: [&str; 20] = [
     "vecdot",
 ];
 
-/// Distance of a ratio of singular values from the cutoff, relative to the cutoff, within which rounding decides.
+/// Maximum distance of a ratio of singular values from the cutoff, relative to the cutoff, at which the rank depends on
+/// rounding.
 const NEAR: f64 = 1e-6;
 
-/// What rounding decides in the result of one call.
+/// The effects of rounding on the results of one call.
 #[derive(Debug, Default)]
 pub(super) struct Noise {
     /// Rounding errors are relative to this number, if it is above the largest element of the result.
     pub scale: f64,
-    /// For each matrix of the first argument, whether rounding decides the result; `None` if it does for no matrix.
+    /// For each matrix of the first argument, true if the result depends on rounding; `None` if it does for no matrix.
     undecided: Option<ArrayD<bool>>,
-    /// The leading axes of the arguments, broadcast.
+    /// The leading axes of the arguments, broadcast to a common shape.
     stack: Vec<usize>,
 }
 
 impl Noise {
-    /// The noise in the results of a call, which are compared with this tolerance.
+    /// The effects of rounding on the results of a call that are compared with this tolerance.
     pub fn of(row: &Row, dtypes: DTypes, text: &str, tolerance: Tolerance, call: Call<Numpyish>) -> Noise {
-        // no arguments, or none that have singular values: the results can be compared, or they are errors
+        // in calls without arguments, or without singular values, rounding is not important or the call fails
         Noise::found(row, dtypes, text, tolerance, call).unwrap_or_default()
     }
 
@@ -103,7 +105,7 @@ impl Noise {
         let by_values = |values: ArrayView1<'_, f64>, cutoff| is_undecided(values, cutoff, unit, allowed, power);
         let values = linalg::svdvals(&b, &x).ok()?;
         let of_matrix = |(values, matrix): (ArrayView1<'_, f64>, ArrayView2<'_, Complex<f64>>)| match row.name {
-            // the relative error of the determinant is the absolute error of the logarithm
+            // the error of the logarithm of the determinant is the relative error of the determinant
             "slogdet" => unit * hadamard(matrix) > allowed * values.product(),
             "inv" | "solve" | "matrix_power" => by_values(values, 0.0),
             "det" => false,
@@ -123,12 +125,12 @@ impl Noise {
         Some(Noise { scale, undecided: undecided.iter().any(|x| *x).then_some(undecided), stack })
     }
 
-    /// Whether rounding decides the result for a matrix, so that the call may also be an error.
+    /// Returns whether the result for some matrix depends on rounding. If so, a library may return an error instead.
     pub fn decides(&self) -> bool {
         self.undecided.is_some()
     }
 
-    /// Two values of result `place` without the elements that rounding decides: these are 0 in both.
+    /// Returns two values of result `place`, with 0 in place of the elements that depend on rounding.
     pub fn without(&self, row: &Row, place: usize, both: [&Values; 2]) -> [Values; 2] {
         let [mut x, mut y] = both.map(Values::clone);
         let Some(undecided) = &self.undecided else { return [x, y] };
@@ -137,7 +139,7 @@ impl Noise {
             return [x, y];
         }
         if name == Some("residuals") && (x.shape.contains(&0) || y.shape.contains(&0)) {
-            // there are no residuals if a rank is not full
+            // `lstsq` returns no residuals for a matrix without full rank
             return [x.clone(), x];
         }
         for values in [&mut x, &mut y] {
@@ -153,11 +155,11 @@ impl Noise {
     }
 }
 
-/// Whether rounding decides which singular values of a matrix exceed the cutoff, or whether the errors of a solution
-/// exceed what is allowed. Both follow from errors of `unit` times the largest singular value.
+/// Returns whether rounding errors, of `unit` times the largest singular value, can change which singular values exceed
+/// the cutoff, or give a solution errors above `allowed`.
 fn is_undecided(values: ArrayView1<'_, f64>, cutoff: f64, unit: f64, allowed: f64, power: f64) -> bool {
     let largest = values.iter().copied().fold(0.0, f64::max);
-    // the default cutoff is the error: values that are far below it are not near it
+    // `unit` is also the default cutoff, so values far below this cutoff must not count as near
     let near = (NEAR * cutoff).max(0.75 * unit);
     let mut least = 1.0_f64;
     for ratio in values.iter().map(|value| value / largest) {
@@ -171,14 +173,14 @@ fn is_undecided(values: ArrayView1<'_, f64>, cutoff: f64, unit: f64, allowed: f6
     unit > allowed * least.powf(power)
 }
 
-/// Hadamard's bound on the determinant, the product of the norms of the columns. The errors of a determinant are
-/// relative to it.
+/// Hadamard's upper bound on the magnitude of the determinant: the product of the norms of the columns. Rounding errors
+/// of a determinant are relative to this bound.
 fn hadamard(matrix: ArrayView2<'_, Complex<f64>>) -> f64 {
     matrix.columns().into_iter().map(|column| column.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt()).product()
 }
 
-/// The row's result for the magnitudes of its arguments. The errors of a convolution by transforms are relative to all of
-/// its elements, so none of them is cut off.
+/// Calls the row with the magnitudes of its arguments. The whole convolution is computed, because a convolution by
+/// Fourier transforms has errors that are relative to all its elements.
 fn of_magnitudes(
     b: &Numpyish,
     row: &Row,
@@ -201,7 +203,7 @@ fn of_magnitudes(
     call(b, row.name, &positional, &options)
 }
 
-/// The value with the magnitudes of all floats in arrays; integers may be indices.
+/// Replaces the floats in arrays by their magnitudes. Integers are unchanged, because they may be indices.
 fn magnitudes(value: &Value<Numpyish>) -> Result<Value<Numpyish>> {
     match value {
         Value::List(items) => items.iter().map(magnitudes).collect::<Result<_>>().map(Value::List),
@@ -235,7 +237,7 @@ fn magnitude<T: Element>(x: T) -> f64 {
     x.re.hypot(x.im)
 }
 
-/// A stack of matrices in double precision.
+/// Converts a stack of matrices to double precision.
 fn matrices(value: &Value<Numpyish>) -> Option<HostArray<Complex<f64>>> {
     let x = value.as_array()?;
     let cast: Result<_> = dispatch!(x.dtype(), T => {
@@ -297,13 +299,13 @@ mod tests {
         Values::of(&arr1(x).into_dyn().into_shared())
     }
 
-    /// Whether a comparison finds a difference between two results.
+    /// Returns whether a comparison finds a difference between two results.
     fn differ(noise: &Noise, row: &Row, got: &[f64], expected: &[f64]) -> bool {
         let [got, expected] = noise.without(row, 0, [&values(got), &values(expected)]);
         difference_beside(&got, &expected, TOLERANCE, true, noise.scale).is_some()
     }
 
-    /// The matrices of a sample of integers, and the determinants of 2 x 2 matrices.
+    /// The matrices of a sample of integers, each as a list of its 4 elements.
     fn integers(name: &str) -> Vec<[i64; 4]> {
         let sample = super::super::random::Sample::of(name).unwrap().values(DType::Float64);
         let all: Vec<i64> = sample.elements::<f64>().unwrap().into_iter().map(|x| x as i64).collect();
@@ -321,7 +323,7 @@ mod tests {
         }
         let params = const { &[ParamInfo::new("x1", X, None), ParamInfo::new("x2", X, None)] };
         let dot = row("vecdot", params);
-        // the terms have magnitudes of up to 16, and there are 50
+        // the sum has 50 terms with magnitudes of up to 16
         let found = noise(&dot, DType::Float64, "random_1_packed_integers_50, random_2_packed_integers_50");
         assert!((50.0..800.0).contains(&found.scale) && !found.decides(), "{found:?}");
         assert!(!differ(&found, &dot, &[-2.4e-15], &[4.7e-15]));
@@ -357,7 +359,7 @@ mod tests {
         let found = noise(&signs, DType::Float64, name);
         for row in [&signs, &inverses] {
             let undecided = noise(row, DType::Float64, name).undecided.unwrap();
-            // every library sees that a column is 0
+            // a zero column makes a matrix singular in every library, whatever the rounding
             let is_0 = |m: &[i64; 4]| m[0] == 0 && m[2] == 0 || m[1] == 0 && m[3] == 0;
             for (undecided, m) in undecided.iter().zip(&matrices) {
                 assert!(if *undecided { det(m) == 0 } else { det(m) != 0 || is_0(m) }, "{}: {m:?}", row.name);
@@ -391,7 +393,7 @@ mod tests {
             ]
         };
         let ranks = row("matrix_rank", params);
-        // with the singular values s and 2 s, the sum of squares is 5 s s, and the determinant 2 s s
+        // for singular values s and 2 s, the sum of the squared elements is 5 s², and the determinant is 2 s²
         let is_cutoff = |m: &[i64; 4]| det(m) != 0 && 2 * m.iter().map(|x| x * x).sum::<i64>() == 5 * det(m).abs();
         let at_cutoff: Vec<bool> = integers(name).iter().map(is_cutoff).collect();
         assert!(at_cutoff.iter().any(|x| *x));

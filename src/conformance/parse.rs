@@ -5,11 +5,11 @@ use backend_runtime::Slice;
 /// One argument of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arg {
-    /// A sample, a choice, `all`, `none`, `true`, `false`.
+    /// The name of a sample, the name of a choice, `all`, `none`, `true` or `false`.
     Name(String),
     /// A number, as written.
     Number(String),
-    /// The text between quotes: slices.
+    /// The text between quotes, which gives slices.
     Quoted(String),
     /// A list, `[..]`.
     List(Vec<Arg>),
@@ -87,7 +87,7 @@ pub(crate) enum Item {
     Name(String),
 }
 
-/// Parses a list of indices: slices as in Python, `...`, `NewAxis`, and names of samples.
+/// Parses a list of indices: slices in Python's notation, `...`, `NewAxis`, and names of samples.
 pub(crate) fn index(text: &str) -> Result<Vec<Item>, String> {
     let one = |part: &str| {
         Ok(match part {
@@ -100,12 +100,12 @@ pub(crate) fn index(text: &str) -> Result<Vec<Item>, String> {
     split(text)?.into_iter().map(one).collect()
 }
 
-/// Parses slices as in Python: `"1:3, ::-1, 0"`.
+/// Parses a list of slices in Python's notation: `"1:3, ::-1, 0"`.
 pub(crate) fn slices(text: &str) -> Result<Vec<Slice>, String> {
     split(text)?.into_iter().map(|part| slice(part, text)).collect()
 }
 
-/// Parses one slice, a part of `text`.
+/// Parses one slice; `text` is the whole list, for the error text.
 fn slice(part: &str, text: &str) -> Result<Slice, String> {
     let number = |part: &str| match part.trim() {
         "" => Ok(None),

@@ -1,12 +1,12 @@
-//! Samples generated from their names, for random calls: `random_7_swapped_positive_3x4` is the same array on every
-//! backend.
+//! Samples for random calls. A sample is generated from its name, so that `random_7_swapped_positive_3x4` is the same
+//! array on every backend.
 
 use super::Values;
 use backend_runtime::{DType, Element, HostArray, dispatch};
 use ndarray::{ArrayD, Axis, IxDyn, Slice as Range};
 use std::fmt;
 
-/// Pseudo-random numbers, determined by a seed (SplitMix64).
+/// A generator of pseudo-random numbers from a seed (SplitMix64).
 pub(crate) struct Chance(u64);
 
 impl Chance {
@@ -74,11 +74,11 @@ names! {
     Layout {
         /// C order.
         Packed = "packed",
-        /// Reversed order of axes in memory: Fortran order.
+        /// The order of the axes is reversed in memory, as in Fortran order.
         Swapped = "swapped",
-        /// Every axis is reversed in memory.
+        /// The elements along every axis are reversed in memory.
         Reversed = "reversed",
-        /// Every second element along the last axis of a larger array.
+        /// The array is every second element along the last axis of a larger array.
         Stepped = "stepped",
     }
 }
@@ -98,9 +98,9 @@ names! {
         Falling = "falling",
         /// 0, 1, 2 and so on, in C order: the indices that sort a `Sorted` sample.
         Ascending = "ascending",
-        /// The same in descending order: the indices that sort a `Falling` sample.
+        /// ..., 2, 1, 0 in C order: the indices that sort a `Falling` sample.
         Descending = "descending",
-        /// 0 or 1: an index that is valid for every axis with two elements.
+        /// 0 or 1, which are valid indices for every axis with two elements.
         Index = "index",
     }
 }
@@ -123,7 +123,7 @@ impl fmt::Display for Sample {
 }
 
 impl Sample {
-    /// Parses the name of a sample; `None` if it is no such name.
+    /// Parses the name of a sample; `None` for any other name.
     pub fn of(name: &str) -> Option<Sample> {
         let mut parts = name.strip_prefix("random_")?.split('_');
         let seed = parts.next()?.parse().ok()?;
@@ -139,8 +139,7 @@ impl Sample {
         let mut numbers: Vec<f64> = (0..2 * count).map(|_| self.number(dtype, &mut chance)).collect();
         if matches!(self.content, Content::Sorted | Content::Falling) {
             numbers[..count].sort_by(f64::total_cmp);
-            // the imaginary parts are 0, so that bools are sorted as well: a number converts to false only if both
-            // parts are 0
+            // with zero imaginary parts, bools are sorted too: a number converts to false only if both its parts are 0
             numbers[count..].fill(0.0);
         }
         if matches!(self.content, Content::Ascending | Content::Descending) {
@@ -163,7 +162,7 @@ impl Sample {
         use backend_runtime::DTypeKind;
         let least =
             if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Real | DTypeKind::Complex) { -4.0 } else { 0.0 };
-        // keeps sums of many numbers far from the largest 16-bit float
+        // small elements keep the sums over long axes far below the largest 16-bit float
         let unit = if dtype.size() == 2 && self.shape.iter().any(|&d| d > 1000) { 1.0 / 64.0 } else { 1.0 };
         match (self.content, dtype.kind()) {
             (Content::Positive, DTypeKind::Real | DTypeKind::Complex) => unit * (0.5 + 1.5 * chance.unit()),
@@ -173,14 +172,14 @@ impl Sample {
             }
             (Content::Integers | Content::Sorted | Content::Falling, _) => least + chance.below(9) as f64,
             (Content::Unit, _) => chance.unit(),
-            // not random: `values` fills in the sequence
+            // `values` replaces these zeros by the sequence
             (Content::Ascending | Content::Descending, _) => 0.0,
         }
     }
 }
 
-/// The array in another layout. Gaps between its elements are filled with its elements in another order, so that
-/// reading the gaps by mistake gives a wrong result.
+/// Returns the array in another memory layout. The gaps between its elements contain its elements in another order, so
+/// that code that reads the gaps by mistake returns a wrong result.
 pub(crate) fn laid_out<T: Element>(layout: Layout, x: HostArray<T>) -> HostArray<T> {
     let mut flipped = x.clone();
     (0..x.ndim()).for_each(|axis| flipped.invert_axis(Axis(axis)));

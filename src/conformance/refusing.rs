@@ -14,15 +14,16 @@ use std::{
     cell::Cell,
 };
 
-/// Size in bytes of the largest block that can be allocated while memory is refused; tables of fixed size are smaller.
+/// Size in bytes of the largest block that can be allocated while memory is refused. Tables of fixed size are smaller.
 const MOST: usize = 1 << 15;
 
 thread_local! {
-    /// Size in bytes of the largest block that this thread can allocate. This variable itself allocates nothing.
+    /// Size in bytes of the largest block that this thread can allocate. The variable is initialized without an
+    /// allocation.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// The system's allocator, which refuses large blocks to threads that ask for it.
+/// The system's allocator, except that it refuses large blocks to a thread inside [`refused`].
 pub struct Refusing;
 
 impl Refusing {
@@ -31,30 +32,30 @@ impl Refusing {
     }
 }
 
-// SAFETY: every call is passed to the system's allocator unchanged, or fails, as any allocator may.
+// SAFETY: every call is passed to the system's allocator unchanged, or returns a null pointer, as any allocator may.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller upholds the contract of `alloc`, which is that of the system's allocator.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same for the system's allocator.
         if Refusing::refuses(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller upholds the contract of `alloc_zeroed`, which is that of the system's allocator.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`, which is the same for the system's allocator.
         if Refusing::refuses(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc_zeroed(layout) } }
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller upholds the contract of `realloc`; the block came from the system's allocator.
+        // SAFETY: the caller upholds the contract of `realloc`, and the block was allocated by the system's allocator.
         if Refusing::refuses(size) { std::ptr::null_mut() } else { unsafe { System.realloc(start, layout, size) } }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: the caller upholds the contract of `dealloc`; the block came from the system's allocator.
+        // SAFETY: the caller upholds the contract of `dealloc`, and the block was allocated by the system's allocator.
         unsafe { System.dealloc(start, layout) }
     }
 }
 
-/// Restores the limit when dropped, also after a panic.
+/// Restores the previous limit when dropped, even after a panic.
 struct Restored(usize);
 
 impl Drop for Restored {
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn large_blocks_are_refused_within_and_only_there() {
         let layout = Layout::from_size_align(MOST + 1, 8).unwrap();
-        // SAFETY: the layout is not empty; the block is freed with the same layout.
+        // SAFETY: the size of the layout is not 0, and the block is freed with the same layout.
         let given = || unsafe {
             let start = Refusing.alloc(layout);
             if !start.is_null() {

@@ -1,4 +1,4 @@
-//! Rows of a table, and the backend on which they are tested.
+//! Runs the conformance tests of one backend, and describes the rows that they test.
 
 use super::{
     Accuracy, Call, Meter, Values,
@@ -15,7 +15,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// One row of a table, with the data that its tests need. The fields are those of the table, with defaults filled in.
+/// One row of a table, with the data for its tests. The fields correspond to the table's keys, with defaults filled in.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name of the op.
@@ -26,8 +26,8 @@ pub struct Row {
     pub params: &'static [ParamInfo],
     /// Type of its result.
     pub result: ResultInfo,
-    /// Parameters, result and reference as in the table. The data contain it, to detect that they were made for another
-    /// version of the row.
+    /// The row's parameters, result and reference, as text. The reference data repeat this text, so that data for
+    /// another version of the row are detected.
     pub signature: &'static str,
     /// The row's `cases`.
     pub cases: &'static [&'static str],
@@ -39,14 +39,14 @@ pub struct Row {
     pub waits: u64,
     /// Calls that NumPy refuses.
     pub raises: &'static [&'static str],
-    /// Expressions that are compared instead of the results.
+    /// Expressions whose values are compared in place of the results.
     pub compared: &'static [&'static str],
     /// The seed of the random numbers, set before each case.
     pub seed: Option<u64>,
 }
 
-/// Calls of the base table by name on [`Numpyish`], the reference for backends under test: one function that all tests
-/// link to. This crate's own unit tests do without it: they would compile all rows once more.
+/// Calls a row of the base table by name on [`Numpyish`], the reference for the backends under test. All tests link to
+/// this one function. This crate's own unit tests leave it out, because they would compile all rows once more.
 ///
 /// # Errors
 /// The errors of [`crate::call`].
@@ -60,21 +60,21 @@ pub fn reference(
     crate::call(b, op, args, options)
 }
 
-/// The message for a case that a partial backend does not support.
+/// The failure of a row if a partial backend supports none of its cases.
 const LACKS: &str = "it is not supported";
 
-/// Locked while a row draws random numbers: tests run in parallel, and the random stream belongs to the device.
+/// Locked while a row draws random numbers: tests run in parallel, but the device has only one random stream.
 static DRAWING: Mutex<()> = Mutex::new(());
 
 impl Row {
-    /// Locks out other rows that draw random numbers, if this row does.
+    /// If this row draws random numbers, locks out all other rows that draw random numbers.
     pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
-        // a test that failed while it held the lock leaves no state that matters
+        // the lock protects no data, so a test that failed while it held the lock does no harm
         self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Values that the conformance macro accepts for `backend = ..`: a backend, or a `Result` of one.
+/// Types that the conformance macro accepts for `backend = ..`: a backend, or a `Result` with a backend.
 pub trait IntoBackend<B> {
     /// The backend, or the reason why it is unavailable.
     fn into_backend(self) -> Result<B>;
@@ -108,8 +108,8 @@ pub struct Suite<B: Arrays> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// A suite for the backend made by `make`, with the reference results that `golden` returns for each group. `call`
-    /// and `reference` are the table's calls by name, on this backend and on [`Numpyish`].
+    /// A suite for the backend that `make` returns. `golden` returns the reference results of a group. `call` and
+    /// `reference` call a row of the table by name, on this backend and on [`Numpyish`].
     pub const fn new(
         make: fn() -> Result<B>,
         golden: fn(group: &str) -> Option<&'static [u8]>,
@@ -119,15 +119,15 @@ impl<B: Arrays> Suite<B> {
         Suite { make, golden, call, reference, partial: false, meter: None, ranks: None, backend: OnceLock::new() }
     }
 
-    /// Skips calls that the backend does not support instead of failing. A row none of whose cases is supported still
-    /// fails.
+    /// Skips calls that the backend does not support, which would fail otherwise. A row fails if none of its cases is
+    /// supported.
     #[must_use]
     pub const fn partial(mut self) -> Suite<B> {
         self.partial = true;
         self
     }
 
-    /// Limits the bytes that each op may copy from the device to the host to the row's `waits`.
+    /// Checks that each op copies at most as many bytes from the device to the host as the row's `waits` allows.
     #[must_use]
     pub const fn metered(mut self, meter: Meter) -> Suite<B> {
         self.meter = Some(meter);
@@ -153,10 +153,11 @@ impl<B: Arrays> Suite<B> {
         self.partial
     }
 
-    /// The backend for one test; `None` if it is unavailable here and the environment does not require it.
+    /// The backend for one test; `None` if the backend is unavailable on this machine and the environment does not
+    /// require it.
     ///
     /// # Panics
-    /// If [`available`] panics.
+    /// If the environment requires the backend and it is unavailable.
     pub fn backend(&self) -> Option<&B> {
         let found = self.backend.get_or_init(self.make);
         available(B::NAME, found.as_ref().map_err(Error::clone))
@@ -191,7 +192,7 @@ impl<B: Arrays> Suite<B> {
         self.run(row, DTypes { of: dtype, to: Some(to) });
     }
 
-    /// Checks that the calls that NumPy refuses return an error that names the op.
+    /// Checks that each call that NumPy refuses returns an error that names the op.
     ///
     /// # Panics
     /// If a call succeeds, or its error names another op.
@@ -208,7 +209,7 @@ impl<B: Arrays> Suite<B> {
             match called.results {
                 Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
                 Err(Error::Unsupported { .. }) if self.partial => {}
-                // an index error that was reported late, when the device was waited for, names the inner op of a
+                // an index error that is reported only when the host waits for the device names an op inside the
                 // composed row
                 Err(Error::Index { earlier: Earlier(true), .. }) => {}
                 Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
@@ -242,7 +243,7 @@ impl<B: Arrays> Suite<B> {
         failures.into_iter().filter(|why| !why.ends_with(LACKS)).collect()
     }
 
-    /// The mistake in the result of one case, if any.
+    /// Runs one case, and describes the difference from the expected results, if any.
     fn case(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, expected: &[Values]) -> Option<String> {
         if let Some(seed) = row.seed {
             b.seed(seed);
@@ -263,8 +264,8 @@ impl<B: Arrays> Suite<B> {
         if got.len() != expected.len() {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
-        // a parameter that takes a host array gets an array of the backend here, and the call by name copies it to the
-        // host first
+        // for a parameter that takes a host array, the test passes an array of the backend, which the call by name
+        // copies to the host
         let is_made = row.params.iter().any(|param| param.kind == ParamKind::Host);
         if copied > row.waits && !is_made {
             return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));
@@ -279,7 +280,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// The result of a call; a panic becomes an `Err` with its message.
+/// Runs `call`; a panic becomes an `Err` with the message of the panic.
 pub(super) fn caught<R>(call: impl FnOnce() -> R) -> std::result::Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("it panicked: {}", message(&*panic)))
 }

@@ -1,4 +1,4 @@
-//! Arrays of any dtype as bytes, the form in which results are compared.
+//! Arrays of any dtype as bytes; the tests compare results in this form.
 
 use backend_runtime::{Complex, DType, Element, HostArray, bf16, dispatch, element::same, f16};
 use ndarray::{ArrayD, IxDyn};
@@ -10,11 +10,11 @@ pub struct Values {
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: Vec<usize>,
-    /// The bytes of the elements; `None` if only shape and dtype are promised.
+    /// The bytes of the elements; `None` if only the shape and the dtype are guaranteed.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// An element as little-endian bytes.
+/// Conversion of an element to little-endian bytes and back.
 trait Bytes: Element {
     fn put(self, to: &mut Vec<u8>);
     fn take(from: &[u8]) -> Self;
@@ -72,7 +72,7 @@ impl Values {
         Values { dtype: T::DTYPE, shape: x.shape().to_vec(), bytes: Some(bytes) }
     }
 
-    /// The elements; `None` if the dtype is not that of `T`.
+    /// The elements in C order; `None` if the dtype is not `T`.
     pub fn elements<T: Element>(&self) -> Option<Vec<T>> {
         let bytes = self.bytes.as_ref().filter(|_| self.dtype == T::DTYPE)?;
         let taken: backend_runtime::Result<Vec<T>> = dispatch!(T::DTYPE, U => {
@@ -82,7 +82,7 @@ impl Values {
         taken.ok()
     }
 
-    /// The array; `None` if the dtype is not that of `T`.
+    /// The elements as a host array; `None` if the dtype is not `T`.
     pub fn array<T: Element>(&self) -> Option<HostArray<T>> {
         let array = ArrayD::from_shape_vec(IxDyn(&self.shape), self.elements()?).ok()?;
         Some(array.into_shared())

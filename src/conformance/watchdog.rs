@@ -1,4 +1,5 @@
-//! Ends the process with a message that names the call if a call does not return; a hanging test would give no reason.
+//! Ends the process if a call does not return, with a message that names the call. A hanging test would print no
+//! message.
 
 use std::{
     io::Write,
@@ -7,23 +8,23 @@ use std::{
     time::Duration,
 };
 
-/// The time limit of a call; no call takes that long, even on slow machines with slow compilers.
+/// The time limit of a call. It is far above the time of any call, even on a slow machine with a slow compiler.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Watches calls, one at a time, until it is dropped.
+/// A thread that watches one call at a time, until this handle is dropped.
 pub(super) struct Watchdog(Sender<Option<String>>);
 
 impl Watchdog {
-    /// A watchdog that ends the process when a call takes too long.
+    /// Creates a watchdog that ends the process when a call takes too long.
     pub fn new() -> Watchdog {
         Watchdog::with(PATIENCE, |call| {
-            // written directly to stderr, since the test harness holds back the output of a test until its end
+            // writes directly to stderr, because the test harness captures the output of a test until the test ends
             let _ = writeln!(std::io::stderr(), "{call}: no result and no error within {} s", PATIENCE.as_secs());
             std::process::abort();
         })
     }
 
-    /// Like [`Watchdog::new`], with a function that is called when a call takes longer than `patience`.
+    /// Like [`Watchdog::new`], but calls `late` when a call takes longer than `patience`.
     fn with(patience: Duration, late: impl Fn(String) + Send + 'static) -> Watchdog {
         let (sender, calls) = channel::<Option<String>>();
         thread::spawn(move || {
@@ -39,9 +40,9 @@ impl Watchdog {
         Watchdog(sender)
     }
 
-    /// Runs `f`, described by `call`, under the watchdog.
+    /// Runs `f` under the watchdog, which reports `call` if `f` takes too long.
     pub fn over<R>(&self, call: &str, f: impl FnOnce() -> R) -> R {
-        // without a watchdog thread, calls go unwatched
+        // if the thread of the watchdog has ended, the send fails and `f` runs unwatched
         let _ = self.0.send(Some(call.into()));
         let result = f();
         let _ = self.0.send(None);

@@ -1,4 +1,4 @@
-//! Gradients compared with those of PyTorch's autograd, which are data of this crate.
+//! Compares gradients with the gradients of PyTorch's autograd, which are stored as data of this crate.
 
 use super::{Gradients, all_paired, on_host, point::Point};
 use crate::{
@@ -10,16 +10,16 @@ use crate::{
 /// PyTorch's gradients, written by `cargo xtask golden-torch`.
 const AUTOGRAD: &str = include_str!("../../../tests/golden/autograd.txt");
 
-/// Largest allowed difference, relative to the sum of the magnitudes of the paired products.
+/// Largest allowed difference, relative to the sum of the magnitudes of the products in the inner product.
 const TOLERANCE: f64 = 1e-10;
 
-/// One line of the data.
+/// One line of the file of PyTorch's gradients.
 struct Line<'a> {
     row: &'a str,
     case: &'a str,
     dtype: DType,
-    /// If true, `values` holds for each input the whole gradient, at points whose elements are -1, 0 and 1; else its
-    /// inner product with a direction.
+    /// If true, `values` holds the whole gradient for each input, at points whose elements are -1, 0 and 1; if false,
+    /// `values` holds the inner product of each gradient with a direction.
     is_of_ties: bool,
     values: Vec<Vec<f64>>,
 }
@@ -38,7 +38,7 @@ impl<B: Backend> Suite<B> {
     /// Compares the gradients of rows with PyTorch's.
     ///
     /// # Panics
-    /// If they differ, if a call fails, or if the data contain a row that does not exist.
+    /// If the gradients differ, if a call fails, or if the data name a row that does not exist.
     pub fn autograd(&self, rows: &[(&'static Row, Gradients)], call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
         let mut wrong = Vec::new();
@@ -59,7 +59,7 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// Checks one line, and returns the difference, if any.
+/// Compares the gradients of one line, and describes the difference, if any.
 fn of_line<B: Backend>(
     b: &B,
     row: &Row,

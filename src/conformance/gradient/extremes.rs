@@ -1,4 +1,5 @@
-//! Gradients near the limits of a dtype, where squares and counts overflow, and at points where derivatives jump.
+//! Tests of gradients near the limits of a dtype, where squares and counts overflow, and at points where derivatives
+//! jump.
 
 use super::{Gradients, Host, on_host, point::Point};
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
     grad::Diff,
 };
 
-/// Magnitudes of the inputs; the squares of the extreme ones are out of the dtype's range.
+/// Magnitudes of the inputs. The squares of the smallest and the largest magnitude are out of the dtype's range.
 fn magnitudes(dtype: DType) -> &'static [f64] {
     match dtype {
         DType::Float16 => &[1e-3, 1.0, 300.0, 6e4],
@@ -28,21 +29,22 @@ fn limits(dtype: DType) -> (f64, f64, f64) {
 const MOST: f64 = 32.0;
 
 impl<B: Backend> Suite<B> {
-    /// Compares the gradients of a row, at inputs near the limits of a dtype, with the rounded float64 gradients at the
-    /// same inputs.
+    /// Compares the gradients of a row in `dtype`, at inputs near the limits of this dtype, with the float64 gradients
+    /// at the same inputs.
     pub(super) fn extremes(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
-        // random draws differ between dtypes
+        // random values differ between dtypes
         if row.seed.is_some() || !given.extremes {
             return;
         }
         let (mut wrong, all) = (Vec::new(), magnitudes(dtype));
-        // options change the function, layouts do not
+        // cases without options differ only in the layouts of arrays, which do not change the function, so one of them
+        // is enough
         let cases = row.cases.iter().enumerate().filter(|(k, text)| *k == 0 || text.contains('='));
         for (_, text) in cases {
             let point = Point::of(b, row, DType::Float64, text, given.without, given.domain);
             let Ok(Some(point)) = point else { continue };
-            // combines each magnitude of the first input, with both signs, with each magnitude of the others
+            // combines each magnitude of the first input, with both signs, with each magnitude of the other inputs
             let several = point.inputs.len() > 1;
             let firsts = all.iter().flat_map(|&size| [size, -size]);
             let pairs = firsts.flat_map(|first| all.iter().map(move |&others| (first, others)));
@@ -54,8 +56,8 @@ impl<B: Backend> Suite<B> {
                     break;
                 };
                 at.scale_to(first, others);
-                // the backward pass begins with ones: a derivative beyond the range of the dtype is infinite, and so is
-                // each multiple of it, even if the exact product is within the range
+                // the output gradients are ones, because multiples of a derivative beyond the range of the dtype are
+                // infinite, even if the exact product is within the range
                 at.of_sum = true;
                 if let Err(why) = at.round(dtype).and_then(|()| rounded_as(b, row, dtype, &at, call)) {
                     wrong.push(format!("{}({text}) in {dtype} at {first:e}, {others:e}: {why}", row.name));
@@ -66,10 +68,10 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// Checks that the gradients in a dtype are the rounded float64 gradients.
+/// Checks that the gradients in `dtype` equal the float64 gradients up to rounding.
 fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
     let in_dtype = |dtype| on_host(b, point, &point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?);
-    // calls that refuse such numbers refuse them in both dtypes
+    // inputs that are refused in float64 are refused in `dtype` too
     let Ok(wide) = in_dtype(DType::Float64) else { return Ok(()) };
     let narrow = in_dtype(dtype)?;
     let (unit, least, most) = limits(dtype);
@@ -79,7 +81,7 @@ fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: C
         let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
         let tolerance = MOST * (unit * largest + least);
         let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
-            // the exact value is at the end of the dtype's range, or beyond it
+            // the exact value is near the end of the dtype's range, or beyond it
             true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
             false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
         };

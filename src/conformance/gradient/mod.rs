@@ -1,9 +1,10 @@
-//! Gradients compared with finite differences, for every case of a row, at points without kinks.
+//! Tests of gradients against finite differences, for every case of a row, at points where the derivatives do not jump.
 //!
-//! For random `u` and `v`, the gradients of the inputs for output gradients `u`, paired with `v`, must equal `u` paired
-//! with the change of the results along `v`. This takes two more evaluations and no reference data. If results are not
-//! unique, the row's `compared` values are used instead. Second derivatives are compared with differences of gradients
-//! in the same way, and gradients in narrower dtypes with those in the widest one.
+//! With random directions `v` for the inputs and random output gradients `u`, the inner product of the input gradients
+//! with `v` must equal the inner product of `u` with the derivative of the results along `v`. A finite difference
+//! estimates this derivative from two more evaluations, without reference data. If the results are not unique, the
+//! row's `compared` values replace them. Second derivatives are compared with differences of gradients in the same way,
+//! and gradients in narrower dtypes with gradients in float64 or complex128.
 
 mod autograd;
 mod extremes;
@@ -16,22 +17,22 @@ use crate::{
 };
 use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 
-/// Steps of the finite differences; the shorter one is used if the derivative changes too much along the longer one.
+/// Steps of the finite differences; the second step is used if the derivative changes too much along the first one.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
 
-/// Largest allowed difference, relative to the sum of the magnitudes of the paired products.
+/// Largest allowed difference, relative to the sum of the magnitudes of the products in both inner products.
 const TOLERANCE: f64 = 2e-7;
 
-/// Largest allowed difference of gradients in a narrower dtype, in units in the last place of the largest one: for 32
-/// bits, which include factorizations, and for 16 bits.
+/// Largest allowed difference of gradients in narrower dtypes, in units in the last place of the largest gradient. The
+/// first value is for 32-bit floats, whose rows include factorizations; the second is for 16-bit floats.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
 /// Data for the gradient tests of a row, in addition to the row itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
-    /// The inputs without gradient.
+    /// Names of the parameters that have no gradient.
     pub without: &'static [&'static str],
-    /// The range of the random points.
+    /// The range from which the elements of the points are drawn.
     pub domain: (f64, f64),
     /// True if gradients are tested at the limits of a dtype's range; false if the row states a reason in `extremes`.
     pub extremes: bool,
@@ -47,19 +48,19 @@ enum Cases {
     OfArrays,
 }
 
-/// The sum of Re(a b), and the sum of its terms' magnitudes.
+/// The inner product of `a` and `b`, which is the sum of Re(a b), and the sum of the magnitudes of its terms.
 fn paired(a: &Host, b: &Host) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| (a * b).re);
     products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
 }
 
-/// Like `paired`, for lists of arrays.
+/// Like `paired`, summed over pairs of arrays.
 fn all_paired<'h>(pairs: impl Iterator<Item = (&'h Host, &'h Host)>) -> (f64, f64) {
     pairs.map(|(a, b)| paired(a, b)).fold((0.0, 0.0), |(sum, size), (x, s)| (sum + x, size + s))
 }
 
-/// The difference quotient between two points. Elements that are NaN or the same infinity at both points, such as the
-/// mean of an empty array, count as unchanged.
+/// The difference quotient between two points. Results that are NaN, or the same infinity, at both points count as
+/// unchanged; an example is the mean of an empty array.
 fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     let mut change = ahead.clone();
     change.zip_mut_with(behind, |ahead, behind| {
@@ -69,7 +70,7 @@ fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     change
 }
 
-/// Copies arrays to the host, with zeros for those that are `None`.
+/// Copies arrays to the host, with zeros in place of arrays that are `None`.
 fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Result<Vec<Host>> {
     let read = |(x, input): (&Option<DynArray<B>>, &point::Input)| match x {
         Some(x) => Ok(x.to_complex(b)?.into_owned()),
@@ -79,7 +80,7 @@ fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Resul
 }
 
 impl<B: Backend> Suite<B> {
-    /// Runs a check at the points of a row's cases, and reports the failures.
+    /// Runs a check at one point for each case of a row, and reports the failures.
     fn at_points(
         &self,
         row: &Row,
@@ -111,15 +112,15 @@ impl<B: Backend> Suite<B> {
     /// Compares the gradients of a row with finite differences, in float64 or complex128.
     ///
     /// # Panics
-    /// If they differ, or if a call fails.
+    /// If the gradients differ from the differences, or if a call fails.
     pub fn gradients(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         self.at_points(row, dtype, given, Cases::All, |b, point| first_order(b, row, dtype, &point, call));
     }
 
-    /// Like `gradients`, for the row as a formula, in the cases whose arguments are all arrays.
+    /// Like `gradients`, but runs the row as a formula, in the cases whose arguments are all arrays.
     ///
     /// # Panics
-    /// If they differ, or if a call fails.
+    /// If the gradients differ from the differences, or if a call fails.
     pub fn gradients_of_formula(&self, row: &Row, dtype: DType, given: Gradients, formula: Call<Diff<B>>) {
         self.at_points(row, dtype, given, Cases::OfArrays, |b, point| first_order(b, row, dtype, &point, formula));
     }
@@ -128,7 +129,7 @@ impl<B: Backend> Suite<B> {
     /// first case with elements.
     ///
     /// # Panics
-    /// If they differ, or if a call fails.
+    /// If the derivatives differ from the differences, or if a call fails.
     pub fn second_gradients(
         &self,
         row: &Row,
@@ -138,7 +139,7 @@ impl<B: Backend> Suite<B> {
         twice: Call<Diff<Diff<B>>>,
     ) {
         self.at_points(row, dtype, given, Cases::First, |b, mut point| {
-            // factors are unique up to phases, which diagonal elements do not contain
+            // complex factors are unique up to phases, which do not affect the diagonals of the compared products
             point.only_diagonal = !row.compared.is_empty() && dtype.kind() == DTypeKind::Complex;
             match second_order(b, row, dtype, &point, call, twice) {
                 // a gradient rule may use an op without gradient, which reports this error
@@ -152,17 +153,17 @@ impl<B: Backend> Suite<B> {
     /// same inner products.
     ///
     /// # Panics
-    /// If they differ, or if a call fails.
+    /// If the inner products differ, or if a call fails.
     pub fn tangents(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>, forward: Call<Jvp<B>>) {
         self.at_points(row, dtype, given, Cases::All, |b, mut point| {
             as_tangents(b, row, dtype, &point, call, forward)?;
-            // factors that are not unique have no derivatives where values are equal
+            // factors that are not unique have no derivatives at special points, where values are equal
             if !row.compared.is_empty() {
                 return Ok(());
             }
             for special in Special::ALL {
                 point.move_to(special);
-                // calls that refuse such numbers refuse them in both modes
+                // inputs that are refused in reverse mode are refused in forward mode too
                 if point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?).is_ok() {
                     as_tangents(b, row, dtype, &point, call, forward)
                         .map_err(|why| Error::argument(row.name, format!("at {special:?}: {why}")))?;
@@ -172,10 +173,10 @@ impl<B: Backend> Suite<B> {
         });
     }
 
-    /// Compares the gradients of a row in dtypes other than float64 and complex128 with those in these two.
+    /// Compares the gradients of a row in other dtypes with its gradients in float64 or complex128.
     ///
     /// # Panics
-    /// If they differ, or if a call fails.
+    /// If the gradients differ, or if a call fails.
     pub fn narrow_gradients(&self, row: &Row, dtypes: &[DType], given: Gradients, call: Call<Diff<B>>) {
         for &dtype in dtypes {
             let wide = if dtype.kind() == DTypeKind::Complex { DType::Complex128 } else { DType::Float64 };
@@ -183,8 +184,8 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            // rows that lack 16-bit floats, such as linear systems and interpolation, are left out: their errors depend
-            // on the condition number
+            // rows without 16-bit floats are left out, such as linear systems and interpolation: their errors depend on
+            // the condition number
             if dtypes.contains(&DType::Float16) {
                 self.extremes(row, dtype, given, call);
             }
@@ -192,7 +193,8 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// Checks that the gradients, paired with the directions, equal the differences along them.
+/// Checks that the inner product of the gradients with the directions equals the finite difference along the
+/// directions.
 fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: Call<Diff<B>>) -> Result<()> {
     let grads = point.pull(b, dtype, call, &point.put(b, dtype, &point.at(0.0))?)?;
     let grads = on_host(b, point, &grads)?;
@@ -214,13 +216,13 @@ fn first_order<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: 
             .enumerate()
             .map(|(k, ((of, ahead), (_, behind)))| (point.weights(k, ahead.shape(), *of), change(ahead, behind, step)))
             .collect();
-        // a result that is NaN has no difference quotient, so it is compared with nothing
+        // a finite difference says nothing about a result that is NaN, so a gradient that is NaN is accepted there
         let there = all_paired(changes.iter().map(|(u, change)| (u, change)));
         Ok(if is_nan && back.0.is_nan() { back } else { there })
     })
 }
 
-/// Checks that the inner product from the gradients equals the one from differences, for one of the steps.
+/// Checks that the inner product `back` from the gradients equals the finite difference for at least one of the steps.
 fn at_steps(row: &Row, back: (f64, f64), there: impl Fn(f64) -> Result<(f64, f64)>) -> Result<()> {
     let mut last = 0.0;
     for step in STEPS {
@@ -234,7 +236,7 @@ fn at_steps(row: &Row, back: (f64, f64), there: impl Fn(f64) -> Result<(f64, f64
     Err(Error::argument(row.name, format!("by the gradients {}, by differences {last}", back.0)))
 }
 
-/// Checks the gradients of the gradients against differences of gradients.
+/// Checks second derivatives, computed as gradients of gradients, against differences of gradients.
 fn second_order<B: Backend>(
     b: &B,
     row: &Row,
@@ -271,8 +273,8 @@ fn second_order<B: Backend>(
     })
 }
 
-/// Checks that the gradients, paired with the directions, equal the tangents along them, paired with the weights of the
-/// results.
+/// Checks that the inner product of the gradients with the directions equals the inner product of the tangents along
+/// the directions with the output gradients.
 fn as_tangents<B: Backend>(
     b: &B,
     row: &Row,
@@ -288,7 +290,7 @@ fn as_tangents<B: Backend>(
     let weights: Vec<Host> =
         tangents.iter().enumerate().map(|(k, (dtype, t))| point.weights(k, t.shape(), *dtype)).collect();
     let there = all_paired(weights.iter().zip(tangents.iter().map(|(_, t)| t)));
-    // sums with infinities are infinite or NaN, depending on their order
+    // a sum with infinite terms is infinite or NaN, depending on the order of the terms
     let is_near = (back.0 - there.0).abs() <= 1e-9 * (back.1 + there.1 + 1.0);
     match is_near || !back.0.is_finite() && !there.0.is_finite() {
         true => Ok(()),
@@ -296,7 +298,7 @@ fn as_tangents<B: Backend>(
     }
 }
 
-/// Checks the gradients in a dtype against those in a wider one, at the same point.
+/// Checks the gradients in a dtype against the gradients in float64 or complex128, at the same point.
 fn narrow<B: Backend>(
     b: &B,
     row: &Row,

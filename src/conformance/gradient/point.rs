@@ -1,5 +1,5 @@
-//! Points at which gradients are tested. A point is a case of a row with random numbers instead of its samples, and
-//! with directions.
+//! Points at which gradients are tested. A point is a case of a row with random numbers in place of its samples, and
+//! with a random direction for each input.
 
 use super::super::{
     Call, Row,
@@ -14,7 +14,7 @@ use crate::{
 use ndarray::{ArrayD, Dimension, IxDyn};
 use std::any::Any;
 
-/// Elements of any float dtype, on the host.
+/// Elements of any float dtype, converted to complex128, on the host.
 pub(super) type Host = ArrayD<Complex<f64>>;
 
 /// Runs code for the float dtype `T` given by a runtime value.
@@ -50,7 +50,7 @@ macro_rules! floats {
     };
 }
 
-/// Pseudo-random numbers in [0, 1), determined by a name.
+/// A generator of pseudo-random numbers in [0, 1), seeded by a name.
 pub(super) struct Numbers(u64);
 
 impl Numbers {
@@ -59,7 +59,7 @@ impl Numbers {
     }
 
     fn next(&mut self) -> f64 {
-        // splitmix64
+        // the generator is SplitMix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -77,7 +77,7 @@ impl Numbers {
 pub(super) struct Input {
     element: ElementInfo,
     pub at: Host,
-    /// A direction; zeros if no gradient is wanted.
+    /// The direction of the derivative; zeros if no gradient is wanted.
     pub along: Host,
     pub is_wanted: bool,
 }
@@ -99,18 +99,18 @@ impl Special {
     pub const ALL: [Special; 5] = [Special::Zeros, Special::Equal, Special::Zero, Special::Nan, Special::Infinity];
 }
 
-/// A case at a point.
+/// A case of a row, with inputs and directions.
 pub(super) struct Point {
     row: Row,
     text: &'static str,
     pub inputs: Vec<Input>,
-    /// True if matrix results have weights on their diagonals only.
+    /// True if only the diagonals of matrix results have weights other than 0.
     pub only_diagonal: bool,
-    /// True if the output gradients, with which the backward pass begins, are all ones.
+    /// True if the output gradients, from which the backward pass starts, are all ones.
     pub of_sum: bool,
 }
 
-/// Gives `x` the properties of the sample, such as symmetry and order.
+/// Gives `x` the properties of `sample` that the op may need, such as symmetry and order.
 fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
     let shape = sample.shape().to_vec();
     if let [.., n, m] = shape[..]
@@ -155,7 +155,7 @@ pub(super) fn is_float(dtype: DType) -> bool {
 /// A function that returns the replacement of an array, or `None` to keep it.
 type Replace<'r, B> = dyn FnMut(&DynArray<B>) -> Result<Option<Value<B>>> + 'r;
 
-/// Replaces the arrays of a value, in order.
+/// Replaces the arrays inside a value, in order.
 fn replaced<B: Backend>(value: &Value<B>, by: &mut Replace<'_, B>) -> Result<Value<B>> {
     Ok(match value {
         Value::Array(x) => by(x)?.unwrap_or_else(|| value.clone()),
@@ -164,7 +164,7 @@ fn replaced<B: Backend>(value: &Value<B>, by: &mut Replace<'_, B>) -> Result<Val
     })
 }
 
-/// The arrays of a value, in order.
+/// Collects the arrays inside a value, in order.
 pub(super) fn arrays<'v, B: Backend>(value: &'v Value<B>, found: &mut Vec<&'v DynArray<B>>) {
     match value {
         Value::Array(x) => found.push(x),
@@ -178,7 +178,7 @@ pub(super) fn put<B: Backend>(b: &B, x: &Host, dtype: DType) -> Result<DynArray<
     dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(x.mapv(|z| z.cast::<T>()).into_shared())?)))
 }
 
-/// The elements rounded to a dtype.
+/// Rounds the elements to a dtype.
 fn rounded(x: &Host, dtype: DType) -> Result<Host> {
     dispatch!(dtype, T => Ok(x.mapv(|z| z.cast::<T>().cast::<Complex<f64>>())))
 }
@@ -187,10 +187,10 @@ fn array<B: Backend, T: Element>(x: &DynArray<B>) -> Result<B::Array<T>> {
     x.get::<T>().cloned().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })
 }
 
-/// Gradients with which the backward pass begins, by tape index.
+/// Output gradients from which the backward pass starts, each with the tape index of its array.
 pub(super) type Seeds = Vec<(usize, Box<dyn Any>)>;
 
-/// Adds the gradient `u` of an array to the seeds of the backward pass, if the array has a tape index.
+/// Adds the output gradient `u` of an array to the seeds of the backward pass, if the array is on the tape.
 pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<B>, seeds: &mut Seeds) -> Result<()> {
     floats!(x.dtype(), T => {
         let place = d.place_of("gradients", x.get::<T>().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })?)?;
@@ -202,7 +202,7 @@ pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<
 }
 
 impl Point {
-    /// The point of a case; `None` if no element can be differentiated by.
+    /// The point for a case; `None` if the case has no input with elements whose gradient is wanted.
     pub fn of<B: Backend>(
         b: &B,
         row: &Row,
@@ -238,7 +238,7 @@ impl Point {
         Ok((!is_empty).then_some(point))
     }
 
-    /// The dtype rule of a parameter whose arrays are inputs.
+    /// The dtype rule of a parameter, if its arrays are inputs of the point.
     fn element(&self, name: &str, dtype: DType) -> Option<ElementInfo> {
         let param = self.row.params.iter().find(|param| param.name == name)?;
         let element = match param.kind {
@@ -257,12 +257,12 @@ impl Point {
         self.inputs.iter().filter(|input| input.is_wanted)
     }
 
-    /// The inputs, moved by `step` along the directions.
+    /// The elements of the inputs, moved by `step` along the directions.
     pub fn at(&self, step: f64) -> Vec<Host> {
         self.inputs.iter().map(|input| &input.at + &(&input.along * Complex::new(step, 0.0))).collect()
     }
 
-    /// Rounds the point to numbers that a dtype represents.
+    /// Rounds the inputs to values that `dtype` can represent.
     pub fn round(&mut self, dtype: DType) -> Result<()> {
         for input in &mut self.inputs {
             input.at = rounded(&input.at, input.element.dtype(dtype))?;
@@ -270,8 +270,8 @@ impl Point {
         Ok(())
     }
 
-    /// Moves the point to numbers of these magnitudes, `first` for the first input and `others` for the others.
-    /// Elements get the full magnitude, three quarters or half of it, and keep their signs.
+    /// Moves the point to values of these magnitudes: `first` for the first input and `others` for the other inputs.
+    /// Each element gets the full magnitude, three quarters or half of it, and keeps its sign.
     pub fn scale_to(&mut self, first: f64, others: f64) {
         for (k, input) in self.inputs.iter_mut().enumerate() {
             let size = if k == 0 { first } else { others };
@@ -280,7 +280,7 @@ impl Point {
         }
     }
 
-    /// Moves the point to a special one.
+    /// Replaces elements of the inputs by the values of a special point.
     pub fn move_to(&mut self, special: Special) {
         for input in &mut self.inputs {
             for (k, z) in input.at.iter_mut().enumerate() {
@@ -297,7 +297,7 @@ impl Point {
         }
     }
 
-    /// Moves the point to elements of -1, 0 and 1, from numbers in a range.
+    /// Replaces each element, a value between `low` and `high`, by -1, 0 or 1, so that many elements are equal.
     pub fn move_to_ties(&mut self, (low, high): (f64, f64)) {
         let third = |x: f64| ((x - low) / (high - low) * 3.0).floor() - 1.0;
         for input in &mut self.inputs {
@@ -311,7 +311,7 @@ impl Point {
         self.inputs.iter().zip(x).map(|(input, x)| put(b, x, input.element.dtype(dtype))).collect()
     }
 
-    /// The results of the call for these inputs, or the values that are compared instead.
+    /// The results of the call for the inputs `x`, or the row's `compared` values in place of the results.
     pub fn call<B: Backend>(&self, b: &B, dtype: DType, call: Call<B>, x: &[DynArray<B>]) -> Result<Value<B>> {
         let row = &self.row;
         let (mut positional, mut options, mut known) = (Vec::new(), Vec::new(), Vec::new());
@@ -333,7 +333,7 @@ impl Point {
         compared::parts_on(b, row, known, result, call)
     }
 
-    /// The output gradient for result `k`: always the same, with numbers that every dtype represents.
+    /// The output gradient for result `k`: the same values in every call, and exact in every dtype.
     pub fn weights(&self, k: usize, shape: &[usize], dtype: DType) -> Host {
         if self.of_sum {
             return Host::from_elem(IxDyn(shape), Complex::new(1.0, 0.0));
@@ -355,7 +355,8 @@ impl Point {
         u
     }
 
-    /// The gradients of the wanted inputs for the results' weights; `None` for inputs that no gradient reached.
+    /// The gradients of the wanted inputs, for the output gradients `weights`; `None` for inputs that do not affect the
+    /// results.
     pub fn pull<B: Backend>(
         &self,
         b: &B,
@@ -376,7 +377,7 @@ impl Point {
         self.taken(b, dtype, found)
     }
 
-    /// The tangents of the results along the directions, in order; zeros for results that do not change.
+    /// The tangents of the results along the directions, in order; zeros for results that do not depend on the inputs.
     pub fn tangents<B: Backend>(&self, b: &B, dtype: DType, call: Call<Jvp<B>>) -> Result<Vec<(DType, Host)>> {
         let j = Jvp::new(b.clone());
         let (at, along) = (self.put(b, dtype, &self.at(0.0))?, self.directions());
@@ -413,7 +414,7 @@ impl Point {
         self.inputs.iter().map(|input| input.along.clone()).collect()
     }
 
-    /// The inputs on a tape; the wanted ones have the first indices.
+    /// Puts the inputs on a tape. The inputs whose gradients are wanted get the first indices.
     pub fn lifted<B: Backend>(&self, d: &Diff<B>, x: &[DynArray<B>]) -> Result<Vec<DynArray<Diff<B>>>> {
         let lift = |(input, x): (&Input, &DynArray<B>)| {
             floats!(x.dtype(), T => {
@@ -424,7 +425,7 @@ impl Point {
         self.inputs.iter().zip(x).map(lift).collect()
     }
 
-    /// Converts the gradients found for the wanted inputs.
+    /// Converts the gradients of the wanted inputs to arrays of any dtype.
     pub fn taken<B: Backend>(
         &self,
         b: &B,
