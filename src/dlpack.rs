@@ -1,8 +1,8 @@
-//! Zero-copy exchange of arrays with other libraries and languages by [DLPack](https://dmlc.github.io/dlpack/latest/):
-//! NumPy, CuPy, PyTorch and JAX accept and export such tensors.
+//! Zero-copy exchange of arrays with other libraries and languages by [DLPack](https://dmlc.github.io/dlpack/latest/).
+//! NumPy, CuPy, PyTorch and JAX, for example, accept and export DLPack tensors.
 //!
-//! [`Arrays::to_dlpack`] makes a [`ManagedTensor`] from an array and [`Arrays::from_dlpack`] an array from such a
-//! tensor, on every backend and in every dtype. In Rust nothing else is needed; a binding for another language
+//! On every backend and in every dtype, [`Arrays::to_dlpack`] makes a [`ManagedTensor`] from an array, and
+//! [`Arrays::from_dlpack`] makes an array from a tensor. Rust code needs nothing else; a binding for another language
 //! exchanges pointers by [`ManagedTensor::into_raw`] and [`ManagedTensor::from_raw`].
 //!
 //! ```
@@ -22,11 +22,12 @@
 //!
 //! # Arrays are values
 //!
-//! Nobody may change an array that another handle shows. So the tensor of a shared array has the flag *read-only*,
-//! which NumPy respects (PyTorch, as of 2.11, ignores it: give it copies, or arrays without other handles). An array
-//! that is given by value and has no other handle is handed over whole, and the consumer may write to it. Consumers
-//! from before DLPack 1.0 take tensors that cannot be marked as read-only, so [`ManagedTensor::into_raw_legacy`]
-//! refuses to pass them a read-only tensor: give them copies, by [`CopyMode::Always`].
+//! An array must not change while another handle shows it. Therefore the tensor of a shared array has the flag
+//! *read-only*. NumPy respects this flag; PyTorch, as of 2.11, ignores it, so give PyTorch copies, or arrays without
+//! other handles. An array that is passed by value and has no other handle is handed over completely, and the consumer
+//! may write to it. Consumers from before DLPack 1.0 take tensors that cannot be marked as read-only, so
+//! [`ManagedTensor::into_raw_legacy`] refuses to pass them a read-only tensor; use [`CopyMode::Always`] to give them a
+//! copy.
 //!
 //! ```
 //! use backends::{dlpack::CopyMode, prelude::*};
@@ -43,8 +44,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! In the other direction, the producer must not change the memory while an array uses it. If you cannot promise that,
-//! for example for NumPy arrays of your users, use [`CopyMode::Always`].
+//! In the other direction, the producer must not change the memory while an array uses it. If you cannot guarantee
+//! this, for example for NumPy arrays of your users, use [`CopyMode::Always`].
 //!
 //! # What is shared, and what is copied
 //!
@@ -54,33 +55,33 @@
 //! | `Torch` on the CPU | as for `Numpyish`, without negative strides | negative strides, which libtorch lacks; elements not aligned |
 //! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools whose bytes are not all known to be 0 or 1 (`Cuda`) |
 //!
-//! [`CopyMode::Never`] shares small arrays as well. Memory of another device is an error, because nothing is moved
-//! implicitly; so are elements on a GPU that are not aligned, and bytes on the host that are not valid bools.
-//! Exporting an array makes no copy, unless the array has negative strides: PyTorch, as of 2.11, aborts the process on
-//! such a tensor, so the array is copied; only [`CopyMode::Never`] exports it as it is, for NumPy and other consumers
-//! that support negative strides. Tensors without elements have no memory.
+//! [`CopyMode::Never`] also shares small arrays. Three kinds of tensors are errors: memory of another device, because
+//! nothing is moved implicitly; unaligned elements on a GPU; and bytes on the host that are not valid bools. Exporting
+//! an array makes no copy, unless the array has negative strides: PyTorch, as of 2.11, aborts the process on a tensor
+//! with negative strides, so such an array is copied. With [`CopyMode::Never`] it is exported without a copy, for NumPy
+//! and other consumers that support negative strides. Tensors without elements have no memory.
 //!
-//! An ndarray gives no notice when it is dropped, so the tensor under an ndarray over foreign memory is freed later
-//! than the array: by one of the next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array
-//! frees its tensor at once. Any thread that drops an array may call a deleter, which may wait there for a lock such as
-//! Python's; that thread must then not hold a lock that others need.
+//! An ndarray cannot run code when it is dropped. The tensor whose memory an ndarray uses is therefore freed after the
+//! array: by one of the next calls that exchange arrays, or by [`release_unused`]. A `Torch` or `Cuda` array frees its
+//! tensor at once. Dropping an array in any thread may call a deleter, which may wait for a lock such as Python's. The
+//! thread must then hold no lock that other threads need.
 //!
 //! # GPUs
 //!
-//! A tensor of `Cuda` or `Torch` on a GPU is exported when all work queued before has run, so any stream may read it.
-//! An array over foreign GPU memory waits for the work that was queued before on the other streams of the device, and
-//! gives the memory back when its own stream is done with it. Memory of `Cuda` itself is reused once the device is
-//! idle. So the `stream` argument of Python's protocol is not needed, but both directions wait for queued work.
+//! A tensor of `Cuda` or `Torch` on a GPU is exported after all queued work has run, so any stream may read it. An
+//! array that uses foreign GPU memory first waits for the queued work on the other streams of the device, and returns
+//! the memory when its own stream has finished with it. The memory of `Cuda` itself is reused once the device is idle.
+//! Python's protocol has an argument `stream`, which is therefore not needed, but both directions wait for queued work.
 //!
-//! Tested: everything on the CPU, with NumPy and libtorch as the other side, and `Cuda` on a device emulated in
-//! software. Exchange of libtorch's GPU tensors, also with `Cuda`, has never run on a GPU: it uses the same calls with
+//! The tests exchange arrays on the CPU with NumPy and libtorch, and arrays of `Cuda` on a device emulated in software.
+//! The exchange of libtorch's GPU tensors, also with `Cuda`, has never run on a GPU; it uses the same calls with
 //! another device.
 //!
 //! # In a binding for Python
 //!
-//! A Python object is exchanged by two methods, `__dlpack__` and `__dlpack_device__`. `__dlpack__` returns a capsule
-//! around the pointer, whose destructor calls the deleter if the tensor was not consumed: consumers rename the capsule
-//! that they take. With [PyO3](https://pyo3.rs), where `Array` is a class around a [`DynArray`]:
+//! Python objects are exchanged by two methods, `__dlpack__` and `__dlpack_device__`. `__dlpack__` returns a capsule
+//! that contains the pointer. A consumer renames the capsule when it takes the tensor; the destructor of a capsule that
+//! was not renamed calls the deleter. With [PyO3](https://pyo3.rs), where `Array` is a class around a [`DynArray`]:
 //!
 //! ```ignore
 //! #[pymethods]

@@ -1,8 +1,8 @@
-//! Ops of the group `elementwise` that are written once over any backend.
+//! Ops of the group `elementwise` that are composed of other ops, for any backend.
 
 use crate::{Backend, Element, Float, IscloseOptions, Real, Result, finfo, lazy, runtime::rules};
 
-/// Returns whether all elements are close within the tolerances.
+/// Returns whether all corresponding elements are equal within the tolerances.
 pub fn allclose<B: Backend, T: Float>(
     b: &B,
     x1: &B::Array<T>,
@@ -24,7 +24,7 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     }
     let equal = lazy(x1).equal(x2);
     let equal = if equal_nan {
-        // elements that differ from themselves are NaN
+        // only NaN differs from itself
         (equal | (lazy(x1).not_equal(x1) & lazy(x2).not_equal(x2))).eval(b)?
     } else {
         equal.eval(b)?
@@ -32,10 +32,11 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
     b.item(b.all(equal, ..)?)
 }
 
-/// Rounds to `decimals`; computed in float64, because powers of ten soon exceed the range of narrower dtypes.
+/// Rounds to `decimals` decimal places. The computation uses float64, because powers of ten soon exceed the range of
+/// narrower dtypes.
 pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> Result<B::Array<T>> {
-    // parsed, since that gives the float nearest to the power of ten, unlike products of tens; 0 or infinity out of
-    // range
+    // parsing gives the float nearest to the power of ten, unlike repeated multiplication by ten; out of range, it
+    // gives 0 or infinity
     let power: f64 = format!("1e{}", decimals.unsigned_abs()).parse().unwrap_or(f64::INFINITY);
     if decimals >= 0 {
         return expr!(b,
@@ -44,13 +45,13 @@ pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> R
         );
     }
     if power.is_infinite() {
-        // every finite number is rounded to 0
+        // the power of ten exceeds the range of float64, so every finite number is rounded to 0
         return expr!(b, where(isfinite(x), x * T::of(0.0), x));
     }
     expr!(b, astype::<T>(round(astype::<f64>(x) / power) * power))
 }
 
-/// Replaces NaN and infinities by numbers, in both parts of complex numbers.
+/// Replaces NaN and infinities by finite numbers, in the real and in the imaginary part of complex numbers.
 pub fn nan_to_num<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,

@@ -1,10 +1,10 @@
-//! Cosine and sine transforms, computed by the Fourier transforms of the backend.
+//! Discrete cosine and sine transforms, computed by the backend's Fourier transforms.
 //!
-//! A transform of the second kind is the real Fourier transform of the even elements followed by the odd ones in
-//! reverse order, rotated by half an angle (Makhoul 1980); the third kind does these steps in reverse. The fourth kind
-//! with an even number of points is a complex transform of half as many. The first kind is the transform of the
-//! elements followed by their mirror image. A sine transform, except of the first kind, is a cosine transform of the
-//! elements with alternating signs or in reverse order.
+//! A cosine transform of the second kind is the real Fourier transform of the even elements followed by the odd
+//! elements in reverse order, with each result rotated by half an angle (Makhoul 1980). The third kind does these steps
+//! in reverse. The fourth kind, for an even number of points, is a complex transform of half as many points. The first
+//! kind is the transform of the elements followed by their mirror image. A sine transform, except of the first kind, is
+//! a cosine transform of the elements with alternating signs or in reverse order.
 
 use crate::{
     Backend, ConcatOptions, DType, Element, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
@@ -97,7 +97,7 @@ fn transform<B: Backend, T: Real>(
     y.map_err(|e| e.within(op))
 }
 
-/// The transform in the dtype `R`, in which it is computed.
+/// Computes the transform in the dtype `R`.
 #[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
 fn transformed<B: Backend, T: Real, R: Precision>(
     b: &B,
@@ -116,13 +116,13 @@ fn transformed<B: Backend, T: Real, R: Precision>(
         std::cmp::Ordering::Equal => x,
         std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
     };
-    // the length of the Fourier transform that contains this transform
+    // length of the Fourier transform that the cosine or sine transform is a part of
     let whole = match (kind, wave) {
         (1, Wave::Cosine) => 2 * (n - 1),
         (1, Wave::Sine) => 2 * (n + 1),
         _ => 2 * n,
     } as f64;
-    // weights of the first and last element in orthonormal transforms, before and after the transform
+    // weights of the first and last element in orthonormal transforms, before and after the cosine or sine transform
     let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
     let scale = match (norm, inverse) {
         (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
@@ -169,7 +169,7 @@ fn joined<B: Backend, T: Element, const N: usize>(b: &B, parts: [B::Array<T>; N]
     b.concat_with(parts, ConcatOptions::new().axis(-1))
 }
 
-/// The array with its first and last elements along the last axis multiplied by these weights.
+/// Multiplies the first and the last element along the last axis by these two weights.
 fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f64; 2]) -> Result<B::Array<R>> {
     if ends == [1.0; 2] {
         return Ok(x);
@@ -180,7 +180,7 @@ fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f6
     b.multiply(x, weights)
 }
 
-/// The array with the sign of every second element changed.
+/// Changes the sign of every second element along the last axis.
 fn alternating<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
     let (one, two) = (R::of(1.0), R::of(2.0));
     let index = b.arange::<i64>(0, n as i64, 1)?;
@@ -239,7 +239,7 @@ fn third<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B
     interleaved(b, &last(b, &y, 0, half, 1)?, &b.flip(last(b, &y, half, n, 1)?, -1)?, n)
 }
 
-/// The elements of two arrays in alternation, beginning with `even`; `n` in all.
+/// Interleaves two arrays into `n` elements, beginning with the first element of `even`.
 fn interleaved<B: Backend, R: Precision>(
     b: &B,
     even: &B::Array<R>,
@@ -259,7 +259,7 @@ fn interleaved<B: Backend, R: Precision>(
 fn fourth<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
     let points = n as f64;
     if n % 2 == 1 {
-        // a transform of twice as many points, the second half of which is zero
+        // pads the elements with as many zeros, and uses the first half of the transform
         let turned = b.multiply(b.complex(x, b.zeros_like(x)?)?, turns::<B, R>(b, n, 0.0, -PI / (2.0 * points))?)?;
         let spectrum = last(b, &b.fft_with(turned, FftOptions::new().n(2 * n))?, 0, n, 1)?;
         let turned = b.multiply(spectrum, turns::<B, R>(b, n, -PI / (4.0 * points), -PI / (2.0 * points))?)?;

@@ -8,9 +8,9 @@ use super::{
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
 use std::{any::Any, marker::PhantomData};
 
-/// Inputs that a function is differentiated by: `&array`, or a tuple, vector or array of such inputs.
+/// Inputs with respect to which a function is differentiated: `&array`, or a tuple, vector or array of inputs.
 ///
-/// `K` is the kind of the input, and is always inferred.
+/// `K` is the kind of the input; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
 )]
@@ -18,24 +18,24 @@ pub trait Params<B: Backend, K> {
     /// The inputs as the function receives them.
     type Vars;
 
-    /// The gradients, in the structure of the inputs, with an array for each array.
+    /// The gradients, in the structure of the inputs, with one array for each array of the inputs.
     type Grads;
 
     /// Records the inputs on the tape.
     fn lift(&self, d: &Diff<B>) -> Self::Vars;
 
-    /// Collects the gradients from `found`, from index `next` on, and advances `next`.
+    /// Collects the gradients of these inputs from `found`, starting at index `next`, and advances `next`.
     #[doc(hidden)]
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads>;
 
-    /// Replaces each array of the inputs by another one, in order; anything that is no array is copied.
+    /// Replaces each array of the inputs by another one, in order, and copies everything that is not an array.
     ///
     /// # Errors
     /// The errors of `f`.
     fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads>;
 
-    /// Changes every array of `params`, in order, given the array at the same position of `beside`: the step of an
-    /// optimiser.
+    /// Changes every array of `params`, in order, given the array at the same position of `beside`. Optimisers use it
+    /// for their steps.
     ///
     /// # Errors
     /// The errors of `f`; [`Error::Argument`] if a vector has different lengths in `params` and `beside`.
@@ -58,7 +58,7 @@ fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
     params.iter_mut().zip(beside).try_for_each(|(params, beside)| P::change(params, beside, f))
 }
 
-/// The gradients found by a backward pass.
+/// The gradients that a backward pass has found, by tape index.
 pub struct Found<'f> {
     grads: &'f mut [Option<Box<dyn Any>>],
     /// True if complex gradients are conjugated, so that they point in the direction of steepest ascent.
@@ -210,7 +210,7 @@ tuples! {
     (P0 K0 0, P1 K1 1, P2 K2 2, P3 K3 3, P4 K4 4, P5 K5 5, P6 K6 6, P7 K7 7)
 }
 
-/// The pullback of a function, made by [`vjp`]; it may be applied any number of times.
+/// The pullback of a function, returned by [`vjp`]. It can be applied any number of times.
 pub struct Pullback<B: Backend, P, U> {
     b: B,
     record: Record<B>,
@@ -221,8 +221,8 @@ pub struct Pullback<B: Backend, P, U> {
 }
 
 impl<B: Backend, P, U: Float> Pullback<B, P, U> {
-    /// The gradients of the inputs, given the gradient `g` of the result: `g` times the derivatives, without
-    /// conjugation.
+    /// The gradients with respect to the inputs, given the gradient `g` of the result: the products of `g` and the
+    /// derivatives, without conjugation.
     ///
     /// # Errors
     /// [`Error::Shape`] if `g` does not have the shape of the result; the errors of the ops that run.
@@ -245,10 +245,12 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
     }
 }
 
-/// The value of a function, and its pullback from the gradient of the result to the gradients of the inputs.
+/// The value of a function, and its pullback, which computes the gradients of the inputs from the gradient of the
+/// result.
 ///
 /// # Errors
-/// The errors of the function; [`Error::Argument`] if its result belongs to the function of another gradient.
+/// The errors of the function; [`Error::Argument`] if its result belongs to a function that another gradient
+/// differentiates.
 #[allow(clippy::type_complexity)] // the value and the pullback
 pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     b: &B,
@@ -264,8 +266,8 @@ pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     Ok((y.into_value(), Pullback { b: b.clone(), record, result, inputs, params: x, dtype: PhantomData }))
 }
 
-/// The value of a function that returns one real number, and its gradients with respect to its inputs, as from
-/// [`grad`].
+/// The value of a function that returns one real number, and its gradients with respect to its inputs, which are the
+/// same as from [`grad`].
 ///
 /// # Errors
 /// The errors of [`grad`].
@@ -287,12 +289,12 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
     Ok((y, grads))
 }
 
-/// The gradients, with respect to its inputs, of a function that returns one real number: the directions of steepest
+/// The gradients of a function that returns one real number with respect to its inputs: the directions of steepest
 /// ascent.
 ///
-/// For a complex input the gradient is `d/dx + i d/dy`, so that `z - rate * gradient` goes downhill, as in PyTorch and
-/// TensorFlow; JAX returns the conjugate. The function receives its inputs on a [`Diff`] of `b`; other arrays enter by
-/// [`Diff::constant`].
+/// For a complex input the gradient is `d/dx + i d/dy`, so that `z - rate * gradient` decreases the function, as in
+/// PyTorch and TensorFlow; JAX returns the conjugate. The function receives its inputs as arrays of a [`Diff`] of `b`;
+/// [`Diff::constant`] converts any other array.
 ///
 /// ```
 /// use backends::{grad::grad, prelude::*};
@@ -319,8 +321,9 @@ pub fn grad<B: Backend, P: Params<B, K>, K, U: Real>(
     Ok(value_and_grad(b, f, x)?.1)
 }
 
-/// The derivatives of all elements of a result with respect to one input: an array with the axes of the result,
-/// followed by those of the input. The function is recorded once, with one backward pass per element of the result.
+/// The derivatives of all elements of a result with respect to all elements of one input: an array with the axes of the
+/// result, followed by the axes of the input. The function is recorded once; each element of the result needs one
+/// backward pass.
 ///
 /// # Errors
 /// The errors of [`vjp`].
@@ -345,7 +348,7 @@ pub fn jacobian<B: Backend, T: Float>(
 }
 
 /// The second derivatives of a function that returns one real number with respect to one input: an array with the
-/// input's axes twice.
+/// input's axes, followed by the input's axes again.
 ///
 /// ```
 /// use backends::{grad::hessian, prelude::*};
@@ -366,7 +369,8 @@ pub fn hessian<B: Backend, T: Real>(
     jacobian(b, |d, x| grad::<Diff<B>, &Var<B, T>, One, T>(d, &f, x), x)
 }
 
-/// The Hessian of a function that returns one real number, times a vector, without forming the matrix.
+/// The product of a vector and the Hessian of a function that returns one real number, computed without forming the
+/// matrix.
 ///
 /// # Errors
 /// The errors of [`grad`].
@@ -383,8 +387,8 @@ pub fn hvp<B: Backend, T: Real>(
     grad::<B, &B::Array<T>, One, T>(b, along, x)
 }
 
-/// The value of a function, and its derivative along `v`: the change of the result if the input changes by `v`. Needs
-/// one forward pass, in which arrays carry tangents; nothing is recorded.
+/// The value of a function, and its derivative along `v`, which is the change of the result if the input changes by
+/// `v`. One forward pass computes it, in which arrays carry tangents; nothing is recorded.
 ///
 /// ```
 /// use backends::{grad::jvp, prelude::*};

@@ -1,4 +1,4 @@
-//! `astype` with a gradient, which is converted back.
+//! The op `astype` on a tape. Its gradient is the output gradient, converted to the dtype of the input.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Converts to another dtype. The gradient passes only if both dtypes are real or complex floats.
+/// Converts to another dtype. The gradient reaches the input only if both dtypes are real or complex floats.
 pub fn astype<U: Element, B: Backend, T: Element>(d: &Diff<B>, x: &Var<B, T>) -> Result<Var<B, U>> {
     let result = d.within().astype::<U, T>(x.value())?;
     let Some(place) = d.place_of("astype", x)? else { return Ok(d.constant(result)) };

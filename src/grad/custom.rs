@@ -1,4 +1,4 @@
-//! Functions with a backward pass other than that of their ops: given by the user, or run again from the inputs.
+//! Functions whose backward pass is not that of their ops: the user gives it, or it runs the function again.
 
 use super::{
     api::vjp,
@@ -7,7 +7,7 @@ use super::{
 use crate::{ArrayAttributes, Backend, Error, Float, Result, runtime::CustomGradient};
 use std::{marker::PhantomData, sync::Arc};
 
-/// [`Arrays::custom`](crate::Arrays::custom) on a `Diff`.
+/// Implements [`Arrays::custom`](crate::Arrays::custom) for `Diff`.
 pub(super) fn custom<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -25,7 +25,7 @@ pub(super) fn custom<B: Backend, T: Float, U: Float>(
         Ok(found.into_iter().map(Var::into_value).collect())
     };
     let values: Vec<&B::Array<T>> = x.iter().map(|x| x.value()).collect();
-    // the inner backend may record as well, so it is called through `custom`, too
+    // the inner backend may record, too, so the call of `custom` is passed on to it
     let y = d.within().custom::<T, U>(
         op,
         &values,
@@ -39,7 +39,7 @@ pub(super) fn custom<B: Backend, T: Float, U: Float>(
     given(d, op, x, y, back)
 }
 
-/// Records a result with a given backward function, which works on arrays of the inner backend.
+/// Records a result with the given backward function, which works on arrays of the inner backend.
 fn given<B: Backend, T: Float, U: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -57,10 +57,10 @@ fn given<B: Backend, T: Float, U: Float>(
     Ok(d.recorded(y, at))
 }
 
-/// Runs a part of a function and keeps only its inputs; the backward pass runs the part again. Long loops need less
-/// memory, and up to twice the time.
+/// Runs a section of a function and keeps only its inputs. The backward pass runs the section again. This reduces the
+/// memory of long loops, and takes up to twice the time.
 ///
-/// `f` must return the same result each time: draw random numbers before the call.
+/// `f` must return the same result each time, so draw random numbers before the call.
 ///
 /// ```
 /// use backends::{grad::{checkpoint, grad}, prelude::*};
@@ -87,7 +87,7 @@ pub fn checkpoint<B: Backend, T: Float, U: Float>(
     f: impl Fn(&Diff<B>, &[Var<B, T>]) -> Result<Var<B, U>> + Send + Sync + 'static,
 ) -> Result<Var<B, U>> {
     let value = |b: &B, x: &[&B::Array<T>]| {
-        // nothing is recorded, since all inputs are constants
+        // all inputs are constants, so nothing is recorded
         let d = Diff::new(b.clone());
         let x: Vec<Var<B, T>> = x.iter().map(|&x| d.constant(x.clone())).collect();
         Ok(f(&d, &x)?.into_value())

@@ -1,6 +1,6 @@
-//! Formulas as single ops: if the inner backend runs a formula in one loop or kernel, the formula is one op on the tape
-//! as well, and one more loop or kernel computes each gradient in the backward pass. The tape keeps the arrays of the
-//! formula, but no intermediate results.
+//! Formulas as single ops on the tape. If the inner backend runs a formula in one loop or kernel, the tape records the
+//! formula as one op, and the backward pass computes each gradient in one more loop or kernel. The tape keeps the
+//! arrays of the formula, but no intermediate results.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Runs a formula on a tape, and reports it to watchers of the inner backend.
+/// Runs a formula on a tape, and reports the call to watchers of the inner backend.
 pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -30,7 +30,7 @@ where
     Ok(result)
 }
 
-/// Runs a formula op by op, and marks its gradient's ops as such for watchers.
+/// Runs a formula op by op. For watchers, the ops of its gradient are marked as gradient ops.
 fn op_by_op<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -60,8 +60,8 @@ fn on_tape<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
-    // the backward pass needs one more array, the gradient of the value; complex gradients do not follow the
-    // expressions of the ops
+    // the backward pass reads one more array, the gradient of the result, so a formula with the maximum number of
+    // arrays cannot be fused; complex gradients do not follow from the expressions of the ops
     let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };
     if is_complex || const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
         return op_by_op(d, e, leaves, is_watched);
@@ -94,7 +94,7 @@ where
 struct Arrays<'d, B: Backend> {
     d: &'d Diff<B>,
     all: Vec<(Option<usize>, Kept<B>)>,
-    /// True if the inner backend can fuse formulas over all of these arrays.
+    /// True if the inner backend can fuse formulas over all these arrays.
     fuse: bool,
     wrong: Option<Error>,
 }
@@ -111,7 +111,7 @@ impl<'a, B: Backend> Visitor<'a, Diff<B>> for Arrays<'_, B> {
     }
 }
 
-/// The data kept of a formula for the backward pass.
+/// The data that the backward pass needs of a formula.
 struct Formula<B, L: Layout, E, T> {
     tree: E,
     scalars: L::Scalars,
@@ -159,7 +159,7 @@ mod tests {
         let before = d.count();
         expr!(d, exp(-square(x - y) / (2 * y * y)) + where(x > y, abs(x), maximum(y, 0.5)) * sigmoid(x))?;
         assert_eq!(d.count(), before + 1);
-        // the mean of a formula is two ops
+        // the formula records two ops: the fused expression, and the mean
         expr!(d, mean((x - y) * *2, ..))?;
         assert_eq!(d.count(), before + 3);
         Ok(())

@@ -1,4 +1,4 @@
-//! Forward mode: arrays that carry tangents, and the functions that the generated methods of [`Jvp`] call.
+//! Forward mode: arrays that carry tangents, and functions that the generated methods of [`Jvp`] call.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -20,26 +20,26 @@ use std::{
     },
 };
 
-/// Any backend, with arrays that carry their tangent along one direction of the inputs. It is a [`Backend`] itself, so
-/// it can be nested, also with [`Diff`].
+/// A backend around another one, whose arrays carry their tangents along one direction of the inputs. It is a
+/// [`Backend`] itself, so it can be nested, also with [`Diff`].
 ///
-/// [`jvp`](super::jvp) makes one and passes it to the function that it differentiates. Nothing is recorded, so memory
-/// is twice that of the arrays.
+/// [`jvp`](super::jvp) creates it and passes it to the function to be differentiated. Nothing is recorded: each array
+/// and its tangent need twice the memory of the array.
 #[derive(Clone)]
 pub struct Jvp<B: Backend> {
     within: B,
     id: u64,
-    /// True if arrays of other derivatives are constants here.
+    /// True if arrays of other derivatives count as constants; if false, they are errors.
     alone: bool,
 }
 
-/// An array of a [`Jvp`]: a value and, if it depends on the inputs, its tangent.
+/// An array of a [`Jvp`]: a value and, if the value depends on the inputs, its tangent.
 pub struct Dual<B: Arrays, T: Element> {
     value: B::Array<T>,
     change: Option<(u64, B::Array<T>)>,
 }
 
-/// A tangent of any dtype; `None` is zero.
+/// A tangent of any dtype; `None` stands for zeros.
 type Tangent = Option<Box<dyn Any>>;
 
 impl<B: Arrays, T: Element> Dual<B, T> {
@@ -91,13 +91,13 @@ fn lost(op: &'static str) -> Error {
 }
 
 impl<B: Backend> Jvp<B> {
-    /// A backend whose arrays carry no tangents yet.
+    /// A backend around `within`, of which no array has a tangent yet.
     pub(crate) fn new(within: B) -> Jvp<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }
     }
 
-    /// A backend that treats arrays of other derivatives as constants.
+    /// A backend that treats the arrays of other derivatives as constants.
     fn alone(within: B) -> Jvp<B> {
         Jvp { alone: true, ..Jvp::new(within) }
     }
@@ -119,12 +119,12 @@ impl<B: Backend> Jvp<B> {
         self.constant(x.value.clone())
     }
 
-    /// An array with this tangent.
+    /// Makes an input with this value and tangent.
     pub(crate) fn input<T: Element>(&self, value: B::Array<T>, tangent: B::Array<T>) -> Dual<B, T> {
         Dual { value, change: Some((self.id, tangent)) }
     }
 
-    /// The tangent of an array, if it has one; an error if the array belongs to another derivative.
+    /// The tangent of an array, if it has one. Returns an error if the array belongs to another derivative.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Dual<B, T>) -> Result<Option<B::Array<T>>> {
@@ -152,7 +152,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// The shapes of a list of arrays, each preceded by its number of axes.
+    /// The shapes of a list of arrays, concatenated; each shape is preceded by its number of axes.
     #[doc(hidden)]
     pub fn shapes_of<T: Element>(&self, xs: &[&Dual<B, T>]) -> Vec<usize> {
         xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
@@ -167,7 +167,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// A copy of an operand's handle.
+    /// Copies an operand, which shares the array.
     #[doc(hidden)]
     pub fn operand_again<T: Element>(&self, x: &Operand<'static, B, T>) -> Operand<'static, B, T> {
         match x {
@@ -176,7 +176,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// The tangent of an array, as zeros if it has none.
+    /// The tangent of an array, or zeros if `tangent` is `None`.
     #[doc(hidden)]
     pub fn change_of<T: Element>(&self, x: &Dual<B, T>, tangent: &Option<B::Array<T>>) -> Result<B::Array<T>> {
         match tangent {
@@ -185,7 +185,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// The tangents of a list of arrays, as zeros for those without one.
+    /// The tangents of a list of arrays, with zeros for arrays without a tangent.
     #[doc(hidden)]
     pub fn changes_of<T: Element>(
         &self,
@@ -195,7 +195,7 @@ impl<B: Backend> Jvp<B> {
         xs.iter().zip(tangents).map(|(x, tangent)| self.change_of(x, tangent)).collect()
     }
 
-    /// The tangent of an operand, as zeros if it has none.
+    /// The tangent of an operand, or zeros if `tangent` is `None`.
     #[doc(hidden)]
     pub fn change_of_operand<T: Element>(
         &self,
@@ -209,12 +209,12 @@ impl<B: Backend> Jvp<B> {
         })))
     }
 
-    /// A result with its tangent, which must have the same dtype.
+    /// Combines a result and its tangent, which must have the same dtype.
     #[doc(hidden)]
     pub fn along<T: Element>(&self, value: B::Array<T>, tangent: Tangent) -> Result<Dual<B, T>> {
         let Some(tangent) = tangent else { return Ok(self.constant(value)) };
         let tangent = *tangent.downcast::<B::Array<T>>().map_err(|_| lost("jvp"))?;
-        // a tangent that is constant along an axis may have been left at length 1 there
+        // a tangent that is constant along an axis may have length 1 along this axis
         let tangent = match tangent.shape() == value.shape() {
             true => tangent,
             false => self.within.broadcast_to::<T>(tangent, value.shape())?,
@@ -222,7 +222,7 @@ impl<B: Backend> Jvp<B> {
         Ok(self.input(value, tangent))
     }
 
-    /// A result whose tangent is the sum of the terms' entries at `place`.
+    /// A result whose tangent is the sum, over all terms, of the entry at `place`.
     #[doc(hidden)]
     pub fn along_sum<T: Element>(
         &self,
@@ -244,7 +244,7 @@ impl<B: Backend> Jvp<B> {
         self.along(value, sum)
     }
 
-    /// Applies a linear gradient rule to the tangent of one input, as if it were a gradient, and adds the result to
+    /// Applies a linear gradient rule to the tangent of one input, in place of a gradient, and adds the result to
     /// `sum`.
     #[doc(hidden)]
     pub fn along_rule<T: Element>(
@@ -268,7 +268,7 @@ impl<B: Backend> Jvp<B> {
     }
 }
 
-/// The sum of two tangents.
+/// Adds two tangents of any dtype.
 struct Add<'b, B, T> {
     b: &'b B,
     terms: (Box<dyn Any>, Box<dyn Any>),
@@ -289,7 +289,7 @@ impl<B: Backend, T: Element> FloatVisitor<T> for Add<'_, B, T> {
     }
 }
 
-/// The rule of an array that is not the result of an op.
+/// The gradient rule of an array that is not the result of an op.
 struct Nothing;
 
 impl<B: Backend> Pull<B> for Nothing {
@@ -298,14 +298,14 @@ impl<B: Backend> Pull<B> for Nothing {
     }
 }
 
-/// Finds the tape index of a gradient of known dtype.
+/// Finds the tape index of a gradient with a known dtype.
 type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
 
-/// Forward mode by two backward passes. The gradients of the inputs are linear in the gradients `u` of the results.
-/// Their inner products with the tangents of the inputs, differentiated with respect to `u`, are the tangents of the
-/// results.
+/// Computes tangents by two backward passes. The gradients of the inputs are linear in the gradients `u` of the
+/// results. The inner product of these gradients and the tangents of the inputs, differentiated with respect to `u`,
+/// gives the tangents of the results.
 pub struct Twice<B: Backend> {
-    /// The tape that records the backward rule.
+    /// The tape that records the gradient rule.
     d: Diff<B>,
     /// The tape that holds the op.
     op: Diff<Diff<B>>,
@@ -314,13 +314,13 @@ pub struct Twice<B: Backend> {
 }
 
 impl<B: Backend> Twice<B> {
-    /// A tape for one op on this backend.
+    /// Creates the tapes for one op on this backend.
     pub fn new(b: &B) -> Twice<B> {
         let d = Diff::new(b.clone());
         Twice { op: Diff::new(d.clone()), d, inputs: Vec::new(), results: Vec::new() }
     }
 
-    /// The backend on which the rule runs.
+    /// The backend on which the gradient rule runs.
     pub fn within(&self) -> &Diff<B> {
         &self.d
     }
@@ -337,7 +337,7 @@ impl<B: Backend> Twice<B> {
         Some(place)
     }
 
-    /// Adds a result of this shape.
+    /// Adds a result of this shape, with a gradient `u` of zeros.
     pub fn result<T: Element>(&mut self, shape: &[usize]) -> Result<()> {
         let place = self.d.record(Box::new(Nothing), &[shape]);
         let u = self.d.recorded(self.d.within().zeros::<T>(shape)?, place);
@@ -345,7 +345,7 @@ impl<B: Backend> Twice<B> {
         Ok(())
     }
 
-    /// Wraps an operand for the backend on which the rule runs.
+    /// Wraps an operand for the backend on which the gradient rule runs.
     pub fn operand<T: Element>(&self, x: Operand<'static, B, T>) -> Operand<'static, Diff<B>, T> {
         match x {
             Operand::Array(x) => Operand::Array(Cow::Owned(self.d.constant(x.into_owned()))),
@@ -353,12 +353,12 @@ impl<B: Backend> Twice<B> {
         }
     }
 
-    /// Wraps indices for the backend on which the rule runs.
+    /// Wraps indices for the backend on which the gradient rule runs.
     pub fn index(&self, list: &IndexList<B>) -> IndexList<Diff<B>> {
         list.map(|x| self.d.constant(x.clone()), |x| self.d.constant(x.clone()))
     }
 
-    /// The tangents of the results.
+    /// Runs the gradient rule and returns the tangents of the results.
     pub fn go(self, rule: Option<Box<dyn Pull<Diff<B>>>>) -> Result<Vec<Tangent>> {
         let Twice { d, op, inputs, results } = self;
         let count = results.len();
@@ -368,7 +368,7 @@ impl<B: Backend> Twice<B> {
         let at = op.record(rule, &shapes);
         let seeds = results.into_iter().enumerate().map(|(k, (_, u))| (at + k, u)).collect();
         let found = op.take().back(&d, seeds, inputs.len(), true)?;
-        // inputs that share one gradient array take separate backward passes
+        // several inputs may share one gradient array; each of these inputs gets its own backward pass
         let mut left: Vec<(usize, Box<dyn Any>)> = Vec::new();
         for ((place_of, tangent), g) in inputs.into_iter().zip(found) {
             if let Some(g) = g
@@ -532,7 +532,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         )?;
         let by_others = self.place_of(op, &residual(self, &self.constant::<T>(value.clone()))?)?;
         let Some(by_others) = by_others else { return Ok(self.constant(value)) };
-        // the tangent of the solution is chosen so that the residual stays 0
+        // the tangent of the solution is the one for which the residual stays 0
         let by_x = |b: &B, v: &B::Array<T>| {
             let j = Jvp::alone(b.clone());
             let r = residual(&j, &j.input::<T>(value.clone(), v.clone()))?;
@@ -558,7 +558,7 @@ impl<B: Backend> Arrays for Jvp<B> {
     }
 }
 
-/// Converts to another dtype, with the tangent if both dtypes are real or complex floats.
+/// Converts to another dtype. The tangent is kept if both dtypes are real or complex floats.
 pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) -> Result<Dual<B, U>> {
     let value = j.within.astype::<U, T>(&x.value)?;
     let is_float = matches!(U::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
@@ -568,7 +568,7 @@ pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) ->
     }
 }
 
-/// Applies an op that changes an array in place to the value and to the tangent.
+/// Applies an in-place op to the value and to the tangent of an array.
 fn change<B: Backend, T: Element>(
     j: &Jvp<B>,
     op: &'static str,
@@ -589,7 +589,7 @@ fn change<B: Backend, T: Element>(
     Ok(())
 }
 
-/// `set`: overwritten elements lose their tangents.
+/// Implements `set`: the tangents of overwritten elements are overwritten, too.
 pub fn set<B: Backend, T: Element>(
     j: &Jvp<B>,
     x: &mut Dual<B, T>,
@@ -599,7 +599,7 @@ pub fn set<B: Backend, T: Element>(
     change(j, "set", x, index, &values, |x, index, values| j.within.set(x, index, values))
 }
 
-/// `add_at`.
+/// Implements `add_at`, which adds the tangents of the values as well.
 pub fn add_at<B: Backend, T: Numeric>(
     j: &Jvp<B>,
     x: &mut Dual<B, T>,

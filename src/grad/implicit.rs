@@ -1,10 +1,10 @@
-//! Solutions of equations: their gradients come from the equation instead of the solver's steps.
+//! Gradients of solutions of equations. They follow from the equation, not from the steps of the solver.
 
 use super::tape::{Diff, Grads, Pull, Record, Results, Var};
 use crate::{ArrayAttributes, Backend, Error, Float, LinearMap, Result};
 use std::{marker::PhantomData, sync::Arc};
 
-/// [`Arrays::implicit`](crate::Arrays::implicit) on a `Diff`.
+/// Implements [`Arrays::implicit`](crate::Arrays::implicit) for `Diff`.
 pub(super) fn implicit<B: Backend, T: Float>(
     d: &Diff<B>,
     op: &'static str,
@@ -12,7 +12,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
     residual: impl Fn(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
     adjoint: impl Fn(&Diff<B>, &LinearMap<'_, Diff<B>, T>, &Var<B, T>) -> Result<Var<B, T>> + Send + Sync + 'static,
 ) -> Result<Var<B, T>> {
-    // the inner backend may record as well, so it is called through `implicit`, too
+    // the inner backend may record, too, so the call of `implicit` is passed on to it
     let paused = d.paused(d.within());
     let adjoint = Arc::new(adjoint);
     let adjoint_within = {
@@ -48,7 +48,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
     Ok(d.recorded(value, at))
 }
 
-/// The recorded ops of a residual.
+/// The recorded ops of a residual function.
 struct Part<B: Backend> {
     record: Record<B>,
     result: Option<usize>,
@@ -57,9 +57,9 @@ struct Part<B: Backend> {
 
 struct Implicit<B: Backend, T, A> {
     op: &'static str,
-    /// The residual as a function of the solution, everything else constant.
+    /// The residual as a function of the solution; all other arrays are constants.
     by_x: Part<B>,
-    /// The residual as a function of everything else, the solution constant.
+    /// The residual as a function of all other arrays; the solution is a constant.
     by_others: Part<B>,
     result: usize,
     adjoint: A,

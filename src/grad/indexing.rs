@@ -1,4 +1,4 @@
-//! Ops that change an array: the variable gets a new tape entry for the new value, like the result of any op.
+//! Ops that change an array in place, on a tape. The changed variable gets a new tape index, like the result of any op.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// `set`, recorded as `index_put`.
+/// Implements `set`, recorded as `index_put`.
 pub fn set<B: Backend, T: Element>(
     d: &Diff<B>,
     x: &mut Var<B, T>,
@@ -23,8 +23,8 @@ pub fn set<B: Backend, T: Element>(
     d.within().set(x.value_mut(), index, values)
 }
 
-/// `add_at`: the gradient of the result is the gradient of `x`, and its elements at the indices are the gradient of
-/// `values`.
+/// Implements `add_at`. The gradient of the result is the gradient of `x`; its elements at the indices are the gradient
+/// of `values`.
 pub fn add_at<B: Backend, T: Numeric>(
     d: &Diff<B>,
     x: &mut Var<B, T>,

@@ -1,4 +1,5 @@
-//! Access to the single arrays of inputs, for optimisers and solvers that do not know the structure of the parameters.
+//! Access to each array of the inputs, for optimisers and solvers that do not depend on the structure of the
+//! parameters.
 
 use crate::{Arrays, Float, Result};
 
@@ -11,8 +12,8 @@ pub trait MapArrays<B: Arrays> {
     fn map<T: Float>(&mut self, x: &B::Array<T>) -> Result<B::Array<T>>;
 }
 
-/// A function that changes each array of parameters, given the array at the same position of their gradients, for
-/// [`Params::change`](super::Params::change).
+/// A function that changes each array of the parameters in place, for [`Params::change`](super::Params::change). It
+/// also gets the array at the same position of a second structure, such as the gradients.
 pub trait ChangeArrays<B: Arrays> {
     /// Changes one array.
     ///

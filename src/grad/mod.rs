@@ -1,7 +1,7 @@
 //! Gradients of functions that are generic over the backend.
 //!
-//! [`Diff`] is a backend around another one. The ops of a function run on the inner backend and are recorded if a
-//! gradient may be wanted; a backward pass over the record gives the gradients. A function that is generic over the
+//! [`Diff`] is a backend around another one. It runs the ops of a function on the inner backend, and records them if a
+//! gradient may be needed. A backward pass over the record computes the gradients. A function that is generic over the
 //! backend needs no change:
 //!
 //! ```
@@ -41,7 +41,7 @@ pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};
 
-/// Types used by the generated methods of [`Diff`], also for tables of users.
+/// Types for the generated methods of [`Diff`], including those that the tables of users generate.
 #[doc(hidden)]
 pub mod recording {
     pub use super::{

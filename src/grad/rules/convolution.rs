@@ -9,7 +9,8 @@ use crate::{
     Real, Result, runtime::rules, segments::is_16_bit,
 };
 
-/// Values for the spatial axes, which follow batch and channels; `given` has one value for all axes or one per axis.
+/// One value per spatial axis, from `given`, which has one value for all spatial axes or one per axis. The spatial axes
+/// follow the batch axis and the channel axis.
 fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     match given.as_ref().and_then(Lengths::as_slice) {
         None => vec![default; rank],
@@ -18,13 +19,13 @@ fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     }
 }
 
-/// Number of spatial axes, which follow batch and channels.
+/// Number of spatial axes, which follow the batch axis and the channel axis.
 fn rank_of(shape: &[usize]) -> usize {
     shape.len().saturating_sub(2)
 }
 
-/// Number of elements at the end of each axis that no window reaches. A transposed convolution pads its result by the
-/// same number of elements.
+/// Number of elements at the end of each spatial axis that no window reaches. A transposed convolution must pad its
+/// result by this number of elements.
 fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize], dilation: &[usize]) -> Vec<usize> {
     let of = |k: usize| {
         let all = shape.get(k + 2).copied().unwrap_or(0) + 2 * padding[k];
@@ -33,7 +34,8 @@ fn unreached(shape: &[usize], taps: &[usize], stride: &[usize], padding: &[usize
     (0..taps.len()).map(of).collect()
 }
 
-/// `conv`, with respect to the input, whose shape is `shape`: a transposed convolution.
+/// Gradient of `conv` with respect to the input, whose shape is `shape`: a transposed convolution of the output
+/// gradient.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_x<B: Backend, T: Float>(
     b: &B,
@@ -57,8 +59,8 @@ pub fn conv_x<B: Backend, T: Float>(
     b.conv_transpose_with(g, weight, options)
 }
 
-/// `conv`, with respect to the kernel, whose shape is `shape`: a convolution of the input with the output gradient as
-/// kernel, in which batch and channels are swapped.
+/// Gradient of `conv` with respect to the kernel, whose shape is `shape`: a convolution of the input with the output
+/// gradient as the kernel, with the batch axis and the channel axis swapped.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_weight<B: Backend, T: Float>(
     b: &B,
@@ -96,13 +98,14 @@ pub fn conv_weight<B: Backend, T: Float>(
     b.moveaxis(y, 0, 1)
 }
 
-/// `conv` and `conv_transpose`, with respect to the bias of each channel.
+/// Gradient of `conv` and of `conv_transpose` with respect to the bias of each channel.
 pub fn conv_bias<B: Backend, T: Float>(b: &B, g: &B::Array<T>) -> Result<B::Array<T>> {
     let axes: Vec<usize> = (0..g.ndim()).filter(|&axis| axis != 1).collect();
     b.sum(g, axes)
 }
 
-/// `conv_transpose`, with respect to the input, whose shape is `shape`: the convolution.
+/// Gradient of `conv_transpose` with respect to the input, whose shape is `shape`: a convolution of the output
+/// gradient.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_transpose_x<B: Backend, T: Float>(
     b: &B,
@@ -121,7 +124,7 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
         .dilation(Lengths::from(each(dilation, rank, 1)))
         .groups(groups);
     let mut y = b.conv_with(g, weight, options)?;
-    // the loop crops the result, since the output padding may be as long as a stride
+    // the output padding may be as long as a stride, which adds elements that this loop removes
     for (axis, &len) in shape.iter().enumerate().skip(2) {
         if y.shape()[axis] != len {
             y = part::<B, T>(b, &y, axis, 0, len)?;
@@ -130,8 +133,8 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
     Ok(y)
 }
 
-/// `conv_transpose`, with respect to the kernel, whose shape is `shape`: the rule of `conv` with the output gradient as
-/// input and the input as gradient.
+/// Gradient of `conv_transpose` with respect to the kernel, whose shape is `shape`: the rule of `conv`, in which the
+/// input and the output gradient exchange their roles.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_transpose_weight<B: Backend, T: Float>(
     b: &B,
@@ -146,14 +149,14 @@ pub fn conv_transpose_weight<B: Backend, T: Float>(
     conv_weight::<B, T>(b, x, g, shape, stride, padding, dilation, groups)
 }
 
-/// Divides the array by numbers along an axis.
+/// Divides the array along an axis by the numbers in `by`, one for each index of the axis.
 fn divided<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &[f64], axis: usize) -> Result<B::Array<T>> {
     let by = b.asarray(by.iter().map(|&by| number::<T>(by)).collect::<Vec<_>>())?;
     b.divide(x, along::<B, T>(b, &by, axis, x.ndim())?)
 }
 
-/// `avg_pool`, for an input of shape `shape`: the gradient divided by the number of elements, in a transposed
-/// convolution with ones.
+/// Gradient of `avg_pool` for an input of shape `shape`: the output gradient, divided by the number of elements in each
+/// window, in a transposed convolution with ones.
 pub fn avg_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -183,7 +186,7 @@ pub fn avg_pool<B: Backend, T: Real>(
         };
         let counts: Vec<f64> = (0..windows).map(counted).collect();
         g = match is_16_bit::<T>() && taps[k] as f64 > EXACT {
-            // a count may exceed the range of 16-bit floats
+            // the number of elements in a window may exceed the range of 16-bit floats
             true => in_float32::<B, T, 1>(b, [&g], |[g]| divided(b, g, &counts, k + 2))?,
             false => divided(b, &g, &counts, k + 2)?,
         };
@@ -204,32 +207,32 @@ pub fn avg_pool<B: Backend, T: Real>(
     b.reshape(spread, signed(shape))
 }
 
-/// Reshapes a 1-D array to lie along `axis` of `ndim` axes.
+/// Reshapes a 1-D array to `ndim` axes, of which only `axis` has a length other than 1.
 pub(super) fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: usize, ndim: usize) -> Result<B::Array<T>> {
     let mut lengths = vec![1; ndim];
     lengths[axis] = -1;
     b.reshape(x, lengths)
 }
 
-/// Windows along one axis of an array that is extended beyond the ends of the axis.
+/// Sliding windows along one axis of an array that is extended beyond the ends of the axis.
 struct Windows {
     axis: usize,
-    /// For each element of the extended axis, its index on the original axis. The length of the original axis is the
-    /// index of the value beyond the edge.
+    /// For each element of the extended axis, its index on the original axis. An index equal to the length of the
+    /// original axis stands for the value beyond the edge.
     sources: Vec<usize>,
     /// Number of elements in a window, and their spacing.
     taps: usize,
     dilation: usize,
-    /// Offset from one window to the next.
+    /// Distance from one window to the next.
     stride: usize,
 }
 
 impl Windows {
-    /// The largest element of each window, and its index on the axis: the first of equal elements, and the first NaN if
-    /// there is one.
+    /// The largest element of each window, and its index on the axis. Of equal elements the first index is returned; if
+    /// a window contains NaN, its first NaN is the largest element.
     ///
-    /// The maximum is found by doubling: the maximum of a window is the larger of the maxima of its two parts. With
-    /// `only_inside`, the value beyond the edge counts only in windows without other elements.
+    /// The windows are doubled in length step by step: the maximum of a window is the larger of the maxima of its two
+    /// halves. With `only_inside`, the value beyond the edge counts only in windows that contain nothing else.
     fn largest<B: Backend, T: Real>(
         &self,
         b: &B,
@@ -274,8 +277,8 @@ impl Windows {
     }
 }
 
-/// The gradient of an array, given the gradient of its maxima over windows. The maxima are taken along one axis after
-/// the other.
+/// The gradient of an array, given the gradient of its maxima over windows. The maxima are computed along one axis
+/// after another.
 fn of_windows<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -298,8 +301,8 @@ fn of_windows<B: Backend, T: Real>(
     Ok(g)
 }
 
-/// For each index of an axis of length `len`, the sum of the elements that `index` sends there. Every element has its
-/// own index.
+/// Sums the elements of `x` by their index, for each index of an axis of length `len`. Every element of `x` has its own
+/// index in `index`.
 fn summed_at<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -311,7 +314,7 @@ fn summed_at<B: Backend, T: Float>(
     let mut lengths = values.shape().to_vec();
     let many = lengths.pop().unwrap_or(1).max(1);
     let rows = values.len() / many;
-    // flat indices: the rows follow each other in memory
+    // adds the start of each row to the indices, so that they address the flattened array
     let starts = b.expand_dims(b.multiply(b.arange::<i64>(0, rows as i64, 1)?, len as i64)?, 1)?;
     let places = b.reshape(b.add(b.reshape(index, [rows as isize, many as isize])?, starts)?, -1)?;
     let sums = b.segment_sum(b.reshape(values, -1)?, places, rows * len)?;
@@ -319,7 +322,8 @@ fn summed_at<B: Backend, T: Float>(
     b.moveaxis(b.reshape(sums, signed(&lengths))?, -1, axis as isize)
 }
 
-/// `max_pool`: the gradient goes to the largest element of each window, and to the first of equal ones.
+/// Gradient of `max_pool`: each output gradient goes to the largest element of its window, or to the first of equal
+/// elements.
 pub fn max_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -337,7 +341,7 @@ pub fn max_pool<B: Backend, T: Real>(
     if g.is_empty() {
         return b.zeros::<T>(shape);
     }
-    // the last axis first, so that the first of equal elements in memory order is taken
+    // handles the last axis first, so that the first of equal elements in C order gets the gradient
     let windows: Vec<Windows> = (0..rank)
         .rev()
         .map(|k| {
@@ -350,8 +354,8 @@ pub fn max_pool<B: Backend, T: Real>(
     of_windows::<B, T>(b, g, x, &windows, f64::NEG_INFINITY, true)
 }
 
-/// `maximum_filter`: the gradient goes to the largest element of each window, and to the first of equal ones. If the
-/// largest is the value beyond the edge, its gradient is dropped.
+/// Gradient of `maximum_filter`: each output gradient goes to the largest element of its window, or to the first of
+/// equal elements. If the value beyond the edge is the largest, the output gradient is dropped.
 pub fn maximum_filter<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -376,7 +380,7 @@ pub fn maximum_filter<B: Backend, T: Real>(
     of_windows::<B, T>(b, g, x, &windows, cval, false)
 }
 
-/// `minimum_filter`: the rule of `maximum_filter` for the negated array.
+/// Gradient of `minimum_filter`: the rule of `maximum_filter` for the negated array.
 pub fn minimum_filter<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -388,8 +392,8 @@ pub fn minimum_filter<B: Backend, T: Real>(
     maximum_filter::<B, T>(b, g, &b.negative(x)?, size, mode, -cval)
 }
 
-/// For each element of an axis extended by a window's border, its index on the original axis. The length of the
-/// original axis is the index of the value beyond the edge.
+/// For each element of an axis extended by a window's border, its index on the original axis. An index equal to the
+/// length of the original axis stands for the value beyond the edge.
 pub(super) fn extended(len: usize, window: rules::Window, mode: Boundary) -> Vec<usize> {
     let first = -(window.before as isize);
     (0..len + window.border).map(|i| rules::extended(first + i as isize, len, mode).unwrap_or(len)).collect()

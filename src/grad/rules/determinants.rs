@@ -3,7 +3,8 @@
 use super::{factorizations::length, i, number, shapes::part, whole};
 use crate::{ArrayAttributes, Backend, DTypeKind, Float, Numeric, Result, SvdResult, VectorNormOptions, WideFloat};
 
-/// `det`: the transposed adjugate. For well-conditioned matrices the adjugate is the determinant times the inverse.
+/// Gradient of `det`: the transposed adjugate. For well-conditioned matrices, the adjugate is the product of the
+/// determinant and the inverse.
 pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if x.is_empty() {
         return b.zeros_like::<T>(x);
@@ -15,7 +16,7 @@ pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x:
     };
     let adjugate = match (is_ordinary, inverse) {
         (true, Ok(inverse)) => b.multiply(inverse, b.expand_dims(y, [-2, -1])?)?,
-        // if the adjugate cannot be computed, as for infinite or NaN elements, the inverse is used
+        // if the adjugate cannot be computed, for example for infinite or NaN elements, the inverse is used
         (_, inverse) => match adjugate::<B, T>(b, x) {
             Ok(adjugate) => adjugate,
             Err(_) => b.multiply(inverse?, b.expand_dims(y, [-2, -1])?)?,
@@ -24,7 +25,7 @@ pub fn det<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x:
     b.multiply(b.matrix_transpose(adjugate)?, b.expand_dims(g, [-2, -1])?)
 }
 
-/// Returns whether all matrices are far from singular, with determinants far from the ends of the dtype's range.
+/// Returns whether all matrices are far from singular, with determinants far from the limits of the dtype's range.
 fn is_ordinary<B: Backend, T: WideFloat>(
     b: &B,
     y: &B::Array<T>,
@@ -44,12 +45,12 @@ fn is_ordinary<B: Backend, T: WideFloat>(
     b.item(b.all(b.logical_and(is_far, is_within)?, ..)?)
 }
 
-/// The adjugates of matrices that may be singular, in a form whose derivatives are correct as well.
+/// The adjugates of matrices that may be singular, computed by ops whose derivatives are correct as well.
 ///
-/// Each matrix is written as `r - u w`. `u` has two columns and `w` two rows, made from the singular vectors of the two
-/// smallest singular values, so that `r` is regular. The determinant is the determinant of `r` times that of the 2x2
-/// matrix `c = 1 - w inv(r) u`; the adjugate is the derivative of this product with `u` and `w` fixed. If three
-/// singular values are 0, the adjugate and its derivative are 0.
+/// Each matrix is written as `r - u w`. The two columns of `u` and the two rows of `w` are made from the singular
+/// vectors of the two smallest singular values, so that `r` is regular. The determinant of the matrix is the product of
+/// the determinants of `r` and of the 2x2 matrix `c = 1 - w inv(r) u`. The adjugate is the derivative of this product
+/// with `u` and `w` fixed. If three singular values are 0, the adjugate and its derivative are 0.
 fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = length(x, 1);
     if n == 1 {
@@ -59,8 +60,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let real = |x: &B::Array<T::Real>| whole::<B, T>(b, x);
     let largest = b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]).ord(f64::INFINITY))?;
     let largest = b.r#where(b.equal(&largest, zero)?, one, largest)?;
-    // the exponent of the scale and the elements of the matrix whose singular vectors are taken are rounded to
-    // integers, because integers have no gradient
+    // rounding to integers removes the gradients of the scale's exponent and of the matrix whose singular vectors are
+    // computed
     let whole_numbers =
         |x: B::Array<T::Real>| b.astype::<T::Real, i64>(b.astype::<i64, T::Real>(b.round::<T::Real>(x)?)?);
     let scale = b.exp2::<T::Real>(whole_numbers(b.log2::<T::Real>(largest)?)?)?;
@@ -108,8 +109,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     }
 }
 
-/// `slogdet`, for regular matrices: the real part of `trace(inv(x) dx)` changes the logarithm, the imaginary part the
-/// sign.
+/// Gradient of `slogdet` for regular matrices: the logarithm changes by the real part of `trace(inv(x) dx)`, and the
+/// sign by the sign times the imaginary part.
 pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g_sign: &B::Array<T>,

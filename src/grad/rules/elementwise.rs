@@ -1,5 +1,5 @@
-//! Gradient rules of elementwise ops whose expressions do not give them: functions that are not holomorphic, and
-//! functions with a choice.
+//! Gradient rules of elementwise ops that cannot be derived from the ops' expressions: functions that are not
+//! holomorphic, and functions with several cases.
 
 use super::{i, in_float32, number, whole};
 use crate::{
@@ -7,22 +7,22 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// `abs`: along the direction of `x`; 0 at 0.
+/// Gradient of `abs`, in the direction of `x`; 0 at 0.
 pub fn abs<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.multiply(whole::<B, T>(b, g)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
 
-/// `real`.
+/// Gradient of `real`.
 pub fn real<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     whole::<B, T>(b, g)
 }
 
-/// `imag`, which is 0 for a real array.
+/// Gradient of `imag`; 0 for a real array.
 pub fn imag<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     b.multiply(whole::<B, T>(b, g)?, T::ZERO.minus(i::<T>()))
 }
 
-/// `angle`; 0 for a real array.
+/// Gradient of `angle`; 0 for a real array.
 pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -30,7 +30,7 @@ pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>
     b.divide(imag::<B, T>(b, g)?, x)
 }
 
-/// `sign`, `x / |x|`; 0 for a real array.
+/// Gradient of `sign`, `x / |x|`; 0 for a real array.
 pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -40,18 +40,18 @@ pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B
     b.divide(half, whole::<B, T>(b, &b.abs::<T>(x)?)?)
 }
 
-/// `complex`, with respect to its real part.
+/// Gradient of `complex` with respect to the real part.
 pub fn complex_re<B: Backend, T: Real>(b: &B, g: &B::Array<T::Complex>) -> Result<B::Array<T>> {
     b.astype::<T, _>(b.real(g)?)
 }
 
-/// `complex`, with respect to its imaginary part.
+/// Gradient of `complex` with respect to the imaginary part.
 pub fn complex_im<B: Backend, T: Real>(b: &B, g: &B::Array<T::Complex>) -> Result<B::Array<T>> {
     b.negative(b.astype::<T, _>(b.imag(g)?)?)
 }
 
-/// `atan`, `1 / (1 + x^2)`; for large elements computed with `1 / x`, because the square may exceed the range of the
-/// dtype.
+/// Gradient of `atan`: `1 / (1 + x^2)`. For large elements it is computed from `1 / x`, because the square may exceed
+/// the range of the dtype.
 pub fn atan<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b,
         let large = abs(x) > 1.0;
@@ -60,8 +60,8 @@ pub fn atan<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Re
         g * (inverse * inverse / (inverse * inverse + rest * rest)))
 }
 
-/// `asinh`, `1 / sqrt(1 + x^2)`; for large elements computed with `1 / |x|`, because the square may exceed the range of
-/// the dtype.
+/// Gradient of `asinh`: `1 / sqrt(1 + x^2)`. For large elements it is computed from `1 / |x|`, because the square may
+/// exceed the range of the dtype.
 pub fn asinh<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b,
         let large = abs(x) > 1.0;
@@ -70,8 +70,8 @@ pub fn asinh<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>) -> R
         g * (inverse / sqrt(rest * rest + inverse * inverse)))
 }
 
-/// `atan2`, with respect to the first operand: `x2 / (x1^2 + x2^2)`, computed with the quotient of the smaller and the
-/// larger operand.
+/// Gradient of `atan2` with respect to the first operand: `x2 / (x1^2 + x2^2)`, computed from the quotient of the
+/// smaller and the larger operand.
 pub fn atan2_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -86,7 +86,7 @@ pub fn atan2_x1<B: Backend, T: Real>(
         g * where(steep, t, T::ONE) / (t * t + 1.0) / larger)
 }
 
-/// `atan2`, with respect to the second operand: `-x1 / (x1^2 + x2^2)`.
+/// Gradient of `atan2` with respect to the second operand: `-x1 / (x1^2 + x2^2)`.
 pub fn atan2_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -96,8 +96,8 @@ pub fn atan2_x2<B: Backend, T: Real>(
     b.negative(atan2_x1(b, g, x2, x1)?)
 }
 
-/// `hypot`, with respect to the first operand: `x1 / hypot(x1, x2)`, computed with the quotient of the smaller and the
-/// larger operand, as `hypot` itself may exceed the range of the dtype; 0 if both are 0.
+/// Gradient of `hypot` with respect to the first operand: `x1 / hypot(x1, x2)`, and 0 if both operands are 0. It is
+/// computed from the quotient of the smaller and the larger operand, because `hypot` may exceed the range of the dtype.
 pub fn hypot_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -112,7 +112,7 @@ pub fn hypot_x1<B: Backend, T: Real>(
         g * (where(first, T::ONE, t) * sign(larger) / sqrt(t * t + 1.0)))
 }
 
-/// `hypot`, with respect to the second operand.
+/// Gradient of `hypot` with respect to the second operand.
 pub fn hypot_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -122,8 +122,8 @@ pub fn hypot_x2<B: Backend, T: Real>(
     hypot_x1(b, g, x2, x1)
 }
 
-/// `pow`, with respect to the base: `x2 x1^(x2 - 1)`, 0 if the exponent is 0. If the exponent is so large that `x2 - 1`
-/// is not representable (its parity would be lost), the power is computed as `x1^x2 / x1`.
+/// Gradient of `pow` with respect to the base: `x2 x1^(x2 - 1)`, and 0 if the exponent is 0. If the exponent is so
+/// large that `x2 - 1` is not representable, which would lose its parity, the power is computed as `x1^x2 / x1`.
 pub fn pow_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -149,8 +149,8 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // in this form the derivative with respect to `g`, which may be a tangent, does not multiply infinity by 0
-        // either
+        // `g` may be a tangent; this form never multiplies infinity by 0, neither here nor in its derivative with
+        // respect to `g`
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,
@@ -160,8 +160,8 @@ pub fn pow_x1<B: Backend, T: Float>(
         where(x2 == 0.0, T::ZERO, g * x2 * power))
 }
 
-/// `pow`, with respect to the exponent: `y log(x1)`. It is 0 if the base is 0, and if the base is infinite and the
-/// power 0.
+/// Gradient of `pow` with respect to the exponent: `y log(x1)`. The gradient is 0 if the base is 0, or if the base is
+/// infinite and the power is 0.
 pub fn pow_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -176,13 +176,14 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    // as in `pow_x1`, no factor of `g` is infinite where the other factor is 0
+    // replaces infinite factors by 1 where the other factor is 0, so that no product is NaN, here and in the derivative
+    // by `g`
     expr!(b,
         let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
         g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))
 }
 
-/// `gammainc`, with respect to the second operand: the density of the gamma distribution.
+/// Gradient of `gammainc` with respect to the second operand: the density of the gamma distribution.
 pub fn gammainc<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -192,14 +193,14 @@ pub fn gammainc<B: Backend, T: Real>(
     density(b, g, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// The density of the gamma distribution of order `x1` at `x2`, times `g`.
+/// Computes `g` times the density at `x2` of the gamma distribution of order `x1`.
 fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
     }
-    // The density is `x2^(x1 - 1) exp(-x2) / gamma(x1)`. For large orders `x1` the factors exceed the range of the
-    // dtype, and their logarithms cancel. By Stirling's series the logarithm is the divergence of the order and the
-    // point plus a small term.
+    // The density is `x2^(x1 - 1) exp(-x2) / gamma(x1)`. For large orders `x1`, the factors exceed the range of the
+    // dtype, and their logarithms cancel. By Stirling's series, the logarithm of the density is a divergence between
+    // `x1` and `x2`, plus a small term.
     let large = expr!(b, (x1 >= 16.0) & (x2 > 0.0) & (x2 < f64::INFINITY))?;
     let (order, point) = (b.r#where(&large, x1, number::<T>(16.0))?, b.r#where(&large, x2, number::<T>(16.0))?);
     let term = expr!(b,
@@ -209,12 +210,12 @@ fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B
     let of_large = expr!(b, exp(-kl_div(order, point) - term) / point * sqrt(order) * 0.398_942_280_401_432_7)?;
     let (order, point) = (b.r#where(&large, T::ONE, x1)?, b.r#where(&large, T::ONE, x2)?);
     let direct = expr!(b, exp(xlogy(order - 1.0, point) - point - lgamma(order)))?;
-    // at infinity the exponential dominates the power
+    // at infinity the exponential function goes to 0 faster than the power grows, so the density is 0
     let direct = expr!(b, where(point < f64::INFINITY, direct, T::ZERO))?;
     b.multiply(g, b.r#where(large, of_large, direct)?)
 }
 
-/// `gammaincc`, with respect to the second operand.
+/// Gradient of `gammaincc` with respect to the second operand.
 pub fn gammaincc<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -224,9 +225,9 @@ pub fn gammaincc<B: Backend, T: Real>(
     b.negative(gammainc(b, g, x1, x2)?)
 }
 
-/// `gelu`.
+/// Gradient of `gelu`.
 pub fn gelu<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, approximate: bool) -> Result<B::Array<T>> {
-    // outside of this range the derivative is 0 or 1 in every dtype; within it squares do not overflow
+    // outside of this range the derivative is 0 or 1 in every dtype; within this range squares do not overflow
     let x = &b.clip(x, T::of(-40.0), T::of(40.0))?;
     let square = b.square(x)?;
     let slope = if approximate {

@@ -1,11 +1,11 @@
 //! Gradient rules of matrix factorizations.
 //!
-//! The formulas in the literature are for the conjugate of the gradient used here: each rule conjugates its arguments,
-//! and conjugates the result. The rules are linear in changes of the matrix.
+//! The formulas in the literature are for the conjugate of the gradient that this library uses, so each rule conjugates
+//! its arguments and its result. The rules are linear in changes of the matrix.
 //!
-//! The vectors of [`eigh`], [`eig`] and [`svd`] and the columns of [`qr`] are unique up to a sign, or up to a complex
-//! factor of magnitude 1. The gradients are those of functions that do not depend on this choice, nor on the choice of
-//! vectors for a multiple eigenvalue or singular value.
+//! The vectors of [`eigh`], [`eig`] and [`svd`] and the columns of [`qr`] are unique only up to a sign or, for complex
+//! matrices, up to a factor of magnitude 1. The gradients are correct for functions that do not depend on this choice,
+//! nor on the choice of vectors for a multiple eigenvalue or singular value.
 
 use super::{number, shapes::part, whole};
 use crate::{
@@ -18,7 +18,8 @@ pub(super) fn adjoint<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B:
     b.conj::<T>(b.matrix_transpose(x)?)
 }
 
-/// Length of the axis `from_end`: 1 for the last axis, 2 for the one before; 0 if there is no such axis.
+/// Length of an axis, counted from the end: 1 for the last axis, 2 for the axis before it. It is 0 if the axis does not
+/// exist.
 pub(super) fn length<A: ArrayAttributes>(x: &A, from_end: usize) -> usize {
     x.ndim().checked_sub(from_end).map_or(0, |axis| x.shape()[axis])
 }
@@ -36,19 +37,19 @@ fn lower_half<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T
 }
 
 /// Gradient with respect to the lower triangle of Hermitian matrices, given the gradient `x` with respect to the whole
-/// matrix: each element also stands for its mirror image across the diagonal.
+/// matrix. Each element of the triangle also determines its mirror image across the diagonal.
 fn of_lower<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     lower_half::<B, T>(b, &b.add(x, adjoint::<B, T>(b, x)?)?)
 }
 
-/// `x / y`, and 0 where both are 0. So functions that do not depend on the choice of vectors have a gradient at equal
-/// singular values or eigenvalues.
+/// `x / y`, and 0 if both are 0. With this value, functions that do not depend on the choice of vectors have a gradient
+/// at equal singular values or eigenvalues.
 fn quotient<B: Backend, T: Float>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     let neither = b.logical_and(b.equal(x, T::ZERO)?, b.equal(y, T::ZERO)?)?;
     b.divide(x, b.r#where(neither, T::ONE, y)?)
 }
 
-/// The matrices with zeros on their diagonals.
+/// Replaces the diagonals of matrices by zeros.
 fn off_diagonal<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.r#where(diagonal_of::<B, T>(b, x)?, T::ZERO, x)
 }
@@ -63,7 +64,7 @@ fn by_inverse_adjoint<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, r: &B::A
     adjoint::<B, T>(b, &b.solve_triangular(r, adjoint::<B, T>(b, x)?)?)
 }
 
-/// `cholesky`, with respect to the triangle that is read (Murray 2016, "Differentiation of the Cholesky
+/// Gradient of `cholesky` with respect to the triangle that the op reads (Murray 2016, "Differentiation of the Cholesky
 /// decomposition").
 pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T>, upper: bool) -> Result<B::Array<T>> {
     // the conjugate transpose of the lower factor, and the gradient with respect to the lower factor
@@ -75,13 +76,13 @@ pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T
     if upper { b.matrix_transpose(of_triangle) } else { b.conj::<T>(of_triangle) }
 }
 
-/// `qr`, for matrices whose first columns are linearly independent, with more rows than columns or fewer (Walter and
-/// Lehmann 2010, "Algorithmic differentiation of linear algebra functions with application in optimum experimental
-/// design"; for complex matrices and for more columns than rows Roberts and Roberts 2020, "QR and LQ decomposition
-/// matrix backpropagation algorithms for square, wide, and deep matrices").
+/// Gradient of `qr` for matrices of any shape whose first columns are linearly independent (Walter and Lehmann 2010,
+/// "Algorithmic differentiation of linear algebra functions with application in optimum experimental design"; for
+/// complex matrices and for more columns than rows Roberts and Roberts 2020, "QR and LQ decomposition matrix
+/// backpropagation algorithms for square, wide, and deep matrices").
 ///
-/// The columns of a complete `q` that are orthogonal to the matrix are unique only up to a rotation among them, on
-/// which the function must not depend.
+/// The last columns of a complete `q`, which are orthogonal to the matrix, are unique only up to a rotation of these
+/// columns. The function must not depend on this rotation.
 pub fn qr<B: Backend, T: WideFloat>(
     b: &B,
     g_q: &B::Array<T>,
@@ -97,7 +98,7 @@ pub fn qr<B: Backend, T: WideFloat>(
     let turn = lower_half::<B, T>(b, &b.subtract(&turn, adjoint::<B, T>(b, &turn)?)?)?;
     let turn = corner::<B, T>(b, &turn, inner, k)?;
     let mut first = if inner < m {
-        // the part of the columns that is orthogonal to all columns of `q`
+        // adds the component that is orthogonal to all columns of `q`
         b.add(b.matmul(q, b.subtract(turn, along)?)?, g_q)?
     } else {
         b.matmul(q, turn)?
@@ -106,12 +107,12 @@ pub fn qr<B: Backend, T: WideFloat>(
     b.conj::<T>(b.add(b.matmul(q, g_r)?, b.pad_to(first, n, -1)?)?)
 }
 
-/// `svd`, for matrices with distinct singular values (Giles 2008, "Collected matrix derivative results for forward and
-/// reverse mode algorithmic differentiation"; Townsend 2016, "Differentiating the singular value decomposition"; for
-/// complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
+/// Gradient of `svd` for matrices with distinct singular values (Giles 2008, "Collected matrix derivative results for
+/// forward and reverse mode algorithmic differentiation"; Townsend 2016, "Differentiating the singular value
+/// decomposition"; for complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
-/// In a full matrix of vectors, vectors without a singular value are treated as if their singular value were 0. They
-/// are unique only up to a rotation among them, on which the function must not depend.
+/// In full matrices of singular vectors, vectors without a singular value are treated as if their singular value were
+/// 0. They are unique only up to a rotation of these vectors, and the function must not depend on this rotation.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
     g_u: &B::Array<T>,
@@ -139,8 +140,8 @@ pub fn svd<B: Backend, T: WideFloat>(
     let by_v = b.multiply(off_diagonal::<B, T>(b, &of_v)?, &down)?;
     let by_v = quotient::<B, T>(b, &by_v, &squares(&down, &more_columns)?)?;
     let inner = b.add(b.pad_to(by_u, columns, -1)?, b.pad_to(by_v, rows, -2)?)?;
-    // the gradient along the imaginary parts of the diagonals, which change if a pair of vectors is multiplied by a
-    // complex factor of magnitude 1
+    // multiplying a pair of singular vectors by a complex factor of magnitude 1 changes the imaginary parts of the
+    // diagonals; these terms are the gradient along these changes
     let phases = b.subtract(b.diagonal(&of_u)?, b.diagonal(&of_v)?)?;
     let phases = quotient::<B, T>(b, &phases, &b.multiply(&s, number::<T>(4.0))?)?;
     let diagonal = b.expand_dims(b.pad_to(b.add(whole::<B, T>(b, g_s)?, phases)?, rows, -1)?, -1)?;
@@ -159,15 +160,15 @@ pub fn svd<B: Backend, T: WideFloat>(
     b.conj::<T>(x)
 }
 
-/// `svdvals` (Giles 2008, as for [`svd`]).
+/// Gradient of `svdvals` (Giles 2008, as for [`svd`]).
 pub fn svdvals<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     let SvdResult { u, vh, .. } = b.svd_with(x, SvdOptions::new().full_matrices(false))?;
     let scaled = b.multiply(u, b.expand_dims(whole::<B, T>(b, g)?, -2)?)?;
     b.conj::<T>(b.matmul(scaled, vh)?)
 }
 
-/// `eigh`, with respect to the triangle that is read, for matrices with distinct eigenvalues (Giles 2008, as for
-/// [`svd`]; Seeger et al. 2017, "Auto-differentiating linear algebra").
+/// Gradient of `eigh` with respect to the triangle that the op reads, for matrices with distinct eigenvalues (Giles
+/// 2008, as for [`svd`]; Seeger et al. 2017, "Auto-differentiating linear algebra").
 pub fn eigh<B: Backend, T: WideFloat>(
     b: &B,
     g_w: &B::Array<T::Real>,
@@ -185,7 +186,7 @@ pub fn eigh<B: Backend, T: WideFloat>(
     b.conj::<T>(of_lower::<B, T>(b, &x)?)
 }
 
-/// `eigvalsh`, with respect to the triangle that is read (Giles 2008, as for [`svd`]).
+/// Gradient of `eigvalsh` with respect to the triangle that the op reads (Giles 2008, as for [`svd`]).
 pub fn eigvalsh<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     let EighResult { eigenvectors: v, .. } = b.eigh(x)?;
     let scaled = b.multiply(&v, b.expand_dims(whole::<B, T>(b, g)?, -2)?)?;
@@ -193,8 +194,9 @@ pub fn eigvalsh<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T::Real>, x: &B::A
     b.conj::<T>(of_lower::<B, T>(b, &x)?)
 }
 
-/// `eig`, for matrices with distinct eigenvalues (Giles 2008, as for [`svd`]; for vectors of length 1 Boeddeker et al.
-/// 2017, "On the computation of complex-valued gradients with application to statistically optimum beamforming").
+/// Gradient of `eig` for matrices with distinct eigenvalues (Giles 2008, as for [`svd`]; for vectors of length 1
+/// Boeddeker et al. 2017, "On the computation of complex-valued gradients with application to statistically optimum
+/// beamforming").
 pub fn eig<B: Backend, T: WideFloat>(
     b: &B,
     g_w: &B::Array<T::Complex>,
@@ -208,7 +210,7 @@ pub fn eig<B: Backend, T: WideFloat>(
     }
 }
 
-/// `eig` with the complex dtype `C` of the results.
+/// Gradient of `eig`, computed in the complex dtype `C` of the results.
 fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b: &B,
     g_w: &B::Array<T::Complex>,
@@ -220,7 +222,7 @@ fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (w, v) = (b.astype::<C, T::Complex>(w)?, b.astype::<C, T::Complex>(v)?);
     let adjoint_v = adjoint::<B, C>(b, &v)?;
     let along = b.matmul(&adjoint_v, b.conj::<C>(g_v)?)?;
-    // subtracts the part that would change the lengths of the vectors, which stay 1
+    // subtracts the changes of the vectors' lengths, because the lengths are always 1
     let lengths = b.astype::<C, _>(b.real(b.diagonal(&along)?)?)?;
     let turn = b.subtract(along, b.multiply(b.matmul(&adjoint_v, &v)?, b.expand_dims(lengths, -2)?)?)?;
     let gaps = b.conj::<C>(b.subtract(b.expand_dims(&w, -2)?, b.expand_dims(&w, -1)?)?)?;
@@ -231,7 +233,7 @@ fn eig_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b.astype::<T, C>(b.conj::<C>(x)?)
 }
 
-/// `eigvals` (Giles 2008, as for [`svd`]).
+/// Gradient of `eigvals` (Giles 2008, as for [`svd`]).
 pub fn eigvals<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -244,7 +246,7 @@ pub fn eigvals<B: Backend, T: WideFloat>(
     }
 }
 
-/// `eigvals` with the complex dtype `C` of the results, and its precision.
+/// Gradient of `eigvals`, computed in the complex dtype `C` of the results, which has the given precision.
 fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -258,8 +260,8 @@ fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     let (g, y) = (b.astype::<C, T::Complex>(g)?, b.expand_dims(b.astype::<C, T::Complex>(y)?, -1)?);
     let EigResult { eigenvalues, eigenvectors } = b.eig(x)?;
     let (w, v) = (b.astype::<C, T::Complex>(eigenvalues)?, b.astype::<C, T::Complex>(eigenvectors)?);
-    // the order of eigenvalues is not guaranteed: each value takes the vector of the nearest eigenvalue, and among
-    // equally near ones the vector at its own position
+    // the order of eigenvalues may differ between calls, so each eigenvalue is matched with the vector of the nearest
+    // eigenvalue; among equally near eigenvalues, the one at the same index is preferred
     let distance = b.abs(b.subtract(&y, b.expand_dims(w, -2)?)?)?;
     let own = b.multiply(b.eye::<C::Real>(length(x, 1))?, C::Real::of(precision.sqrt()))?;
     let distance = b.subtract(distance, b.multiply(b.abs(y)?, own)?)?;

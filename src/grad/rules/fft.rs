@@ -1,9 +1,9 @@
 //! Gradient rules of Fourier transforms.
 //!
-//! The matrix of a discrete Fourier transform is symmetric, so the rule of a transform is the transform of the
-//! gradient, with the same sign and scale, cropped or padded to the length of the input. In a half spectrum, each
-//! element stands for two elements of the whole spectrum, except for the first one and, for an even number of points,
-//! the last one.
+//! The matrix of a discrete Fourier transform is symmetric. Therefore the gradient of a transform is the transform of
+//! the output gradient, with the same sign and scale, cropped or padded to the length of the input. Each element of a
+//! half spectrum represents two elements of the whole spectrum, except for the first element and, for an even number of
+//! points, the last one.
 
 use super::shapes::axis_of;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     runtime::rules::{Direction, Half, transforms},
 };
 
-/// Multiplies the elements of a half spectrum of `n` points that stand for two elements by `weight`.
+/// Multiplies by `weight` those elements of a half spectrum of `n` points that represent two elements.
 fn inner<B: Backend, C: ComplexFloat>(
     b: &B,
     x: &B::Array<C>,
@@ -22,7 +22,7 @@ fn inner<B: Backend, C: ComplexFloat>(
 ) -> Result<B::Array<C>> {
     let length = x.shape()[axis];
     let place = b.arange::<i64>(0, length as i64, 1)?;
-    // index of the single element at the end, -1 for an odd number of points
+    // index of the last element if it represents only one element, else -1 (for an odd number of points)
     let last = if n.is_multiple_of(2) { n as i64 / 2 } else { -1 };
     let is_inner = b.logical_and(b.not_equal(&place, 0)?, b.not_equal(&place, last)?)?;
     let weights = b.r#where(is_inner, super::number::<C>(weight), b.ones::<C>([length])?)?;
@@ -31,7 +31,7 @@ fn inner<B: Backend, C: ComplexFloat>(
     b.multiply(x, b.reshape(weights, shape)?)
 }
 
-/// Crops or pads the array to the lengths of the input.
+/// Crops or pads the array: each pair of `lengths` is an axis and its new length.
 fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) -> Result<B::Array<C>> {
     let mut x = x;
     for &(axis, length) in lengths {
@@ -42,7 +42,7 @@ fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) 
     Ok(x)
 }
 
-/// `fft`; for a real input the real part.
+/// Gradient of `fft`; for a real input, the real part.
 pub fn fft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -53,7 +53,7 @@ pub fn fft<B: Backend, T: Float>(
     along::<B, T>(b, g, "fft", shape, axis, norm, Direction::Forward)
 }
 
-/// `ifft`; for a real input the real part.
+/// Gradient of `ifft`; for a real input, the real part.
 pub fn ifft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -64,7 +64,7 @@ pub fn ifft<B: Backend, T: Float>(
     along::<B, T>(b, g, "ifft", shape, axis, norm, Direction::Inverse)
 }
 
-/// Rule of a transform along one axis.
+/// Gradient of a transform along one axis.
 fn along<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -79,7 +79,7 @@ fn along<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(g)
 }
 
-/// Rule of complex transforms along distinct axes. Each axis comes with the length of the input.
+/// Gradient of complex transforms along distinct axes. Each axis is paired with the length of the input.
 fn complex<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,
@@ -101,7 +101,7 @@ fn axes_of(lengths: &[(usize, usize)]) -> Vec<isize> {
     lengths.iter().map(|(axis, _)| *axis as isize).collect()
 }
 
-/// `rfft`.
+/// Gradient of `rfft`.
 pub fn rfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -117,7 +117,7 @@ pub fn rfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// `ihfft`.
+/// Gradient of `ihfft`.
 pub fn ihfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -133,7 +133,7 @@ pub fn ihfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// `irfft`.
+/// Gradient of `irfft`.
 pub fn irfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -147,7 +147,7 @@ pub fn irfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// `hfft`.
+/// Gradient of `hfft`.
 pub fn hfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -161,23 +161,23 @@ pub fn hfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// One step of a transform over several axes.
+/// One step of a transform over several axes: the transform along one of them.
 struct Step {
     axis: usize,
     /// The length along the axis before the step.
     length: usize,
-    /// The number of points.
+    /// Number of points of the transform.
     n: usize,
 }
 
-/// The steps in the order in which the transform takes them.
+/// The steps in the order in which the transform does them.
 fn steps(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Vec<Step>> {
     let mut lengths = shape.to_vec();
     let step = |(axis, n, elements)| Step { axis, length: std::mem::replace(&mut lengths[axis], elements), n };
     Ok(transforms(op, shape, s, axes, half)?.steps(half).into_iter().map(step).collect())
 }
 
-/// Rule of complex steps, from the last one to the first.
+/// Applies the gradient rules of complex steps, from the last step to the first.
 fn several<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,
@@ -193,7 +193,7 @@ fn several<B: Backend, C: ComplexFloat>(
     lengths.chunks(1).try_fold(g, |g, step| complex::<B, C>(b, g, step, norm, direction))
 }
 
-/// `fftn`; for a real input the real part.
+/// Gradient of `fftn`; for a real input, the real part.
 pub fn fftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -206,7 +206,7 @@ pub fn fftn<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Forward)?)
 }
 
-/// `ifftn`; for a real input the real part.
+/// Gradient of `ifftn`; for a real input, the real part.
 pub fn ifftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -219,7 +219,8 @@ pub fn ifftn<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Inverse)?)
 }
 
-/// `rfftn`: the rule of the complex transforms, then that of the real transform, which was the first step.
+/// Gradient of `rfftn`: the rule of the complex transforms, then the rule of the real transform, which was the first
+/// step.
 pub fn rfftn<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -234,7 +235,8 @@ pub fn rfftn<B: Backend, T: Real>(
     rfft::<B, T>(b, &g, shape, Some(first.n), first.axis as isize, norm)
 }
 
-/// `irfftn`: the rule of the real transform, which was the last step, then that of the complex ones.
+/// Gradient of `irfftn`: the rule of the real transform, which was the last step, then the rule of the complex
+/// transforms.
 pub fn irfftn<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,

@@ -13,23 +13,23 @@ use crate::{
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
 
-/// Positions of the interpolated numbers `x` among the points `xp`.
+/// Positions of the interpolation arguments `x` among the sorted points `xp`.
 struct Between<B: Backend, T: Element> {
-    /// For each number, the count of points that are less than or equal to it.
+    /// For each argument, the number of points that are less than or equal to it.
     count: B::Array<i64>,
-    /// Indices of the points before and after each number.
+    /// Indices of the points before and after each argument.
     first: B::Array<i64>,
     second: B::Array<i64>,
-    /// True for the numbers that lie between two points.
+    /// True for the arguments that lie between two points.
     inside: B::Array<bool>,
-    /// The distance of the two points (1 if the number does not lie between two points), and the position of the number
-    /// between them, as a fraction of that distance.
+    /// The distance between the two points around each argument, or 1 if the argument does not lie between two points;
+    /// and the distance of the argument from the first of these points, as a fraction of `width`.
     width: B::Array<T>,
     part: B::Array<T>,
 }
 
 impl<B: Backend, T: Precision> Between<B, T> {
-    /// Locates the numbers of a 1-D array.
+    /// Locates the arguments, a 1-D array, among the points.
     fn new(b: &B, x: &B::Array<T>, xp: &B::Array<T>) -> Result<Between<B, T>> {
         let n = xp.len() as i64;
         let count = b.searchsorted_with(xp, x, SearchsortedOptions::new().side(Side::Right))?;
@@ -42,14 +42,14 @@ impl<B: Backend, T: Precision> Between<B, T> {
         Ok(Between { count, first, second, inside, width, part })
     }
 
-    /// The slopes between the points; 0 for numbers outside of the points.
+    /// For each argument, the slope between the two points around it; 0 for arguments outside of the points.
     fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
         let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
         b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)
     }
 }
 
-/// `interp`, with respect to the numbers: the slope between the points.
+/// Gradient of `interp` with respect to the arguments: the slope between the points.
 pub fn interp_x<B: Backend, T: Precision>(
     b: &B,
     g: &B::Array<T>,
@@ -61,7 +61,7 @@ pub fn interp_x<B: Backend, T: Precision>(
     b.multiply(g, b.reshape(slopes, signed(x.shape()))?)
 }
 
-/// `interp`, with respect to the positions of the points.
+/// Gradient of `interp` with respect to the positions of the points.
 pub fn interp_xp<B: Backend, T: Precision>(
     b: &B,
     g: &B::Array<T>,
@@ -70,12 +70,13 @@ pub fn interp_xp<B: Backend, T: Precision>(
     fp: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     let between = Between::new(b, &b.reshape(x, -1)?, xp)?;
-    // moving a point has the opposite effect of moving the number, weighted by the nearness of the number to the point
+    // moving a point has the opposite effect of moving the argument, weighted by the nearness of the argument to the
+    // point
     let by_x = b.negative(b.multiply(b.reshape(g, -1)?, between.slopes(b, fp)?)?)?;
     shared(b, &by_x, &between, xp.len())
 }
 
-/// `interp`, with respect to the values at the points; `shape` is their shape.
+/// Gradient of `interp` with respect to the values at the points; `shape` is the shape of these values.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn interp_fp<B: Backend, T: Precision>(
     b: &B,
@@ -100,7 +101,8 @@ pub fn interp_fp<B: Backend, T: Precision>(
     shared(b, &g, &between, n)
 }
 
-/// Distributes `g` to the two of `n` points around each number, in proportion to their nearness, and sums per point.
+/// Distributes each element of `g` to the two points around its argument, in proportion to their nearness, and sums per
+/// point; `n` is the number of points.
 fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
     let second = b.multiply(g, &between.part)?;
     let first = b.subtract(g, &second)?;
@@ -109,8 +111,8 @@ fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B,
 
 // ---- filters along an axis -------------------------------------------------------------------------------------------
 
-/// `correlate1d`, with respect to the input: the gradient is correlated with the reversed weights. Gradients of
-/// elements beyond the edges are added to the elements that they were copied from.
+/// Gradient of `correlate1d` with respect to the input: the output gradient is correlated with the reversed weights.
+/// Gradients of elements beyond the edges are added to the elements from which they were copied.
 pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -128,7 +130,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     let window = rules::window(OP, len, size, origin)?;
     let mut widths = vec![(0, 0); g.ndim()];
     widths[axis] = (0, window.border);
-    // in the result, element `j` of the extended axis meets weight `k` at position `j - k`
+    // in the result, element `j` of the extended axis is multiplied by weight `k` at position `j - k`
     let last = size as isize - 1 - (size / 2) as isize;
     let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
     let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
@@ -139,8 +141,8 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     b.segment_sum_with(lanes, b.asarray(sources)?, len, SegmentSumOptions::new().axis(axis as isize))
 }
 
-/// `correlate1d`, with respect to the weights, whose shape is `shape`: for each weight, the sum of the products of the
-/// gradient and the elements that the weight multiplies.
+/// Gradient of `correlate1d` with respect to the weights, whose shape is `shape`: for each weight, the sum of the
+/// products of the output gradient and the elements that the weight multiplies.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b: &B,
@@ -171,8 +173,8 @@ pub fn correlate1d_weights<B: Backend, T: WideFloat>(
     b.astype::<T::Real, _>(b.real(b.stack(&sums)?)?)
 }
 
-/// `spline_filter`: the same filter, applied to the gradient. In a mode that mirrors about the end elements, the end
-/// elements count half.
+/// Gradient of `spline_filter`: the same filter, applied to the output gradient. In modes that mirror about the end
+/// elements, the end elements count half.
 pub fn spline_filter<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -186,7 +188,7 @@ pub fn spline_filter<B: Backend, T: WideFloat>(
     if rules::spline_ends(mode) != SplineEnds::Mirror {
         return b.spline_filter_with(g, options);
     }
-    // in each period of the mirrored axis, an inner element occurs twice and an end element once
+    // in each period of the mirrored axis, every inner element occurs twice, and each end element once
     let mut images = Vec::new();
     for (axis, &len) in g.shape().iter().enumerate().filter(|(_, len)| **len > 1) {
         let of_axis = |i: usize| number::<T>(if i == 0 || i + 1 == len { 1.0 } else { 2.0 });

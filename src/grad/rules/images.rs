@@ -1,10 +1,10 @@
 //! Gradient rules of interpolation between the elements of an array.
 //!
-//! An interpolated value is a sum of coefficients times weights that depend on the position. With respect to the
-//! coefficients, the gradient is added up at the same positions with the same weights. With respect to the coordinates,
-//! one weight is replaced by its derivative. The spline coefficients are a linear filter of the elements, so another
-//! linear filter converts their gradient to that of the elements. Positions are computed in float64, as in the ops.
-//! their gradient back. Positions are computed in float64, as in the ops.
+//! An interpolated value is a sum of coefficients times weights that depend on the position. The gradient with respect
+//! to the coefficients is added up at the same positions with the same weights. For the gradient with respect to the
+//! coordinates, one weight of each product is replaced by its derivative. The spline coefficients are a linear filter
+//! of the elements, so another linear filter converts the gradient of the coefficients to the gradient of the elements.
+//! Positions are computed in float64, as in the ops.
 
 use super::{
     convolution::along,
@@ -20,8 +20,8 @@ use crate::{
 
 // ---- linear interpolation --------------------------------------------------------------------------------------------
 
-/// The interpolation: spline order, boundary mode, value beyond the edge, and a flag for the filter before the
-/// interpolation.
+/// Parameters of the interpolation: the spline order, the boundary mode, the value beyond the edge, and whether the
+/// elements are filtered to coefficients first.
 #[derive(Clone, Copy)]
 struct Spline {
     order: usize,
@@ -30,16 +30,16 @@ struct Spline {
     prefilter: bool,
 }
 
-/// For each position along one axis, the indices of the coefficients that determine the value, and their weights;
-/// shapes (taps, positions).
+/// For each position along one axis, the indices and the weights of the coefficients that determine the value. Both
+/// arrays have the shape (taps, positions).
 struct Taps<B: Backend> {
     index: B::Array<i64>,
     weight: B::Array<f64>,
-    /// The derivatives of the weights with respect to the position, if wanted.
+    /// The derivatives of the weights with respect to the position, if they are needed.
     slope: Option<B::Array<f64>>,
 }
 
-/// Layout of the coefficients of several arrays, which are concatenated, and of the positions to be interpolated.
+/// Layout of the positions, and of the coefficients of several arrays, which are concatenated.
 struct Layout<B: Backend> {
     /// Number of arrays that are interpolated at the same positions.
     arrays: usize,
@@ -49,7 +49,7 @@ struct Layout<B: Backend> {
     channels: usize,
     /// Number of positions.
     points: usize,
-    /// For each position, the first coefficient of its array, if positions belong to different arrays.
+    /// For each position, the index of the first coefficient of its array, if the positions belong to different arrays.
     starts: Option<B::Array<i64>>,
 }
 
@@ -73,7 +73,7 @@ impl Spline {
         lengths.iter().map(|&len| len + 2 * self.before()).collect()
     }
 
-    /// The coefficients of each array of a stack, `(stack, lengths..)`.
+    /// The coefficients of each array of a stack; shape `(stack, lengths..)`.
     fn coefficients<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         if !self.filters() {
             return Ok(x.clone());
@@ -91,7 +91,7 @@ impl Spline {
         b.stack(&parts)
     }
 
-    /// The gradients of the elements, `(stack, lengths..)`, given those of the coefficients,
+    /// The gradients of the elements, of shape `(stack, lengths..)`, given the gradients of the coefficients, of shape
     /// `(stack, lengths.. with borders)`.
     fn elements<B: Backend, T: WideFloat>(&self, b: &B, g: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T>> {
         if !self.filters() {
@@ -108,7 +108,7 @@ impl Spline {
         pad::<B, T>(b, &g, &shape, &widths, mode)
     }
 
-    /// The taps of positions on an axis of `len` elements. A position that is not finite has zero weights.
+    /// The taps of positions on an axis of `len` elements. For a position that is not finite, all weights are 0.
     fn taps<B: Backend>(&self, b: &B, places: &B::Array<f64>, len: usize, with_slopes: bool) -> Result<Taps<B>> {
         let (len, order) = (len + 2 * self.before(), self.order);
         let last = len as f64 - 1.0;
@@ -150,7 +150,7 @@ impl Spline {
     /// Maps positions beyond the ends of an axis to equivalent positions on the axis.
     fn folded<B: Backend>(&self, b: &B, at: B::Array<f64>, within: &B::Array<bool>, len: f64) -> Result<Folded<B>> {
         let last = len - 1.0;
-        // at this distance from the axis only the value beyond the edge counts
+        // positions at least this far from the axis have only the value beyond the edge
         let far = (self.order + 1) as f64;
         let (mut turned, mut counted) = (None, None);
         let mirrored = |at: &B::Array<f64>, half: f64| -> Result<(B::Array<f64>, B::Array<bool>)> {
@@ -186,7 +186,7 @@ impl Spline {
             }
             Boundary::GridWrap => b.remainder(&at, len)?,
         };
-        // limits positions that are far away, or that lost all digits in the reduction by periods
+        // clips positions that are far away, or that have no correct digits after the reduction by periods
         let at = b.clip(b.r#where(within, at, folded)?, -far, last + far)?;
         Ok(Folded { at, turned, counted })
     }
@@ -207,17 +207,17 @@ impl Spline {
     }
 }
 
-/// Positions on an axis after boundary handling.
+/// Positions on an axis after the boundary mode was applied.
 struct Folded<B: Backend> {
     at: B::Array<f64>,
-    /// True where mirroring reverses the direction.
+    /// True for positions that were mirrored, where the direction is reversed.
     turned: Option<B::Array<bool>>,
-    /// True where the value depends on the array at all.
+    /// True for positions whose values depend on the array.
     counted: Option<B::Array<bool>>,
 }
 
-/// The weights of the coefficients around a position, as polynomials in the distance from the middle coefficient,
-/// lowest power first. They are the pieces of the B-spline of this order, which is a sum of truncated powers.
+/// The weights of the coefficients around a position: polynomials in the distance from the middle coefficient, lowest
+/// power first. They are the polynomial pieces of the B-spline of this order, which is a sum of truncated powers.
 fn weights(order: usize) -> Vec<Vec<f64>> {
     let choose = |n: usize, k: usize| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
     let factorial: f64 = (1..=order).map(|k| k as f64).product();
@@ -249,7 +249,7 @@ fn derivatives(polynomials: &[Vec<f64>]) -> Vec<Vec<f64>> {
     polynomials.iter().map(of).collect()
 }
 
-/// The values of polynomials at the numbers `t`; shape (polynomials, numbers).
+/// Evaluates polynomials at the numbers `t`; the result has the shape (polynomials, numbers).
 fn values<B: Backend>(b: &B, polynomials: &[Vec<f64>], t: &B::Array<f64>, shape: [usize; 2]) -> Result<B::Array<f64>> {
     let powers = polynomials.iter().map(Vec::len).max().unwrap_or(0);
     let mut value = b.zeros::<f64>(shape)?;
@@ -265,9 +265,9 @@ fn row<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: usize) -> Result<B::Ar
     b.getitem(x, vec![Slice::at(k as isize), Slice::ALL])
 }
 
-/// A combination of one tap for each axis but the last.
+/// One selected tap for each axis except the last, combined with all taps of the last axis.
 struct Choice<B: Backend> {
-    /// Flat indices of the coefficients for all taps of the last axis, as a 1-D array: (taps, positions) flattened.
+    /// Flat indices of the coefficients for all taps of the last axis: an array of shape (taps, positions), flattened.
     places: B::Array<i64>,
     /// Weights of the selected taps.
     weights: Vec<B::Array<f64>>,
@@ -276,8 +276,8 @@ struct Choice<B: Backend> {
 }
 
 impl<B: Backend> Layout<B> {
-    /// Calls `f` with each combination of taps along all axes but the last. `lengths` are the numbers of coefficients
-    /// along the axes.
+    /// Calls `f` with each combination of taps along all axes except the last. `lengths` are the numbers of
+    /// coefficients along the axes.
     fn choices(
         &self,
         b: &B,
@@ -307,8 +307,8 @@ impl<B: Backend> Layout<B> {
         Ok(())
     }
 
-    /// Adds up the gradients of values, `(arrays, points, channels)`, at the coefficients,
-    /// `(arrays, coefficients, channels)`.
+    /// Adds up the gradients of the values, of shape `(arrays, points, channels)`, to gradients of the coefficients, of
+    /// shape `(arrays, coefficients, channels)`.
     fn spread<T: WideFloat>(&self, b: &B, g: &B::Array<T>, taps: &[Taps<B>], lengths: &[usize]) -> Result<B::Array<T>> {
         let g = b.expand_dims(g, 1)?;
         let mut sum: Option<B::Array<T>> = None;
@@ -330,8 +330,8 @@ impl<B: Backend> Layout<B> {
         }
     }
 
-    /// The gradients with respect to the coordinates, one row for each axis, given the gradients of the values,
-    /// `(arrays, points, channels)`, and the coefficients `c`, `(arrays, coefficients, channels)`.
+    /// The gradients with respect to the coordinates, one row for each axis, given the gradients of the values, of
+    /// shape `(arrays, points, channels)`, and the coefficients `c`, of shape `(arrays, coefficients, channels)`.
     fn by_places<T: WideFloat>(
         &self,
         b: &B,
@@ -382,8 +382,8 @@ fn taps_of<B: Backend>(
     lengths.iter().enumerate().map(of_axis).collect()
 }
 
-/// The gradient of a stack of arrays, `(stack, lengths..)`, interpolated at the same positions, given the gradient of
-/// the values.
+/// The gradient of a stack of arrays, of shape `(stack, lengths..)`, that are interpolated at the same positions, given
+/// the gradient of the values.
 fn by_elements<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -425,14 +425,13 @@ fn by_coordinates<B: Backend, T: WideFloat>(
     layout.by_places::<T>(b, &g, &without_beyond::<B, T>(b, c, spline)?, &taps, &all)
 }
 
-/// Subtracts the value beyond the edge, `cval`, from the coefficients in the mode `GridConstant`, in which `cval`
-/// stands for the coefficients beyond the edge. The weights of the existing coefficients may sum to less than 1; the
-/// rest is the weight of `cval`.
+/// In the mode `GridConstant`, all coefficients beyond the edge are `cval`. Subtracts `cval` from the coefficients in
+/// this mode: the weights of the existing coefficients may sum to less than 1, and the rest is the weight of `cval`.
 fn without_beyond<B: Backend, T: WideFloat>(b: &B, c: B::Array<T>, spline: Spline) -> Result<B::Array<T>> {
     if spline.mode == Boundary::GridConstant { b.subtract(c, number::<T>(spline.cval)) } else { Ok(c) }
 }
 
-/// The layout of a stack of arrays, and the numbers of coefficients along the axes.
+/// The layout of a stack of arrays, and the number of coefficients along each axis.
 fn stacked<B: Backend>(
     stack: &[usize],
     lengths: &[usize],
@@ -444,14 +443,14 @@ fn stacked<B: Backend>(
     (Layout { arrays, count, channels: 1, points: places.shape()[1], starts: None }, all)
 }
 
-/// Coordinates as positions in float64, one row for each axis.
+/// Converts coordinates to positions in float64, one row for each axis.
 fn rows_of<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().first().copied().unwrap_or(0);
     let points = coordinates.shape().iter().skip(1).product::<usize>();
     b.reshape(b.astype::<f64, T::Real>(coordinates)?, [axes as isize, points as isize])
 }
 
-/// `map_coordinates`, with respect to the elements, whose shape is `shape`.
+/// Gradient of `map_coordinates` with respect to the elements of the input, whose shape is `shape`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn map_coordinates_x<B: Backend, T: WideFloat>(
     b: &B,
@@ -466,7 +465,8 @@ pub fn map_coordinates_x<B: Backend, T: WideFloat>(
     by_elements::<B, T>(b, g, &rows_of::<B, T>(b, coordinates)?, shape, 0, spline)
 }
 
-/// `map_coordinates`, with respect to the coordinates: the slope of the spline; 0 for coordinates that are not finite.
+/// Gradient of `map_coordinates` with respect to the coordinates: the slope of the spline; 0 for coordinates that are
+/// not finite.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn map_coordinates_coordinates<B: Backend, T: WideFloat>(
     b: &B,
@@ -485,17 +485,17 @@ pub fn map_coordinates_coordinates<B: Backend, T: WideFloat>(
 
 /// An affine map from the indices of a result to positions in an array.
 struct Map<B: Backend> {
-    /// Number of axes before those of the map.
+    /// Number of axes before the axes that the map transforms.
     first: usize,
     /// The indices of the result, one row for each axis.
     indices: B::Array<f64>,
     places: B::Array<f64>,
-    /// True if the matrix contains the offset as an additional column.
+    /// True if the matrix contains the offset as an additional column (homogeneous coordinates).
     homogeneous: bool,
 }
 
 impl<B: Backend> Map<B> {
-    /// `shape` is the shape of the array, and `to` that of the result.
+    /// Creates the map; `shape` is the shape of the array, and `to` the shape of the result.
     fn new<T: WideFloat>(
         b: &B,
         matrix: &B::Array<T::Real>,
@@ -526,7 +526,7 @@ impl<B: Backend> Map<B> {
     }
 }
 
-/// `affine_transform`, with respect to the elements, whose shape is `shape`.
+/// Gradient of `affine_transform` with respect to the elements of the input, whose shape is `shape`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_x<B: Backend, T: WideFloat>(
     b: &B,
@@ -542,7 +542,8 @@ pub fn affine_transform_x<B: Backend, T: WideFloat>(
     by_elements::<B, T>(b, g, &map.places, shape, map.first, Spline { order, mode, cval: 0.0, prefilter })
 }
 
-/// `affine_transform`, with respect to the matrix: the gradients of the positions times the indices of the result.
+/// Gradient of `affine_transform` with respect to the matrix: the gradients of the positions times the indices of the
+/// result.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
     b: &B,
@@ -562,13 +563,13 @@ pub fn affine_transform_matrix<B: Backend, T: WideFloat>(
         let of_offset = b.expand_dims(b.sum(&slopes, 1)?, 1)?;
         of_matrix = b.concat_with([&of_matrix, &of_offset], ConcatOptions::new().axis(1))?;
         let further = matrix.shape()[0] - of_matrix.shape()[0];
-        // the op does not read an additional row, so its gradient is 0
+        // the op does not read the additional row of the matrix, so the gradient of this row is 0
         of_matrix = b.pad(of_matrix, [(0, further), (0, 0)])?;
     }
     b.astype::<T::Real, f64>(of_matrix)
 }
 
-/// `affine_transform`, with respect to the offset: the sum of the gradients of the positions.
+/// Gradient of `affine_transform` with respect to the offset: the sum of the gradients of the positions.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn affine_transform_offset<B: Backend, T: WideFloat>(
     b: &B,
@@ -586,7 +587,7 @@ pub fn affine_transform_offset<B: Backend, T: WideFloat>(
     b.astype::<T::Real, f64>(b.sum(slopes, 1)?)
 }
 
-/// `zoom`, for an array of shape `shape`: the rule is applied along one axis after the other.
+/// Gradient of `zoom` for an array of shape `shape`, computed along one axis after another.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn zoom<B: Backend, T: WideFloat>(
     b: &B,
@@ -625,7 +626,7 @@ pub fn zoom<B: Backend, T: WideFloat>(
     b.squeeze(spline.elements::<B, T>(b, &b.expand_dims(g, 0)?, shape)?, 0)
 }
 
-/// The layout of the arrays and positions of `grid_sample`; `grid` and `coordinates` are shapes.
+/// The layout of the arrays and positions of `grid_sample`. The parameters `grid` and `coordinates` are shapes.
 fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(Layout<B>, Vec<usize>)> {
     let sampling = rules::grid_sampled("grid_sample", grid, coordinates, 1)?;
     let (lengths, channels) = (sampling.lengths, sampling.channels);
@@ -634,7 +635,7 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     if coordinates[0] == 1 {
         return Ok((Layout { arrays: grid[0], count, channels, points, starts: None }, lengths));
     }
-    // each batch has its own positions, so all arrays are treated as one sequence of coefficients
+    // each batch has its own positions, so the coefficients of all arrays are concatenated
     let batches = coordinates[0];
     let starts = if grid[0] == 1 {
         None
@@ -645,14 +646,14 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     Ok((Layout { arrays: 1, count: count * grid[0], channels, points: points * batches, starts }, lengths))
 }
 
-/// The coordinates of `grid_sample` as positions in float64, one row for each axis.
+/// Converts the coordinates of `grid_sample` to positions in float64, one row for each axis.
 fn components<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().last().copied().unwrap_or(0);
     let rows = b.reshape(b.astype::<f64, T::Real>(coordinates)?, [-1, axes as isize])?;
     b.matrix_transpose(rows)
 }
 
-/// `grid_sample`, with respect to the grid, whose shape is `shape`.
+/// Gradient of `grid_sample` with respect to the grid, whose shape is `shape`.
 pub fn grid_sample_grid<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -670,7 +671,7 @@ pub fn grid_sample_grid<B: Backend, T: WideFloat>(
     b.reshape(layout.spread::<T>(b, &g, &taps, &lengths)?, signed(shape))
 }
 
-/// `grid_sample`, with respect to the coordinates: the slope between the elements.
+/// Gradient of `grid_sample` with respect to the coordinates: the slope between the elements.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn grid_sample_coordinates<B: Backend, T: WideFloat>(
     b: &B,
@@ -697,8 +698,8 @@ pub fn grid_sample_coordinates<B: Backend, T: WideFloat>(
 mod tests {
     use super::*;
 
-    /// The weights sum to 1 and their derivatives to 0; the weighted mean of the coefficients' positions is the
-    /// position.
+    /// The weights sum to 1, and their derivatives to 0. The weighted mean of the coefficients' positions is the
+    /// interpolated position.
     #[test]
     fn weights_are_pieces_of_a_spline() {
         for order in 0..=5 {

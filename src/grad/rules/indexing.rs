@@ -10,14 +10,15 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// `getitem`: zeros, with the gradient at the selected elements.
+/// Gradient of `getitem`: zeros, except for the output gradient at the selected elements.
 pub fn getitem<B: Backend, T: Float>(b: &B, g: &B::Array<T>, slices: &[Slice], shape: &[usize]) -> Result<B::Array<T>> {
     let mut zeros = b.zeros::<T>(shape)?;
     b.set(&mut zeros, slices, g)?;
     Ok(zeros)
 }
 
-/// `get`: like [`getitem`]; elements that were selected several times get the sum.
+/// Gradient of `get`: like [`getitem`], but an element that was selected several times gets the sum of the output
+/// gradients.
 pub fn get<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -29,17 +30,19 @@ pub fn get<B: Backend, T: Float>(
     Ok(zeros)
 }
 
-/// `index_put`, with respect to the array: 0 for overwritten elements.
+/// Gradient of `index_put` with respect to the array: the output gradient, with 0 for overwritten elements.
 pub fn index_put_x<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let mut g = g.clone();
     b.set(&mut g, index, T::ZERO)?;
     Ok(g)
 }
 
-/// `index_put`, with respect to the values: only the last value written to an element gets its gradient.
+/// Gradient of `index_put` with respect to the values: the output gradient for the value that was written last to an
+/// element, 0 for values that were overwritten.
 pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let taken = b.get(g, index)?;
-    // every value writes its own number; the values whose numbers are still there at the end were written last
+    // writes the index of each value in place of the value; the indices that remain at the end belong to values written
+    // last
     let count = taken.len() as i64;
     let numbers = b.reshape(b.arange::<i64>(0, count, 1)?, signed(taken.shape()))?;
     let mut places = b.zeros::<i64>(g.shape())?;
@@ -48,7 +51,7 @@ pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Ind
     b.r#where(is_last, taken, T::ZERO)
 }
 
-/// `take`: each element gets the sum of the gradients of its copies.
+/// Gradient of `take`: each element gets the sum of the gradients of its copies.
 pub fn take<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -72,7 +75,7 @@ pub fn take<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `take_along_axis`: each element gets the sum of the gradients of its copies.
+/// Gradient of `take_along_axis`: each element gets the sum of the gradients of its copies.
 pub fn take_along_axis<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -81,7 +84,7 @@ pub fn take_along_axis<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let axis = axis_of("take_along_axis", axis, shape.len())?;
-    // along every other axis, elements keep their index
+    // along all axes other than `axis`, the source and the copy of an element have the same index
     let places = |k: usize| {
         let mut lengths = vec![1_isize; shape.len()];
         lengths[k] = -1;
@@ -95,7 +98,7 @@ pub fn take_along_axis<B: Backend, T: Float>(
     Ok(zeros)
 }
 
-/// `scatter`, with respect to the array: 0 for overwritten elements.
+/// Gradient of `scatter` with respect to the array: the output gradient, with 0 for overwritten elements.
 pub fn scatter_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -107,7 +110,8 @@ pub fn scatter_x<B: Backend, T: Float>(
     b.scatter(g, indices, b.zeros::<T>(lengths)?, axis)
 }
 
-/// `scatter`, with respect to the values: only the last value written to an element gets its gradient.
+/// Gradient of `scatter` with respect to the values: the output gradient for the value that was written last to an
+/// element, 0 for values that were overwritten.
 pub fn scatter_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -115,7 +119,8 @@ pub fn scatter_values<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let along = axis_of("scatter", axis, g.ndim())?;
-    // every value writes its own number; the values whose numbers are still there at the end were written last
+    // writes the index of each value in place of the value; the indices that remain at the end belong to values written
+    // last
     let numbers = b.arange::<i64>(0, indices.len() as i64, 1)?;
     let places = b.scatter(b.zeros::<i64>(g.shape()[along])?, indices, &numbers, 0)?;
     let is_last = b.equal(b.take(places, indices, 0)?, numbers)?;
@@ -124,7 +129,7 @@ pub fn scatter_values<B: Backend, T: Float>(
     b.r#where(b.reshape(is_last, lengths)?, b.take(g, indices, axis)?, T::ZERO)
 }
 
-/// `scatter_mul`, with respect to the values: the product of all other factors, which may be zero.
+/// Gradient of `scatter_mul` with respect to the values: the product of all other factors, which may be zero.
 pub fn scatter_mul_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -136,8 +141,8 @@ pub fn scatter_mul_values<B: Backend, T: Float>(
     b.multiply(b.take(g, indices, axis)?, others::<B, T>(b, x, indices, values, axis)?)
 }
 
-/// For each value, the product of all other factors of the element at its position. Narrow real dtypes are computed in
-/// float64, since the whole product may overflow although the product without one factor does not.
+/// For each value, the product of all other factors at the same index of the result. Narrow real dtypes are computed in
+/// float64, because the product of all factors may overflow although the product without one factor does not.
 fn others<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -152,8 +157,8 @@ fn others<B: Backend, T: Float>(
     let is_zero = b.equal(values, T::ZERO)?;
     let other = b.r#where(&is_zero, T::ONE, values)?;
     let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
-    // for each value, the number of zeros among the other values at its position, and the sum of these zeros, which
-    // keeps their derivatives: a single zero is a factor of the product
+    // for each value, the number of zeros among the other factors of the same element, and the sum of these zeros: a
+    // single zero is a factor of the product, and using it as a term keeps its derivative
     let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
         let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
         b.subtract(b.take(sums, indices, axis)?, of)
@@ -178,7 +183,7 @@ fn shared<B: Backend, T: Real>(
     let own = b.astype::<i64, bool>(is_that::<B, T>(b, x, y)?)?;
     let of_values = b.astype::<i64, bool>(is_that::<B, T>(b, values, &b.take(y, indices, axis)?)?)?;
     let count = b.scatter_add(own, indices, of_values, axis)?;
-    // a count may exceed the range of 16-bit floats
+    // the number of elements may exceed the range of 16-bit floats
     match is_16_bit::<T>() {
         true => {
             let count = b.astype::<f32, i64>(count)?;
@@ -188,12 +193,13 @@ fn shared<B: Backend, T: Real>(
     }
 }
 
-/// True for the elements that equal the result, with NaN equal to NaN.
+/// True for elements that equal the result, where NaN equals NaN.
 fn is_that<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<bool>> {
     b.logical_or(b.equal(x, y)?, b.logical_and(b.isnan(x)?, b.isnan(y)?)?)
 }
 
-/// `scatter_max` and `scatter_min`, with respect to the array: shared among the elements that attain the result.
+/// Gradient of `scatter_max` and `scatter_min` with respect to the array. All elements that equal the result share the
+/// output gradient.
 pub fn scatter_extremum_x<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -207,7 +213,7 @@ pub fn scatter_extremum_x<B: Backend, T: Real>(
     b.r#where(is_that::<B, T>(b, x, y)?, g, T::ZERO)
 }
 
-/// `scatter_max` and `scatter_min`, with respect to the values.
+/// Gradient of `scatter_max` and `scatter_min` with respect to the values.
 pub fn scatter_extremum_values<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -222,7 +228,7 @@ pub fn scatter_extremum_values<B: Backend, T: Real>(
     b.r#where(is_it, g, T::ZERO)
 }
 
-/// `boolean_mask`: zeros, with the gradient where the mask is true.
+/// Gradient of `boolean_mask`: zeros, except for the output gradient at the elements where the mask is true.
 pub fn boolean_mask<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,

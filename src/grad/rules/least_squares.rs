@@ -1,7 +1,8 @@
-//! Gradient rules of pseudo-inverses and least squares.
+//! Gradient rules of the pseudo-inverse (`pinv`) and of least squares (`lstsq`).
 //!
-//! The rules do not use the rule of the singular value decomposition. The results do not depend on single singular
-//! vectors, and have a gradient at equal singular values, such as those of a matrix with orthonormal columns.
+//! The rules do not use the gradient rule of the singular value decomposition, which requires distinct singular values.
+//! The results do not depend on single singular vectors, so they have gradients at equal singular values too, for
+//! example for a matrix with orthonormal columns.
 
 use super::{
     factorizations::{adjoint, length, svdvals},
@@ -13,10 +14,10 @@ use crate::{
     linalg::{Relative, kept_values},
 };
 
-/// `pinv`. As the pseudo-inverse is a function of the singular values, its gradient contains divided differences of
-/// their inverses (Noferini 2017, "A formula for the Frechet derivative of a generalized matrix function"); the
-/// inverses of values that count as 0 are 0. If only exact zeros count as 0, this is the formula of Golub and Pereyra
-/// (1973).
+/// Gradient of `pinv`. The pseudo-inverse is a function of the singular values, so its gradient contains divided
+/// differences of their inverses (Noferini 2017, "A formula for the Frechet derivative of a generalized matrix
+/// function"). The inverse of a singular value that counts as 0 is 0. If only exact zeros count as 0, this is the
+/// formula of Golub and Pereyra (1973).
 pub fn pinv<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -35,7 +36,7 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
     let (row, column) = (b.expand_dims(&inverse, -2)?, b.expand_dims(&inverse, -1)?);
     let (across, down) = (b.expand_dims(&s, -2)?, b.expand_dims(&s, -1)?);
-    // for two kept singular values, the product of their inverses; if only one of the two is kept, the inverse of the
+    // for two kept singular values, the product of their inverses; if only one of them is kept, the inverse of the
     // difference of their squares
     let is_one = b.not_equal(
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -2)?)?,
@@ -58,13 +59,13 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let squares = whole::<B, T>(b, &b.square(inverse)?)?;
     let k = length(&s, 1);
     if k < length(&vh, 1) {
-        // the part of the gradient that is orthogonal to all rows
+        // the component of the gradient that is orthogonal to all rows of the matrix
         let rest = b.subtract(&of_columns, b.matmul(&v, &inner)?)?;
         let scaled = b.multiply(&u, b.expand_dims(&squares, -2)?)?;
         x = b.add(x, b.matmul(scaled, adjoint::<B, T>(b, &rest)?)?)?;
     }
     if k < length(&u, 2) {
-        // the part of the gradient that is orthogonal to all columns
+        // the component of the gradient that is orthogonal to all columns of the matrix
         let of_rows = b.matmul(&vh, &g)?;
         let rest = adjoint::<B, T>(b, &b.subtract(&of_rows, b.matmul(inner, adjoint_u)?)?)?;
         let scaled = b.multiply(&vh, b.expand_dims(squares, -1)?)?;
@@ -73,8 +74,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.conj::<T>(x)
 }
 
-/// The gradients with respect to the solution and to the residual vectors, the solution, and the right-hand sides. All
-/// vectors are stored as columns.
+/// The gradients with respect to the solution and to the residual vectors; the solution; and the right-hand sides. All
+/// vectors are columns.
 struct System<B: Backend, T: WideFloat> {
     by_solution: B::Array<T>,
     by_rest: B::Array<T>,
@@ -106,8 +107,8 @@ impl<B: Backend, T: WideFloat> System<B, T> {
     }
 }
 
-/// `lstsq`, with respect to the matrix: the solution is the product of the pseudo-inverse and the right-hand sides, as
-/// for [`pinv`].
+/// Gradient of `lstsq` with respect to the matrix. The solution is the product of the pseudo-inverse and the right-hand
+/// sides, so the rule uses [`pinv`].
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn lstsq_x1<B: Backend, T: WideFloat>(
     b: &B,
@@ -121,7 +122,7 @@ pub fn lstsq_x1<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T>> {
     let system = System::<B, T>::of(b, g_solution, g_residuals, solution, x1, x2)?;
     let by_inverse = b.matmul(&system.by_solution, b.matrix_transpose(&system.right)?)?;
-    // sums over systems that share one matrix
+    // sums over the systems that share a matrix
     let by_inverse = summed::<B, T>(b, by_inverse, &transposed(x1.shape()))?;
     let direct = b.matmul(&system.by_rest, b.matrix_transpose(&system.solution)?)?;
     let direct = summed::<B, T>(b, direct, x1.shape())?;
@@ -129,7 +130,7 @@ pub fn lstsq_x1<B: Backend, T: WideFloat>(
     b.add(b.add(pinv::<B, T>(b, &by_inverse, x1, rtol, None)?, direct)?, by_values)
 }
 
-/// `lstsq`, with respect to the right-hand sides.
+/// Gradient of `lstsq` with respect to the right-hand sides.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn lstsq_x2<B: Backend, T: WideFloat>(
     b: &B,
@@ -149,7 +150,7 @@ pub fn lstsq_x2<B: Backend, T: WideFloat>(
     if solution.ndim() < x1.ndim() { b.squeeze(g, -1) } else { Ok(g) }
 }
 
-/// The shape of the transposed matrices.
+/// Swaps the last two lengths of a shape.
 fn transposed(shape: &[usize]) -> Vec<usize> {
     let mut shape = shape.to_vec();
     if let [.., rows, columns] = &mut shape[..] {

@@ -8,18 +8,19 @@ use super::{
 };
 use crate::{ArrayAttributes, Axes, Backend, Float, Numeric, Result, SolveTriangularOptions, TrilOptions, TriuOptions};
 
-/// A vector as a row (left factor) or a column (right factor); matrices are unchanged.
+/// Converts a vector to a matrix: a row for a left factor, a column for a right factor. Matrices are unchanged.
 fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Result<B::Array<T>> {
     if x.ndim() > 1 { Ok(x.clone()) } else { b.expand_dims(x, if is_left { 0 } else { 1 }) }
 }
 
-/// The gradient of a product, with the axes restored that the product drops for vector factors.
+/// Restores the axes in the gradient of a product that `matmul` drops for vector factors. `left` and `right` are the
+/// numbers of axes of the factors.
 fn as_product<B: Backend, T: Float>(b: &B, g: &B::Array<T>, left: usize, right: usize) -> Result<B::Array<T>> {
     let g = if right == 1 { b.expand_dims(g, -1)? } else { g.clone() };
     if left == 1 { b.expand_dims(g, -2) } else { Ok(g) }
 }
 
-/// `matmul`, with respect to the left factor.
+/// Gradient of `matmul` with respect to the left factor.
 pub fn matmul_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -28,11 +29,12 @@ pub fn matmul_x1<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     let g = as_product::<B, T>(b, g, shape.len(), x2.ndim())?;
     let product = b.matmul(g, b.matrix_transpose(as_matrix::<B, T>(b, x2, false)?)?)?;
-    // a vector factor is a matrix of one row, which all matrices of a stack share: its gradient is a sum over the stack
+    // a vector factor is a matrix of one row that multiplies every matrix of a stack, so its gradient is a sum over the
+    // stack
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 0) } else { Ok(product) }
 }
 
-/// `matmul`, with respect to the right factor.
+/// Gradient of `matmul` with respect to the right factor.
 pub fn matmul_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -44,18 +46,19 @@ pub fn matmul_x2<B: Backend, T: Float>(
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 1) } else { Ok(product) }
 }
 
-/// The sum over a stack of matrices.
+/// Sums over a stack of matrices.
 fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
     let stacked = x.ndim() - 2;
     if stacked == 0 { Ok(x) } else { b.sum(x, (0..stacked).collect::<Vec<_>>()) }
 }
 
-/// Right-hand sides as matrices: vectors become single columns. `ndim` is the number of axes of the systems' matrices.
+/// Converts right-hand sides to matrices: vectors become single columns. `ndim` is the number of axes of the systems'
+/// matrices.
 pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
 }
 
-/// `solve`, with respect to the right-hand sides.
+/// Gradient of `solve` with respect to the right-hand sides.
 pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -65,7 +68,7 @@ pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b.reshape(sides, signed(g.shape()))
 }
 
-/// `solve`, with respect to the matrix.
+/// Gradient of `solve` with respect to the matrix.
 pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -83,7 +86,7 @@ fn by_matrix<B: Backend, T: Float>(b: &B, by_sides: &B::Array<T>, y: &B::Array<T
     b.negative(product)
 }
 
-/// `solve_triangular`, with respect to the right-hand sides.
+/// Gradient of `solve_triangular` with respect to the right-hand sides.
 pub fn solve_triangular_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -96,7 +99,7 @@ pub fn solve_triangular_x2<B: Backend, T: Float + crate::WideFloat>(
     b.reshape(sides, signed(g.shape()))
 }
 
-/// `solve_triangular`, with respect to the triangle of the matrix that is read.
+/// Gradient of `solve_triangular` with respect to the triangle of the matrix that the op reads.
 pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -111,7 +114,7 @@ pub fn solve_triangular_x1<B: Backend, T: Float + crate::WideFloat>(
     if lower { b.tril_with(all, TrilOptions::new().k(-beside)) } else { b.triu_with(all, TriuOptions::new().k(beside)) }
 }
 
-/// `vector_norm`; 0 for zero elements, where norms have no unique derivative.
+/// Gradient of `vector_norm`; 0 for zero elements, at which norms have no unique derivative.
 pub fn vector_norm<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -130,15 +133,15 @@ pub fn vector_norm<B: Backend, T: Float>(
     }
     let magnitude = b.astype::<T::Real, _>(b.abs::<T>(x)?)?;
     let by_magnitude = if ord.is_infinite() {
-        // the norm is recomputed, since a library may have rounded its result differently, so that no element would
-        // equal it
+        // the norm is computed again, because a library may round its result differently, so that no element would
+        // equal the result
         let axes = if x.ndim() == 0 { crate::Axes::from(..) } else { axis };
         let y = if ord > 0.0 { b.max(&magnitude, axes)? } else { b.min(&magnitude, axes)? };
         extremum::<B, T::Real>(b, g, &y, &magnitude, axis)?
     } else {
         let g = kept::<B, T::Real>(b, g, x.shape(), axis)?;
-        // the slope is the ratio of the magnitude to the norm, to the power `ord - 1`; both are divided by the largest
-        // magnitude first, since powers may overflow
+        // the derivative is the ratio of the magnitude to the norm, to the power `ord - 1`; both are first divided by
+        // the largest magnitude, because powers may overflow
         let axes = if x.ndim() == 0 { Axes::from(..) } else { axis };
         let most = b.max_with(&magnitude, axes, crate::MaxOptions::new().keepdims(true))?;
         let most = b.r#where(b.equal(&most, T::Real::ZERO)?, T::Real::ONE, most)?;
@@ -153,7 +156,7 @@ pub fn vector_norm<B: Backend, T: Float>(
     b.multiply(whole::<B, T>(b, &by_magnitude)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
 
-/// `csr_matmul`, with respect to the dense factor: the product with the transposed sparse factor.
+/// Gradient of `csr_matmul` with respect to the dense factor: the product with the transposed sparse factor.
 pub fn csr_matmul_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,

@@ -1,9 +1,9 @@
 //! Gradient rules that are not given by formulas: functions that compute the gradient of an input from the gradient of
-//! a result. Rows of the op table name them in `grad`, with their arguments: `g`, the gradient of the result, `y`, the
-//! result, and parameters of the row.
+//! a result. A row of the op table names its rule in `grad`, with the rule's arguments: `g` (the gradient of the
+//! result), `y` (the result) and parameters of the row.
 //!
-//! A gradient `g` pairs with a change `dz` as Re(g dz), without conjugation: rules of holomorphic functions are the
-//! same as for real ones.
+//! A gradient `g` changes the value by Re(g dz) if the input changes by `dz`. This is without conjugation, so the rules
+//! of holomorphic functions are the same as for real functions.
 
 mod convolution;
 mod determinants;
@@ -42,17 +42,18 @@ fn whole<B: Backend, T: Float>(b: &B, x: &B::Array<T::Real>) -> Result<B::Array<
     b.astype::<T, T::Real>(x)
 }
 
-/// The imaginary unit in a complex dtype; 0 in a real one.
+/// The imaginary unit in a complex dtype, or 0 in a real dtype.
 fn i<T: Float>() -> T {
     T::from_complex(Complex::new(0.0, 1.0))
 }
 
-/// A number in the dtype `T`.
+/// Converts a number to the dtype `T`.
 fn number<T: Float>(x: f64) -> T {
     <T as Element>::from_f64(x)
 }
 
-/// Applies a rule in float32, for 16-bit floats with too few digits or too short a range, and rounds the result once.
+/// Applies a rule in float32, and rounds its result once. Used for 16-bit floats, if they have too few digits or too
+/// small a range.
 fn in_float32<B: Backend, T: Element, const N: usize>(
     b: &B,
     x: [&B::Array<T>; N],
@@ -64,7 +65,7 @@ fn in_float32<B: Backend, T: Element, const N: usize>(
     b.astype::<T, f32>(result)
 }
 
-/// Divides by a count or another number that 16-bit floats may not represent.
+/// Divides by `n`, a count or another number that 16-bit floats may not represent.
 fn over<B: Backend, T: Float>(b: &B, x: &B::Array<T>, n: f64) -> Result<B::Array<T>> {
     match is_16_bit::<T>() && n > EXACT {
         true => in_float32::<B, T, 1>(b, [x], |[x]| b.divide(x, n)),
@@ -72,5 +73,6 @@ fn over<B: Backend, T: Float>(b: &B, x: &B::Array<T>, n: f64) -> Result<B::Array
     }
 }
 
-/// The largest count for which sums of 16-bit floats need no wider dtype: float16 represents all integers up to here.
+/// Maximum number of terms for which sums of 16-bit floats need no wider dtype: float16 represents all integers up to
+/// this number.
 const EXACT: f64 = 2048.0;
