@@ -1,8 +1,8 @@
-//! The op reference at run time: the pages of ops, and a search through them.
+//! The op reference at run time: the pages of ops, and a search by words.
 
 use crate::{OPS, OpInfo, Result, runtime::by_name};
 
-/// The entry of an op, found by its name or by one of its other names; displayed, it is the op's reference page.
+/// The entry of an op, found by its name or an alias. Displaying the entry prints the op's reference page.
 ///
 /// ```
 /// use backends::{DType, help};
@@ -16,7 +16,7 @@ use crate::{OPS, OpInfo, Result, runtime::by_name};
 /// ```
 ///
 /// # Errors
-/// [`Argument`](crate::Error::Argument) for an unknown name; it suggests the nearest name, if there is one.
+/// [`Argument`](crate::Error::Argument) for an unknown name; the text suggests the nearest name, if any is near.
 pub fn help(name: &str) -> Result<&'static OpInfo> {
     let of_numpy = name.strip_prefix("numpy.").or(name.strip_prefix("np.")).and_then(|name| name.rsplit('.').next());
     let own = OPS.iter().find(|op| op.name == name || Some(op.name) == of_numpy);
@@ -31,8 +31,8 @@ fn is_numpys(op: &OpInfo, name: &str) -> bool {
     !full.is_empty() && (numpys == full || numpys.rsplit('.').next() == Some(full))
 }
 
-/// The ops that have all words of `text` in their names, aliases or summaries. Ops whose name equals or begins with a
-/// word come first. Case is ignored.
+/// The ops whose names, aliases or summaries contain all words of `text`, in upper or lower case. Ops whose name equals
+/// a word or begins with it are first.
 ///
 /// ```
 /// let found: Vec<&str> = backends::search("cumulative").iter().map(|op| op.name).collect();
@@ -47,7 +47,7 @@ pub fn search(text: &str) -> Vec<&'static OpInfo> {
     found.into_iter().map(|(_, op)| op).collect()
 }
 
-/// Rank of an op in a search, lower for a better match; `None` if the op does not match every word.
+/// Rank of an op in a search; a lower rank is a better match. `None` if the op does not match every word.
 fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
     let names = || std::iter::once(op.name).chain(op.aliases.iter().copied()).chain([op.numpy]);
     let of_word = |word: &&str| {

@@ -1,18 +1,18 @@
-//! Ops of the group `images` that are written once over any backend.
+//! Ops of the group `images` that are composed of other ops, for any backend.
 
 use crate::{
     AffineTransformOptions, Backend, Boundary, Correlate1dOptions, Element, Error, Lengths, MaximumFilterOptions,
     Number, PadOptions, Precision, Real, RealNumeric, Result, Slice, WideFloat, runtime::rules,
 };
 
-/// An array of these numbers, given on the host.
+/// Makes an array of numbers that are on the host.
 fn numbers<B: Backend, R: Real>(b: &B, op: &'static str, x: &[f64]) -> Result<B::Array<R>> {
     let mut rounded = rules::list(op, x.len())?;
     rounded.extend(x.iter().map(|&x| R::of(x)));
     b.asarray(rounded)
 }
 
-/// Rotates the image about a point, and shifts it: `y[o] = x[rotation (o - center) + center - translation]`.
+/// Rotates the image about a point and shifts it: `y[o] = x[rotation (o - center) + center - translation]`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn rigid_transform<B: Backend, T: WideFloat>(
     b: &B,
@@ -108,7 +108,7 @@ pub fn rotate<B: Backend, T: WideFloat>(
     b.moveaxis(&y, last, plane)
 }
 
-/// Convolution along an axis: the weighted sum of neighbours, with the weights in reverse order.
+/// Convolution along an axis: weighted sums of neighbouring elements, with the weights in reverse order.
 pub fn convolve1d<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -142,7 +142,7 @@ fn separable<B: Backend, T: WideFloat>(
     })
 }
 
-/// Smooths the array by a normal distribution, or by a derivative of it.
+/// Convolves the array with a normal distribution, or with a derivative of one.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn gaussian_filter<B: Backend, T: WideFloat>(
     b: &B,
@@ -169,8 +169,9 @@ pub fn gaussian_filter<B: Backend, T: WideFloat>(
     separable(b, OP, x, &axes, &weights, mode, cval).map_err(|e| e.within(OP))
 }
 
-/// The weights of the filter, scaled so that the weights of order 0 sum to 1, in the order of a correlation. The
-/// derivative of a polynomial `q` times the normal distribution is another polynomial times it: `(q' - q x / sigma^2)`.
+/// The weights of the filter, in the order for a correlation, scaled so that the weights of order 0 sum to 1. Each
+/// derivative of the normal distribution is the distribution times a polynomial: the derivative of the distribution
+/// times `q` is the distribution times `q' - q x / sigma^2`.
 fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result<Vec<f64>> {
     const MOST: usize = 16;
     if order > MOST {
@@ -196,14 +197,14 @@ fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result
         polynomial = next;
     }
     for (x, weight) in (-radius..).zip(&mut weights) {
-        // a correlation takes the weights in reverse, which matters for odd derivatives
+        // a correlation reads the weights in reverse order, which changes the sign of odd derivatives
         let value = polynomial.iter().rev().fold(0.0, |value, q| value * -x as f64 + q);
         *weight *= value / sum;
     }
     Ok(weights)
 }
 
-/// The mean of the window around each element.
+/// The mean over the window around each element.
 pub fn uniform_filter<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -225,7 +226,7 @@ pub fn uniform_filter<B: Backend, T: WideFloat>(
     Ok(y)
 }
 
-/// The mean position of the elements, weighted by their values.
+/// The mean of the elements' indices, weighted by the elements' values.
 pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: Option<f64>) -> Result<B::Array<T>> {
     let shape = b.shape(x).to_vec();
     if shape.is_empty() {
@@ -234,12 +235,13 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     let mut kept = match cutoff {
         None => x.clone(),
         Some(cutoff) => {
-            // magnitudes of the kept elements only: NaN exceeds no cutoff, so a NaN element gets no gradient
+            // keeps only magnitudes above the cutoff; NaN is not above it, so a NaN element gets no gradient
             let is_above = b.greater(b.abs(x)?, T::of(cutoff))?;
             b.abs(b.r#where(is_above, x, T::of(0.0))?)?
         }
     };
-    // the loop begins with the last axis and sums each axis after use, so that the remaining axes see fewer elements
+    // begins with the last axis, and sums over each axis after its use, so that the next axes have fewer elements to
+    // sum
     let mut moments = Vec::with_capacity(shape.len());
     for (axis, &len) in shape.iter().enumerate().rev() {
         let before: Vec<isize> = (0..axis as isize).collect();
@@ -259,7 +261,7 @@ pub fn center_of_mass<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, cutoff: 
     b.r#where(is_nothing, T::of(f64::NAN), places)
 }
 
-/// The indices of the elements that are the largest in the window around them.
+/// The indices of the elements that are the maximum of the window around them.
 pub fn max_filter_coordinates<B: Backend, T: RealNumeric>(
     b: &B,
     x: &B::Array<T>,
@@ -271,14 +273,14 @@ pub fn max_filter_coordinates<B: Backend, T: RealNumeric>(
     let largest = b.maximum_filter_with(x, min_distance, options).map_err(|e| e.within(OP))?;
     let mut peaks = b.equal(x, &largest)?;
     if let Some(least) = min_score {
-        // compared as float64, since an integer dtype may not represent the score
+        // compares in float64, because an integer dtype may not represent the minimum score
         let high = b.greater_equal(b.astype::<f64, _>(x)?, least)?;
         peaks = b.logical_and(peaks, high)?;
     }
     b.argwhere(&peaks)
 }
 
-/// Places the array in the first corner of an array of this shape, cropping or padding it.
+/// Crops or pads the array to this shape, keeping the elements with the lowest indices in place.
 pub fn topleft_pad<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -300,7 +302,7 @@ pub fn topleft_pad<B: Backend, T: Element>(
     b.pad_with(&part, widths, PadOptions::new().value(value)).map_err(|e| e.within(OP))
 }
 
-/// The part in the middle of the array that has this shape.
+/// Returns the block of this shape in the middle of the array.
 pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     let from = b.shape(x);
     if from.len() != shape.len() || from.iter().zip(shape).any(|(from, to)| from < to) {
@@ -322,14 +324,14 @@ pub fn norm_scores<B: Backend, T: Real>(
     rules::broadcast_all("norm_scores", [b.shape(scores), b.shape(squares), b.shape(sums)])?;
     let (n, eps, none) = (T::of(n), T::of(eps), T::of(0.0));
     let one = T::of(1.0);
-    // the value is selected before the root is taken, because the root has no finite slope at 0
+    // selects the value before taking the root, because the slope of the root is infinite at 0
     let deviation = expr!(b,
         let variance = maximum(squares / n - (sums / n) * (sums / n), none);
         sqrt(where(sqrt(variance) < eps, one, variance)))?;
     expr!(b, scores / (deviation * n))
 }
 
-/// The elementwise larger of two scores, and the index of the rotation it belongs to.
+/// The elementwise maximum of two scores, with the index of the rotation that has the maximum.
 pub fn max_score_over_rotations<B: Backend, T: RealNumeric>(
     b: &B,
     scores: &B::Array<T>,

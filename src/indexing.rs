@@ -1,5 +1,5 @@
-//! Indexing on any backend, for backends without indexing kernels of their own. The indices are read on the host and
-//! converted to flat positions of elements in C order.
+//! Indexing for backends without indexing kernels. The indices are read on the host and converted to flat indices of
+//! elements in C order.
 
 use crate::{
     Backend, Element, Error, HostArray, Index, IndexMode, Indices, Integer, Numeric, Operand, Result, Slice, lazy, ops,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// The elements that a list of indices selects.
+/// Returns the elements that a list of indices selects.
 pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let selection = Selection::of("get", b, b.shape(x), index.iter())?;
     if selection.is_view() {
@@ -22,7 +22,7 @@ pub fn get<B: Backend, T: Element>(b: &B, x: &B::Array<T>, index: Indices<'_, B>
     b.reshape(&taken, signed(places.shape()))
 }
 
-/// Replaces the selected elements by values; if an index is repeated, the last value counts.
+/// Replaces the selected elements by values. If an index occurs several times, the last value counts.
 pub fn set<B: Backend, T: Element>(
     b: &B,
     x: &mut B::Array<T>,
@@ -36,7 +36,7 @@ pub fn set<B: Backend, T: Element>(
     Ok(())
 }
 
-/// Adds values to the selected elements; repeated indices add up.
+/// Adds values to the selected elements. If an index occurs several times, all its values are added.
 pub fn add_at<B: Backend, T: Numeric>(
     b: &B,
     x: &mut B::Array<T>,
@@ -62,7 +62,7 @@ pub fn index_put<B: Backend, T: Element>(
     Ok(changed)
 }
 
-/// Converts flat positions of elements in C order to indices along each axis.
+/// Converts flat indices of elements in C order to indices along each axis.
 pub fn unravel_index<B: Backend, T: Integer>(
     b: &B,
     indices: &B::Array<T>,
@@ -75,7 +75,8 @@ pub fn unravel_index<B: Backend, T: Integer>(
     }
     check_places(b, OP, indices, len, 0)?;
     let Some((_, inner)) = shape.split_first() else { return Ok(Vec::new()) };
-    // from the last axis on, with one division for each axis but the first, as all indices are in range
+    // divides by the lengths, beginning with the last axis; the first axis needs no division, because all indices are
+    // in range
     let mut rows = b.astype::<i64, _>(indices)?;
     let mut along = Vec::new();
     for &len in inner.iter().rev() {
@@ -90,7 +91,7 @@ pub fn unravel_index<B: Backend, T: Integer>(
     Ok(along)
 }
 
-/// Converts indices along each axis to flat positions of elements in C order.
+/// Converts indices along each axis to flat indices of elements in C order.
 pub fn ravel_multi_index<B: Backend, T: Integer>(
     b: &B,
     indices: &[&B::Array<T>],
@@ -122,7 +123,7 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
         if mode == IndexMode::Raise {
             check_places(b, OP, *indices, len, axis)?;
         }
-        // in a dtype that holds both the index and the length
+        // converts to a dtype that can hold both the index and the length
         let indices = match size_of::<T>() {
             8 => b.astype::<i64, _>(inside(b, (*indices).clone(), len, mode)?)?,
             _ => inside(b, b.astype::<i64, _>(*indices)?, len, mode)?,
@@ -132,7 +133,7 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
     Ok(places)
 }
 
-/// Brings indices that may be out of range into an axis of this length, by the mode.
+/// Brings indices that may be out of range into the range of an axis of this length, according to the mode.
 fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode: IndexMode) -> Result<B::Array<T>> {
     let len = len as u64;
     match mode {
@@ -142,7 +143,7 @@ fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode:
     }
 }
 
-/// Returns an error that names an index outside of 0 to `len`, if there is one.
+/// Returns an error if an index is not between 0 and `len`. The error names one such index.
 fn check_places<B: Backend, T: Integer>(
     b: &B,
     op: &'static str,
@@ -156,7 +157,8 @@ fn check_places<B: Backend, T: Integer>(
     outside.map_or(Ok(()), |index| Err(Error::index(op, index, axis, len)))
 }
 
-/// The flat positions of the selected elements in an array of this shape; checks that `values` fit the selection.
+/// The flat indices of the selected elements in an array of this shape. Checks that `values` can be broadcast to the
+/// selection.
 fn places<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -164,7 +166,7 @@ fn places<B: Backend, T: Element>(
     index: Indices<'_, B>,
     values: Option<&Operand<'_, B, T>>,
 ) -> Result<HostArray<i64>> {
-    // kept in a vector, because the list on the host borrows from it
+    // the vector owns the host copies, from which the list of indices borrows
     let mut arrays: Vec<(HostArray<i64>, HostArray<bool>)> = Vec::new();
     let none = || HostArray::from_elem(vec![0], 0);
     let no_mask = || HostArray::from_elem(vec![0], false);
@@ -182,12 +184,12 @@ fn places<B: Backend, T: Element>(
     numpyish::indexing::places(op, shape, &arrays, index, values)
 }
 
-/// All positions, as a 1-D array of indices.
+/// All flat indices, as a 1-D array on the backend.
 fn flat<B: Backend>(b: &B, places: &HostArray<i64>) -> Result<B::Array<i64>> {
     b.reshape(&b.from_ndarray(places.clone())?, -1)
 }
 
-/// The values broadcast so that there is one value per position.
+/// Broadcasts the values, so that there is one value per flat index.
 fn wide<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -208,13 +210,13 @@ fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&len| len as isize).collect()
 }
 
-/// A span of an axis as a slice, in the form that `getitem` takes.
+/// Converts a span of an axis to a slice, as `getitem` takes it.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {
         return Slice { start: Some(start), drop: true, ..Slice::ALL };
     }
-    // one step past the last element; a stop before the first element has no index, so it is `None`
+    // the index one step past the last element; if this is before the first element, the stop is `None`
     let stop = start + span.len as i128 * span.step as i128;
     let stop = if span.len == 0 { Some(start) } else { Some(stop).filter(|stop| *stop >= 0) };
     Slice { start: Some(start), stop, step: span.step, drop: false }
@@ -225,7 +227,7 @@ mod tests {
     use super::*;
     use crate::{ix, prelude::*};
 
-    /// The ops of this file give the same results as a backend with its own indexing kernels.
+    /// The ops of this file give the same results as the indexing kernels of a backend.
     #[test]
     fn the_same_as_with_kernels() {
         let b = Numpyish::new();

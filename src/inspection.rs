@@ -1,10 +1,10 @@
-//! Devices, default dtypes and broadcast shapes: functions of the Python Array API that are not ops.
+//! Devices, default dtypes and broadcast shapes: functions of the Python Array API standard that are not ops.
 
 use crate::{
     AnyBackend, Arrays, Complex, DType, DeviceKind, Element, Numbers, Numpyish, Result, choose, runtime::rules,
 };
 
-/// The shape to which arrays of these shapes broadcast; `[]` for no shapes.
+/// The shape to which arrays of these shapes broadcast; `[]` for an empty list.
 ///
 /// # Errors
 /// [`Shapes`](crate::Error::Shapes) if two of the shapes do not broadcast.
@@ -21,8 +21,8 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 
 /// All available devices, each as a backend: the CPU, the GPUs, and the devices of libtorch, if it is installed.
 ///
-/// A missing library contributes no devices. Looking for libtorch loads it and, the first time on a machine, may
-/// compile its shim.
+/// A library that is not installed contributes no devices. The search for libtorch loads the library, and the first
+/// search on a machine may compile the shim for it.
 ///
 /// ```
 /// use backends::Arrays;
@@ -32,15 +32,15 @@ pub fn broadcast_shapes<S: Numbers<usize>>(shapes: impl IntoIterator<Item = S>) 
 /// ```
 #[must_use]
 pub fn devices() -> Vec<AnyBackend> {
-    // 256 is more than the number of GPUs of any machine
+    // no machine has as many as 256 GPUs
     let cuda = (0..256).map_while(|ordinal| choose::cuda(ordinal).ok());
     let names = std::iter::once("cpu".to_string()).chain((0..256).map(|n| format!("cuda:{n}")));
     let torch = names.map_while(|name| choose::torch(&name).ok());
     std::iter::once(AnyBackend::from(Numpyish::new())).chain(cuda).chain(torch).collect()
 }
 
-/// All available devices of a kind, each as a backend: the GPUs of `Cuda` and of libtorch, or the CPU on ndarray and on
-/// libtorch.
+/// All available devices of a kind, each as a backend: the GPUs of `Cuda` and of libtorch, or the CPU with ndarray and
+/// with libtorch.
 ///
 /// ```
 /// use backends::{Arrays, DeviceKind};
@@ -57,13 +57,13 @@ pub fn devices_of(kind: DeviceKind) -> Vec<AnyBackend> {
     devices().into_iter().filter(|b| b.device_info().is_ok_and(|info| info.kind == kind)).collect()
 }
 
-/// The dtypes of numbers whose dtype is not given otherwise.
+/// The dtypes that numbers have if no dtype is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DefaultDTypes {
     /// Dtype of `1.0`.
     pub real_floating: DType,
-    /// Dtype of complex numbers with such parts.
+    /// Dtype of complex numbers whose parts have the dtype `real_floating`.
     pub complex_floating: DType,
     /// Dtype of `1`.
     pub integral: DType,
@@ -71,7 +71,7 @@ pub struct DefaultDTypes {
     pub indexing: DType,
 }
 
-/// The dtypes of Rust's literals and of indices; the same on every device.
+/// The dtypes of Rust's literals and of indices, which are the same on every device.
 ///
 /// ```
 /// use backends::{DType, prelude::*};
@@ -101,7 +101,7 @@ pub struct Capabilities {
     pub data_dependent_shapes: bool,
 }
 
-/// The optional features that the backends support. All features are supported on every device.
+/// The optional features that the backends support: all of them, on every device.
 #[must_use]
 pub const fn capabilities() -> Capabilities {
     Capabilities { boolean_indexing: true, data_dependent_shapes: true }
@@ -138,7 +138,7 @@ mod tests {
                 Ok(memory) => {
                     assert!(memory.in_use <= memory.peak && memory.available <= memory.total, "{info}: {memory}")
                 }
-                // a system other than Linux, or a GPU of an old libtorch
+                // this is not Linux, or the device is a GPU of an old libtorch
                 Err(error) => {
                     assert!(matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. }), "{error}")
                 }

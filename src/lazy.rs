@@ -1,5 +1,5 @@
-//! Formulas written with operators instead of a macro: the tree that `expr!` builds, where each part carries its own
-//! leaves.
+//! Formulas written with operators instead of the macro `expr!`. They build the same tree as the macro, but each node
+//! carries its own leaves.
 
 use crate::{
     ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,
@@ -13,10 +13,11 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops as rust};
 
-/// A formula that has not been computed: operators and the methods below extend it, and [`eval`](Lazy::eval) runs it.
+/// A formula that has not been computed yet. Operators and the methods below extend it, and [`eval`](Lazy::eval) runs
+/// it.
 ///
-/// [`lazy`] makes a formula of an array. A formula borrows its arrays and computes nothing before `eval`; a formula
-/// that is used twice is computed twice.
+/// [`lazy`] makes a formula from an array. A formula borrows its arrays, and computes nothing before `eval`. Using a
+/// formula twice computes it twice.
 #[must_use = "a lazy formula computes nothing before `eval`"]
 #[derive(Clone, Copy)]
 pub struct Lazy<X, L> {
@@ -24,12 +25,12 @@ pub struct Lazy<X, L> {
     leaves: L,
 }
 
-/// An array, or a scalar, as a formula: `((lazy(&x) + lazy(&y)) * 2.0).eval(&b)?` is one pass over memory, as
-/// `expr!(b, (x + y) * 2.0)?` is.
+/// Makes a formula from an array or a scalar. Like `expr!(b, (x + y) * 2.0)?`, `((lazy(&x) + lazy(&y)) *
+/// 2.0).eval(&b)?` makes one pass over memory.
 ///
-/// The other operand may be a formula, `&array`, an `f64` (with every float dtype) or an `i64` (with every dtype that
-/// holds its value), so literals need no wrapping; write numbers of other types as `lazy(number)`. Nothing fails before
-/// [`Lazy::eval`], which returns the result or the error.
+/// The other operand of an operator may be a formula, `&array`, an `f64` (for every float dtype) or an `i64` (for every
+/// dtype that represents its value), so literals need no wrapping. Write numbers of other types as `lazy(number)`. Only
+/// [`Lazy::eval`] can fail; it returns the result or the error.
 ///
 /// ```
 /// use backends::{lazy, prelude::*};
@@ -53,7 +54,7 @@ pub fn lazy<K, X: IntoLazy<K>>(x: X) -> Lazy<X::Tree, X::Leaves> {
     Lazy { tree, leaves }
 }
 
-/// Arguments of [`lazy`]: `&array`, or a scalar. `K` is the kind of the argument, and is inferred.
+/// Types that [`lazy`] accepts: `&array`, or a scalar. The compiler infers `K`, the kind of the argument.
 #[diagnostic::on_unimplemented(
     message = "`lazy` takes a reference to an array, or a number, and not `{Self}`",
     label = "neither a reference to an array nor a number"
@@ -64,11 +65,11 @@ pub trait IntoLazy<K> {
     /// The leaves of the tree.
     type Leaves;
 
-    /// Converts to the tree and its leaves.
+    /// Converts the argument to a tree and its leaves.
     fn into_lazy(self) -> (Self::Tree, Self::Leaves);
 }
 
-/// Markers that keep the implementations of [`IntoLazy`] apart.
+/// Marker types that keep the implementations of [`IntoLazy`] from overlapping.
 pub mod kind {
     /// A reference to an array.
     pub struct Array;
@@ -96,7 +97,8 @@ impl<T: Element> IntoLazy<kind::Scalar> for T {
     }
 }
 
-/// A bound of another lazy operand: any [`Term`], or `..` for no bound. `E` stands for `..`: the extreme of all values.
+/// Types of a bound, for example of `clip`: any [`Term`], or `..` for no bound, for which the tree `E` gives the
+/// extreme of all values.
 pub trait Bound<E> {
     /// The formula's tree.
     type Tree: Typed;
@@ -127,7 +129,7 @@ impl<E: Typed + Default> Bound<E> for rust::RangeFull {
     }
 }
 
-/// The other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
+/// Types of the other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
 #[diagnostic::on_unimplemented(
     message = "the other operand of a lazy formula is a formula, `&array`, an `f64` or an `i64`, and not `{Self}`",
     label = "not an operand",
@@ -163,7 +165,8 @@ impl<'a, A: ArrayAttributes> Term for &'a A {
     }
 }
 
-/// Operators as ops: between two formulas, or between a number `left`, of this tree and leaves, and a formula.
+/// Implements operators: between two formulas, and between a number `left`, with the given tree and leaves, and a
+/// formula.
 macro_rules! operators {
     (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
         #[doc(hidden)] // the operators are named above; their bounds would fill the page
@@ -199,7 +202,7 @@ macro_rules! operators {
     )*};
 }
 
-/// Numbers as operands, on either side of an operator.
+/// Implements operators with a number on either side.
 macro_rules! number {
     ($($number:ty: $tree:ty, $leaves:ty, $out:ty, |$x:ident| $new:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -265,8 +268,8 @@ impl<X, L> fmt::Debug for Lazy<X, L> {
 }
 
 impl<X, L> Lazy<X, L> {
-    /// Computes the formula on the backend of its arrays: in one pass over host memory, in one kernel on `Cuda`, op by
-    /// op elsewhere. A formula over more than 8 arrays is split into several passes.
+    /// Computes the formula on the backend of its arrays: in one pass over host memory, in one kernel on `Cuda`, and op
+    /// by op on other backends. A formula over more than 8 arrays is split into several passes.
     ///
     /// # Errors
     /// The errors of `expr!`: shapes that do not broadcast, and the errors of the ops.
@@ -280,9 +283,10 @@ impl<X, L> Lazy<X, L> {
     }
 }
 
-/// A reduction of a formula that has not been computed: [`eval`](Reduced::eval) runs it.
+/// A reduction of a formula, which has not been computed yet: [`eval`](Reduced::eval) runs it.
 ///
-/// The formula's values are reduced as they are computed, so on the host and on `Cuda` no array of them is stored.
+/// The formula's values are reduced as they are computed, so on the host and on `Cuda` they are never stored as an
+/// array.
 ///
 /// ```
 /// use backends::{lazy, prelude::*};
@@ -331,13 +335,13 @@ impl<F, X, L> Reduced<F, X, L> {
     }
 }
 
-/// A reduction of a formula.
+/// Makes a reduction of a formula.
 #[inline(always)]
 pub(crate) fn reduced<F, X, L>(row: F, of: Lazy<X, L>, axis: Axes, keepdims: bool) -> Reduced<F, X, L> {
     Reduced { row, of, axis, keepdims }
 }
 
-/// Ops of any table, by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
+/// Applies ops of any table, given by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
     /// Applies an op with one operand.
     #[inline(always)]
@@ -379,9 +383,9 @@ impl<X: Typed, L> Lazy<X, L> {
     }
 }
 
-/// Ops whose operands have several dtypes.
+/// Ops whose operands may have different dtypes.
 impl<C: Typed<Out: Single>, L> Lazy<C, L> {
-    /// `x1` where this condition is true, else `x2`; the op [`where`](ops::where).
+    /// The op [`where`](ops::where): `x1` where this condition is true, `x2` elsewhere.
     #[inline(always)]
     pub fn r#where<Y: Term, Z: Term>(self, x1: Y, x2: Z) -> Chosen<C, L, Y, Z>
     where
@@ -394,7 +398,7 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
         Lazy { tree, leaves: ((self.leaves, x1.leaves), x2.leaves) }
     }
 
-    /// Converts the elements to another dtype: `lazy(&x).astype::<f64>()`; the op [`astype`](ops::astype).
+    /// The op [`astype`](ops::astype): converts the elements to another dtype, as in `lazy(&x).astype::<f64>()`.
     #[inline(always)]
     pub fn astype<U: Element>(self) -> One<crate::__each::astype<U>, C, L>
     where
@@ -404,11 +408,12 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
     }
 }
 
-/// The operands of `where`; the kinds below say that the condition has its own dtype and the two values share one.
+/// The operands of `where`. Their kinds below state that the condition has its own dtype and the two values have a
+/// common dtype.
 type ChoiceOf<C, Y, Z> = (Left<Left<C>>, Left<Right<<Y as Term>::Tree>>, Right<<Z as Term>::Tree>);
 type ChoiceKinds = (Own, Shared, Shared);
 
-/// The formula that `where` returns.
+/// The type of the formula that `where` returns.
 pub type Chosen<C, L, Y, Z> = Lazy<
     OpOf<
         ops::r#where,
@@ -423,7 +428,7 @@ pub type Chosen<C, L, Y, Z> = Lazy<
 /// The common dtype of an op's two operands.
 pub type DTypeOf<X, Y> = <<X as Typed>::Out as Join<<Y as Typed>::Out>>::DType;
 
-/// The formula of an op with one operand.
+/// The type of the formula of an op with one operand.
 pub type One<F, X, L> = Lazy<
     Op1<
         F,
@@ -434,7 +439,7 @@ pub type One<F, X, L> = Lazy<
     L,
 >;
 
-/// The formula of an op with two operands.
+/// The type of the formula of an op with two operands.
 pub type Two<F, X, L, Y, M> = Lazy<
     Op2<
         F,
@@ -446,7 +451,7 @@ pub type Two<F, X, L, Y, M> = Lazy<
     (L, M),
 >;
 
-/// The formula of an op with three operands.
+/// The type of the formula of an op with three operands.
 pub type Three<F, X, L, Y, M, Z, N> = Lazy<
     Op3<F, Left<Left<X>>, Left<Right<Y>>, Right<Z>, <X as Typed>::Out, <F as Each<3, <X as Typed>::Out>>::Out>,
     ((L, M), N),

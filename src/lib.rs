@@ -1,6 +1,6 @@
-//! Numerical code written once, generic over a backend, and run by static dispatch on the CPU ([`Numpyish`], on
-//! ndarray), on NVIDIA GPUs ([`Cuda`]) and on libtorch ([`Torch`]); or on a backend chosen at run time
-//! ([`AnyBackend`]).
+//! Array operations for numerical code that is generic over a backend. The code is compiled for the CPU ([`Numpyish`],
+//! on ndarray), for NVIDIA GPUs ([`Cuda`]) and for libtorch ([`Torch`]), with static dispatch; or it runs on a backend
+//! chosen at run time ([`AnyBackend`]).
 //!
 //! ```
 //! use backends::{expr, prelude::*};
@@ -20,17 +20,17 @@
 //! ```
 //!
 //! Formulas ([`expr!`], [`lazy()`]) run several ops in one pass. Arrays know their shape and dtype
-//! ([`ArrayAttributes`]), and backends return their values ([`Arrays::item`], [`Arrays::to_vec`], [`Show::show`]).
+//! ([`ArrayAttributes`]). Backends return the values of arrays ([`Arrays::item`], [`Arrays::to_vec`], [`Show::show`]).
 //!
-//! The ops are methods of the backends. **[`ops`] is their reference**: an index, and a page for each op with its
-//! parameters, errors, dtypes, accuracy, its implementation on each backend, and an example. Generic code asks for
-//! [`Backend`], or for the traits of the op groups that it uses. Parameters with defaults are set by name, with the
-//! structs of [`options`]. [`OPS`] lists the ops as data, and [`call`] calls them by name.
+//! The ops are methods of the backends. **[`ops`] is their reference**: it has an index, and a page for each op with
+//! its parameters, errors, dtypes, accuracy, implementation on each backend, and an example. Generic code has the bound
+//! [`Backend`], or the traits of the op groups that it uses. Optional parameters are set by name, with the structs of
+//! [`options`]. [`OPS`] lists the ops as data, and [`call`] calls an op by its name.
 //!
-//! The features `cuda` and `torch`, both on by default, add the backends on those libraries: a build without them has
-//! the CPU alone.
+//! The features `cuda` and `torch`, both on by default, add the backends on these libraries. A build without both
+//! features has only the CPU backend.
 //!
-//! All ops are rows of one table, `ops.toml`; with [`backend!`] a crate has a table of its own, whose ops are used,
+//! All ops are rows of one table, `ops.toml`. With [`backend!`], a crate can have its own table, whose ops are used,
 //! documented and tested in the same way.
 
 #[doc(hidden)]
@@ -62,7 +62,7 @@ pub use runtime::stored;
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
-// the table comes before the modules, so that they can use the macro `expr!`
+// this macro call comes before the modules, so that they can use `expr!`, which it defines
 backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// Items for the macros of this crate.
@@ -137,8 +137,8 @@ pub use script::{Script, Variables};
 pub use show::Show;
 pub use watch::{Profile, Strict, Watch, Watched};
 
-/// The slices of an array, one per axis: `slices![1..3, .., -1, ..;2]`; a lone index drops its axis, and a step follows
-/// a semicolon.
+/// A list of slices, one per axis: `slices![1..3, .., -1, ..;2]`. A single index removes its axis. A step follows a
+/// semicolon.
 ///
 /// ```
 /// use backends::{prelude::*, slices};
@@ -154,7 +154,7 @@ pub use watch::{Profile, Strict, Watch, Watched};
 macro_rules! slices {
     ($($slice:expr $(; $step:expr)?),* $(,)?) => {
         [$({
-            // `5..2` is not empty if the step is negative
+            // with a negative step, `5..2` is not empty
             #[allow(clippy::reversed_empty_ranges)]
             let slice = $crate::Slice::from($slice);
             $(let slice = slice.step($crate::IntoAxis::axis($step));)?
@@ -198,7 +198,7 @@ macro_rules! ix {
     (@ [$($done:tt)*]) => { &[$($done)*] };
     (@ [$($done:tt)*] ... $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::Rest,] $($($rest)*)?) };
     (@ [$($done:tt)*] NewAxis $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
-    // NumPy's `:` and `::2`: in a Rust path, neither a number nor a sign follows `::`
+    // NumPy's `:` and `::2`, which cannot be Rust paths: in a path, neither a number nor a sign follows `::`
     (@ [$($done:tt)*] : $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] .. $(, $($rest)*)?) };
     (@ [$($done:tt)*] :: - $step:expr $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; -$step $(, $($rest)*)?) };
     (@ [$($done:tt)*] :: $step:literal $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; $step $(, $($rest)*)?) };
@@ -207,7 +207,7 @@ macro_rules! ix {
     };
     (@ [$($done:tt)*] $part:expr; $step:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* {
-            // `5..2` is not empty if the step is negative
+            // with a negative step, `5..2` is not empty
             #[allow(clippy::reversed_empty_ranges)]
             let part = $crate::Slice::from($part);
             $crate::Index::Slice(part.step($crate::IntoAxis::axis($step)))
@@ -216,7 +216,8 @@ macro_rules! ix {
     (@ [$($done:tt)*] $item:expr $(, $($rest:tt)*)?) => {
         $crate::ix!(@ [$($done)* $crate::IntoIndex::to_index(&$item),] $($($rest)*)?)
     };
-    // anything else, such as NumPy's `1:3`, would match the whole list again and recurse without end
+    // without this arm, any other item, such as NumPy's `1:3`, would match the whole list again, in an endless
+    // recursion
     (@ $($other:tt)*) => {
         ::core::compile_error!("a part of an axis is a range of Rust: NumPy's `1:3` is `1..3`, `1:` is `1..`, `1:9:2` is `1..9;2`")
     };
@@ -224,7 +225,7 @@ macro_rules! ix {
     ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };
 }
 
-/// Everything that generic code needs in scope: the traits of ops, the dtype bounds, the backends, the options.
+/// Everything that generic code needs in scope: the traits of the ops, the dtype bounds, the backends and the options.
 pub mod prelude {
     pub use crate::*;
 }

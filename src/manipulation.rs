@@ -1,4 +1,4 @@
-//! Ops of the group `manipulation` that are written once over any backend.
+//! Ops of the group `manipulation` that are composed of other ops, for any backend.
 
 use crate::{
     Axes, Backend, Element, Error, Number, PadMode, PadOptions, Result, SearchsortedOptions, Side, Slice,
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Repeats each element along an axis. `counts` has one number for all elements, or one for each.
+/// Repeats each element along an axis. `counts` has one number for all elements, or one number per element.
 pub fn repeat_each<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -29,14 +29,14 @@ pub fn repeat_each<B: Backend, T: Element>(
         rules::count(OP, &shape, size_of::<T>())?;
         return b.take(x, &b.of_loop(repeats.places(OP)?)?, axis as isize);
     }
-    // summed as floats, which do not wrap
+    // the total is computed in floating point, which does not wrap
     let (least, total) = (b.min(&counts, ..)?, b.sum(&b.astype::<f64, _>(&counts)?, ..)?);
     let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
     let (least, total) = (facts[[0]], facts[[1]]);
     if least < 0.0 {
         return Err(Error::argument(OP, "a count is negative, but none must be"));
     }
-    // from this size on float sums are not exact
+    // sums of floats from this size on are not exact
     if total >= 2_f64.powi(53) {
         return Err(Error::Memory { op: OP, bytes: usize::MAX });
     }
@@ -48,7 +48,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     b.take(x, &from, axis as isize)
 }
 
-/// Rotates by multiples of 90 degrees in the plane of two axes; returns views, if the library has them.
+/// Rotates by multiples of 90 degrees in the plane of two axes. If the library supports views, the result is a view.
 pub fn rot90<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize, axes: Axes) -> Result<B::Array<T>> {
     const OP: &str = "rot90";
     let [from, to] = axes.resolve(OP, b.shape(x).len())?[..] else {
@@ -71,17 +71,17 @@ pub fn swapaxes<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis1: isize, ax
     b.permute_dims(x, order)
 }
 
-/// Moves an axis before another.
+/// Moves an axis to the position before another axis.
 pub fn rollaxis<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isize, start: isize) -> Result<B::Array<T>> {
     const OP: &str = "rollaxis";
     let n = b.shape(x).len();
     let axis = rules::axis(OP, axis, n)?;
-    // `start` may also be the position after the last axis
+    // `start` may also be the number of axes, which is the position after the last axis
     let start = if start == n as isize { n } else { rules::axis(OP, start, n)? };
     b.moveaxis(x, axis, if axis < start { start - 1 } else { start })
 }
 
-/// Splits into parts of equal length along an axis.
+/// Splits an array into parts of equal length along an axis.
 pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, axis: isize) -> Result<Vec<B::Array<T>>> {
     const OP: &str = "split";
     let axis = rules::axis(OP, axis, b.shape(x).len())?;
@@ -96,7 +96,7 @@ pub fn split<B: Backend, T: Element>(b: &B, x: &B::Array<T>, sections: usize, ax
     parts(b, OP, x, axis, sections, ends)
 }
 
-/// Splits along an axis into parts whose lengths differ by at most one.
+/// Splits an array along an axis into parts whose lengths differ by at most one.
 pub fn array_split<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -114,7 +114,7 @@ pub fn array_split<B: Backend, T: Element>(
     parts(b, OP, x, axis, sections, ends)
 }
 
-/// `count` consecutive parts along an axis; `ends` are the indices after the last element of each part.
+/// Splits an array into `count` consecutive parts along an axis; `ends` are the end indices (exclusive) of the parts.
 fn parts<B: Backend, T: Element>(
     b: &B,
     op: &'static str,
@@ -132,7 +132,7 @@ fn parts<B: Backend, T: Element>(
     Ok(parts)
 }
 
-/// Splits along an axis, before each of these indices.
+/// Splits an array along an axis, before each of these indices.
 pub fn split_at<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -151,7 +151,7 @@ pub fn split_at<B: Backend, T: Element>(
     Ok(parts)
 }
 
-/// Crops or pads an axis to `size`: the first elements, or all elements followed by copies of `value`.
+/// Crops or pads an axis to length `size`: keeps the first elements, or appends copies of `value`.
 pub fn pad_to<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -191,7 +191,7 @@ pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis
     b.tile(x, repetitions)
 }
 
-/// The elements of an axis from one index to another, by Python's slicing rules.
+/// The elements along an axis from one index to another, by Python's slicing rules.
 pub(crate) fn part<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -203,7 +203,7 @@ pub(crate) fn part<B: Backend, T: Element>(
     b.getitem(x, slices)
 }
 
-/// Pads with values; each side of each axis has its own value.
+/// Pads with constant values, which may differ for each side of each axis.
 pub fn pad_values<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -219,8 +219,8 @@ pub fn pad_values<B: Backend, T: Element>(
         return Ok(x.clone());
     }
     let mut padded = b.pad(x, pairs.as_slice())?;
-    // the range of the elements along all later axes: a corner that two borders share belongs to the border of the
-    // later axis
+    // for axes not yet handled, the range of the original elements; in a corner where two borders meet, the border of
+    // the later axis is written last
     let mut within: Vec<Slice> =
         pairs.iter().zip(&shape).map(|(&(before, _), &len)| Slice::from(before..before + len)).collect();
     for (axis, &(before, after)) in pairs.iter().enumerate() {
@@ -235,7 +235,7 @@ pub fn pad_values<B: Backend, T: Element>(
     Ok(padded)
 }
 
-/// Stacks arrays along a new first axis, padding each with `value` to the largest lengths.
+/// Pads arrays with `value` to the largest length of each axis, and stacks them along a new first axis.
 pub fn pad_stack<B: Backend, T: Element>(b: &B, xs: &[&B::Array<T>], value: Number) -> Result<B::Array<T>> {
     const OP: &str = "pad_stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| b.shape(x)).collect();

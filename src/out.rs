@@ -1,13 +1,12 @@
-//! Results written to existing arrays, as with NumPy's `out=`.
+//! Writes results to existing arrays, like NumPy's `out=`.
 
 use crate::{Arrays, Element, runtime::formula};
 
-/// The destination of an op's result, made by `b.out(&mut y)`: its methods are the ops that return one array.
+/// The destination of an op's result, returned by `b.out(&mut y)`. Its methods are the ops that return one array.
 ///
-/// The result must have the shape of `y`. A scalar expression, `b.out(&mut y).exp(&x)?`, gives the same as
-/// `expr!(b, y = exp(x))?`, and overwrites the memory of `y`, as formulas do, if no other handle or view of that memory
-/// is left. Otherwise, and for all other ops, `y` becomes a new array. Other handles keep their values, and after an
-/// error `y` is unchanged.
+/// The result must have the shape of `y`. For a scalar expression, `b.out(&mut y).exp(&x)?` is the same as `expr!(b, y
+/// = exp(x))?`: it overwrites the memory of `y`, unless another handle or view uses this memory. Otherwise, and for all
+/// other ops, `y` becomes a new array. Other handles keep their values. After an error, `y` is unchanged.
 #[must_use = "an array gets the result of the op that is called on this"]
 pub struct Out<'y, B: Arrays, U: Element> {
     pub(crate) within: formula::Out<'y, B, U>,

@@ -1,9 +1,9 @@
-//! Conversion of arrays to the precision of the thread.
+//! Conversion of arrays to the default precision of the thread.
 
 use crate::{Backend, DTypeKind, DynArray, Result, Value, ops, precision};
 
-/// Converts to the [`precision`] of the thread: complex arrays to complex numbers of that precision, all others to
-/// reals. An array that has the dtype already is not copied.
+/// Converts to the [`precision`] of the thread: complex arrays to complex numbers of this precision, all other arrays
+/// to reals. An array that already has the right dtype is not copied.
 ///
 /// # Errors
 /// The errors of [`astype`](ops::astype).

@@ -1,11 +1,12 @@
-//! Ops of the group `random` that are written once over any backend: random indices, and the elements at them.
+//! Ops of the group `random` that are composed of other ops, for any backend: random indices, and selections of
+//! elements by random indices.
 
 use crate::{
     AllOptions, ArgsortOptions, Backend, CumulativeSumOptions, Element, Error, Integer, Real, Result,
     SearchsortedOptions, Side, manipulation::part, runtime::rules,
 };
 
-/// Chooses elements along an axis at random.
+/// Draws random elements along an axis.
 pub fn random_choice<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -19,7 +20,7 @@ pub fn random_choice<B: Backend, T: Element>(
     let size = rules::count(OP, shape, size_of::<i64>())?;
     rules::check_choice(OP, n, size, replace)?;
     if size == 0 {
-        // an axis without elements has no indices to choose from, so this case is separate
+        // an axis without elements has no indices to draw, so this case is handled separately
         let all = [&b.shape(x)[..axis], shape, &b.shape(x)[axis + 1..]].concat();
         return b.zeros::<T>(all).map_err(|e| e.within(OP));
     }
@@ -43,7 +44,7 @@ pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isiz
     order.and_then(|order| b.take(x, order, axis as isize)).map_err(|e| e.within(OP))
 }
 
-/// Random permutations of 0 .. n - 1, one in each row.
+/// `count` random permutations of 0 .. n - 1, as rows.
 pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize) -> Result<B::Array<T>> {
     const OP: &str = "random_permutations";
     rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
@@ -51,7 +52,7 @@ pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize
     orders(b, count, n).and_then(|orders| b.astype::<T, _>(orders)).map_err(|e| e.within(OP))
 }
 
-/// Random subsets of the indices below `n`, one in each row.
+/// Random subsets of the indices below `n`, as rows.
 pub fn random_subsets<B: Backend, T: Integer>(
     b: &B,
     n: usize,
@@ -93,7 +94,7 @@ pub fn random_choice_weighted<B: Backend, T: Real>(
     indices.map_err(|e| e.within(OP))
 }
 
-/// Random subsets of indices, one in each row, with probabilities proportional to the weights.
+/// Random subsets of indices, as rows, with probabilities proportional to the weights.
 pub fn random_subsets_weighted<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -121,13 +122,13 @@ fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T
     }
 }
 
-/// Random permutations of 0 .. n - 1, obtained by sorting random keys.
+/// Random permutations of 0 .. n - 1, as rows, found by sorting random keys.
 fn orders<B: Backend>(b: &B, count: usize, n: usize) -> Result<B::Array<i64>> {
     b.argsort_with(b.random_integers([count, n], i64::MIN, i64::MAX)?, ArgsortOptions::new().axis(1))
 }
 
-/// Positions of uniform random numbers among the cumulative sums of the weights. If the weights are invalid, all
-/// positions are `n`, which is no valid index.
+/// Draws uniform random numbers and finds their insertion indices in the cumulative sums of the weights. If the weights
+/// are invalid, all results are `n`, which is not a valid index.
 fn with_replacement<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -140,15 +141,15 @@ fn with_replacement<B: Backend, T: Real>(
     let sums = b.cumulative_sum_with(weights, 0, CumulativeSumOptions::new())?;
     let total = part(b, &sums, 0, n as i128 - 1..n as i128)?;
     let usable = b.logical_and(b.greater(&total, 0.0)?, b.less(&total, f64::INFINITY)?)?;
-    // -1 is below every uniform number, so that the index is `n`
+    // if the weights are invalid, all sums become -1, which is below every uniform number, so that every index is `n`
     let sums = b.r#where(usable, b.divide(&sums, &total)?, -1.0)?;
     b.searchsorted_with(sums, b.random_uniform::<f64>(shape)?, SearchsortedOptions::new().side(Side::Right))
 }
 
-/// In each of `count` races, the first `size` of `n` indices to arrive, in that order. The arrival time of an index is
-/// exponentially distributed with its weight as rate, so the subsets are distributed as if indices were drawn one after
-/// the other. An index that never arrives is replaced by `n`, which is no valid index; if the weights are invalid, all
-/// indices are `n`.
+/// For each of `count` simulated races, the first `size` of `n` indices to arrive, in the order of their arrival. The
+/// arrival time of an index is exponentially distributed with its weight as the rate, so the subsets are distributed as
+/// if the indices were drawn one after another. An index that never arrives is replaced by `n`, which is not a valid
+/// index. If the weights are invalid, all indices are `n`.
 fn races<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -160,7 +161,7 @@ fn races<B: Backend, T: Real>(
     let is_weight = b.logical_and(b.greater_equal(&weights, 0.0)?, b.less(&weights, f64::INFINITY)?)?;
     let arrives =
         b.logical_and(b.greater(&weights, 0.0)?, b.all_with(is_weight, 0, AllOptions::new().keepdims(true))?)?;
-    // logarithms of the times, which do not overflow for any weight
+    // compares the logarithms of the times, which do not overflow for any weight
     let log = b.log(b.random_exponential::<f64>([count, n])?)?;
     let times = b.r#where(arrives, b.subtract(log, b.log(&weights)?)?, f64::INFINITY)?;
     let order = b.argsort_with(&times, ArgsortOptions::new().axis(1))?;

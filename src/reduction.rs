@@ -1,11 +1,12 @@
-//! Reductions written once over the ops of any backend.
+//! Reductions that are composed of other ops, for any backend.
 
 use crate::{
     Axes, Backend, Element, MaxOptions, MinOptions, Numeric, Ordered, ProdOptions, QuantileOptions, Real, Result,
     SumOptions, runtime::rules,
 };
 
-/// Sum of the elements after conversion. Integer sums have 64 bits, whose low bits are the sum in the narrower dtype.
+/// Sum of the elements after conversion to `U`. Integer sums have 64 bits; their low bits are the sum in a narrower
+/// dtype.
 pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -13,7 +14,7 @@ pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = SumOptions::new().keepdims(keepdims);
-    // on a device, a fused kernel would be compiled for each pair of dtypes
+    // on a device, a fused kernel would have to be compiled for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, sum(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.sum_with(b.astype::<U, _>(x)?, axis, options)?,
@@ -21,7 +22,7 @@ pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b.astype::<U, _>(result)
 }
 
-/// Product of the elements after conversion.
+/// Product of the elements after conversion to `U`.
 pub fn prod_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -29,7 +30,7 @@ pub fn prod_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = ProdOptions::new().keepdims(keepdims);
-    // on a device, a fused kernel would be compiled for each pair of dtypes
+    // on a device, a fused kernel would have to be compiled for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, prod(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.prod_with(b.astype::<U, _>(x)?, axis, options)?,
@@ -48,7 +49,7 @@ pub fn median<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims:
     b.squeeze(&b.quantile_with(x, &half, axis, QuantileOptions::new().keepdims(keepdims))?, 0)
 }
 
-/// The largest element over axes, or `initial` if that is larger.
+/// The largest element over the given axes, or `initial` if it is larger.
 pub fn max_initial<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -62,7 +63,7 @@ pub fn max_initial<B: Backend, T: Ordered>(
     }
 }
 
-/// The smallest element over axes, or `initial` if that is smaller.
+/// The smallest element over the given axes, or `initial` if it is smaller.
 pub fn min_initial<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -76,7 +77,7 @@ pub fn min_initial<B: Backend, T: Ordered>(
     }
 }
 
-/// The shape of the result, if one of the reduced axes is empty.
+/// The shape of the result if one of the reduced axes is empty, else `None`.
 fn nothing_over<B: Backend, T: Element>(
     b: &B,
     op: &'static str,

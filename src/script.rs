@@ -1,21 +1,22 @@
-//! Op calls by name, as text: `y = sum(exp(x), axis=[0])`.
+//! Scripts: calls of ops by name, as text such as `y = sum(exp(x), axis=[0])`.
 
 use crate::{Arrays, Backend, Complex, Error, NewAxis, Result, Slice, Value, call};
 use std::{collections::BTreeMap, str::FromStr};
 
 const OP: &str = "script";
 
-/// Maximum nesting depth of calls and lists, so that a text of any length can be parsed on any thread's stack.
+/// Maximum nesting depth of calls and lists, so that parsing needs little stack for any text.
 const DEEPEST: usize = 64;
 
 /// The variables of a script, by name.
 pub type Variables<B> = BTreeMap<String, Value<B>>;
 
-/// Op calls as text, to run on any backend: the format that [`Recorded`](crate::Recorded) writes and a command line
-/// reads.
+/// Calls of ops as text, which run on any backend. [`Recorded`](crate::Recorded) writes this format, and the command
+/// line reads it.
 ///
-/// A line is a call, preceded by names for its results: `q, r = qr(x)`. Calls can be nested, options are written by
-/// name, and `dtype` sets the dtype of a call that takes it from no array, as in [`call`]. A comment begins with `#`.
+/// A line is a call, which may be preceded by names for its results: `q, r = qr(x)`. Calls can be nested. Options are
+/// written by name. As in [`call`], `dtype` sets the dtype of a call whose arrays do not determine it. A comment begins
+/// with `#`.
 ///
 /// | value | meaning |
 /// |---|---|
@@ -24,11 +25,11 @@ pub type Variables<B> = BTreeMap<String, Value<B>>;
 /// | `true`, `false`, `none`; `True`, `False`, `None` | a bool; an option that is not set |
 /// | `"ortho"`, `'ortho'` | a choice, a dtype or a text, with `\"`, `\\`, `\n` and `\t`; an option's value may omit the quotes if the word is no variable: `dtype=float32` |
 /// | `[0, -1]` | a list, of axes, numbers, arrays |
-/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | items of a list of indices: all or a part of an axis, with a step, and so on |
+/// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | items of a list of indices: a whole axis or a range of it, with an optional step; all remaining axes; a new axis |
 /// | `bytes("00ff")` | bytes, in hexadecimal digits |
 ///
-/// `seed(7)` restarts the backend's random numbers, `seed_at(7, 3)` from a block on. A program that runs scripts on a
-/// backend compiles every op in all its dtypes for that backend.
+/// `seed(7)` restarts the backend's random numbers, and `seed_at(7, 3)` restarts them at block 3. A program that runs
+/// scripts on a backend contains the compiled code of every op in all its dtypes for that backend.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -97,12 +98,12 @@ impl Plain {
 }
 
 impl Script {
-    /// Runs the calls in order, reading `variables` and adding the named results to them. Returns the value of the last
-    /// line, if that line names no result.
+    /// Runs the calls in order. They read `variables`, and their named results are added to `variables`. Returns the
+    /// value of the last line, if that line gives its results no names.
     ///
     /// # Errors
-    /// The errors of the ops; [`Argument`](Error::Argument), with the line, for an unknown variable, and for a number
-    /// of names other than the number of results.
+    /// The errors of the ops; [`Argument`](Error::Argument), with the line, for an unknown variable, or if the number
+    /// of names differs from the number of results.
     pub fn run<B: Backend>(&self, b: &B, variables: &mut Variables<B>) -> Result<Option<Value<B>>> {
         let mut last = None;
         for Statement { line, names, value } in &self.statements {
@@ -126,7 +127,7 @@ impl Script {
         Ok(last)
     }
 
-    /// The names that the last line gives its results; empty if the line is only a call.
+    /// The names of the results of the last line; empty if the line has only a call.
     #[must_use]
     pub fn last_names(&self) -> &[String] {
         self.statements.last().map_or(&[], |statement| &statement.names)
@@ -146,7 +147,7 @@ impl Script {
                     }
                     Expression::List(items) => open.extend(items.iter().rev()),
                     Expression::Call(_, args) => {
-                        // a word as an option's value need not be a variable
+                        // the value of an option may be a single word that is not a variable
                         let is_word = |(name, value): &&(Option<String>, Expression)| {
                             name.is_some() && matches!(value, Expression::Variable(_))
                         };
@@ -247,7 +248,7 @@ impl<'a> Parser<'a> {
         rest
     }
 
-    /// Consumes `text` if the line continues with it; returns whether it did.
+    /// Returns whether the line continues with `text`, and skips it in that case.
     fn takes(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };
@@ -330,7 +331,7 @@ impl<'a> Parser<'a> {
         Ok(literal.map_or_else(|| Expression::Call(name.into(), args), Expression::Plain))
     }
 
-    /// Parses the items up to the bracket `end`, after the opening bracket was read.
+    /// Parses the items of a list up to the closing bracket `end`. The opening bracket has already been read.
     fn items<T>(&mut self, end: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         while !self.takes(end) {
@@ -444,7 +445,7 @@ impl<'a> Parser<'a> {
         while let Some(c) = bytes.get(length) {
             match c {
                 b'0'..=b'9' => {}
-                // two points are the `..` of a range
+                // two points are the range operator `..`, which ends the number
                 b'.' if !point && !exponent && bytes.get(length + 1) != Some(&b'.') => point = true,
                 b'e' | b'E' if !exponent && length > 0 => exponent = true,
                 b'-' | b'+' if matches!(bytes[length.saturating_sub(1)], b'e' | b'E') => {}

@@ -1,4 +1,4 @@
-//! Reductions of segments of an axis to one element each, written once over any backend.
+//! Reductions of each segment of an axis to one element, composed of ops of any backend.
 
 use crate::{
     Backend, DType, Element, Error, Float, Numeric, Ordered, Result, SearchsortedOptions, SegmentSumOptions, Side,
@@ -65,7 +65,7 @@ pub fn segment_mean<B: Backend, T: Float>(
     b.scatter_mean(start, segments, x, axis)
 }
 
-/// The shape of the result: the axis has length `count`.
+/// The shape of the result, in which the axis has length `count`.
 fn reduced<B: Backend, T: Element>(
     op: &'static str,
     b: &B,
@@ -77,7 +77,7 @@ fn reduced<B: Backend, T: Element>(
     rules::segmented(op, b.shape(x), b.shape(segments), count, axis, size_of::<T>())
 }
 
-/// The least and the greatest value of a dtype; infinities for floats.
+/// The lowest and the highest value of a dtype; infinities for floats.
 fn ends<T: Ordered>() -> Result<(T, T)> {
     if finfo(T::DTYPE).is_ok() {
         return Ok((T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::INFINITY)));
@@ -92,7 +92,7 @@ fn integer<T: Element>(value: i128) -> Result<T> {
     crate::Number::Integer(value).element("segment_max")
 }
 
-/// A copy of `x` in which each indexed element is the mean of the values with its index.
+/// Copies `x`, with each indexed element replaced by the mean of the values for this index.
 pub fn scatter_mean<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -119,7 +119,7 @@ pub(crate) fn is_16_bit<T: Element>() -> bool {
     matches!(T::DTYPE, DType::Float16 | DType::BFloat16)
 }
 
-/// Sums of the elements along an axis between consecutive indices.
+/// For each index, sums the elements along an axis from this index to the next index, or to the end of the axis.
 pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -138,7 +138,8 @@ pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     if !b.item(b.bitwise_and(ascend, b.all(inside, ..)?)?)? {
         return Err(Error::argument(OP, format!("the indices must ascend and lie between 0 and {len}")));
     }
-    // number of indices at or before each element: elements before the first index get segment 0, which is dropped
+    // the segment of an element is the number of indices at or before it; elements before the first index are in
+    // segment 0, which is dropped
     let places = b.arange(0, len as i64, 1)?;
     let segments = b.searchsorted_with(indices, places, SearchsortedOptions::new().side(Side::Right))?;
     let along = SegmentSumOptions::new().axis(axis);

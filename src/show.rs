@@ -1,4 +1,4 @@
-//! Arrays as text.
+//! Formats arrays as text, like NumPy.
 
 use crate::{
     ArrayAttributes, Backend, Complex, DType, DTypeKind, Element, HostArray, IntoArray, Real, Result, bf16, f16,
@@ -6,13 +6,13 @@ use crate::{
 
 const OP: &str = "show";
 
-/// Arrays with more elements than this are abbreviated.
+/// Arrays with more than this number of elements are abbreviated.
 const MOST: usize = 1000;
 
-/// Number of elements shown at either end of an abbreviated axis.
+/// Number of elements shown at each end of an abbreviated axis.
 const EDGE: usize = 3;
 
-/// Maximum line width, where a line can be broken.
+/// Maximum width of a line that can be broken.
 const WIDTH: usize = 75;
 
 /// Maximum number of digits after the point.
@@ -20,10 +20,10 @@ const DIGITS: usize = 8;
 
 /// Arrays as text, on every backend.
 pub trait Show: Backend {
-    /// The array as NumPy prints it: numbers in columns, to 8 digits after the point; if there are more than 1000
-    /// elements, only the first and last three along each axis.
+    /// The array as NumPy prints it: numbers in columns, with up to 8 digits after the point. Of an array with more
+    /// than 1000 elements, only the first three and the last three along each axis are shown.
     ///
-    /// Only the displayed elements are copied from the device.
+    /// Only the elements that are shown are copied from the device.
     ///
     /// ```
     /// use backends::prelude::*;
@@ -45,7 +45,7 @@ pub trait Show: Backend {
 
 impl<B: Backend> Show for B {}
 
-/// The displayed elements of an array: the ends of its abbreviated axes, of which the longest is cut first.
+/// The elements to be shown. Abbreviated axes are cut to their ends, the longest axis first.
 fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Result<HostArray<T>> {
     let mut axes: Vec<usize> = (0..elided.len()).filter(|&axis| elided[axis]).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(x.shape()[axis]));
@@ -58,7 +58,7 @@ fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Res
     b.to_ndarray(&part)
 }
 
-/// The text of an array; `x` has only the ends of the abbreviated axes.
+/// Formats an array, of whose abbreviated axes `x` has only the ends.
 fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     if x.is_empty() {
         return "[]".into();
@@ -73,7 +73,7 @@ fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     lines.axis(0)
 }
 
-/// Writes words with brackets and line breaks around them.
+/// Adds brackets and line breaks to the words of the elements.
 struct Lines<'a> {
     words: std::slice::Iter<'a, String>,
     elided: &'a [bool],
@@ -81,11 +81,11 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The text of the next part of the array, from this axis inward.
+    /// The text of the next subarray, which has the axes from `axis` on.
     fn axis(&mut self, axis: usize) -> String {
         let innermost = axis + 1 == self.shape.len();
         let indent = " ".repeat(axis + 1);
-        // leaves room for the closing brackets
+        // leaves space for the closing brackets
         let width = WIDTH - (axis + 1).min(WIDTH / 2);
         let mut text = String::from("[");
         let mut column = axis + 1;
@@ -101,7 +101,7 @@ impl Lines<'_> {
                         column += 1;
                     }
                     (false, true) => {
-                        // blank lines between the matrices of a stack
+                        // writes blank lines between the matrices of a stack
                         text.push_str(&"\n".repeat(if innermost { 1 } else { self.shape.len() - axis - 1 }));
                         text.push_str(&indent);
                         column = indent.len();
@@ -116,7 +116,7 @@ impl Lines<'_> {
     }
 }
 
-/// The words of all elements, in C order; padded to one width.
+/// Formats all elements, in C order, as words of equal width.
 fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     let parts = || x.iter().map(|v| v.cast::<Complex<f64>>());
     match T::DTYPE.kind() {
@@ -137,18 +137,18 @@ fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     }
 }
 
-/// Pads words to one width, right-aligned.
+/// Pads words with leading spaces to equal width.
 fn aligned(words: Vec<String>) -> Vec<String> {
     let width = words.iter().map(String::len).max().unwrap_or(0);
     words.into_iter().map(|word| format!("{word:>width$}")).collect()
 }
 
-/// Numbers to be written as words of one width.
+/// Numbers to be formatted as words of equal width.
 struct Floats {
     numbers: Vec<f64>,
-    /// Sign of the numbers that are not negative.
+    /// The sign that is written before numbers that are not negative.
     plus: &'static str,
-    /// Digits of each finite number after the point: of the number itself, or of its mantissa.
+    /// Number of digits after the point, for each finite number; in scientific notation, of its mantissa.
     digits: Vec<usize>,
     scientific: bool,
 }
@@ -164,7 +164,7 @@ impl Floats {
     }
 
     fn words(&self) -> Vec<String> {
-        // splits each number into the text before the point, and the fraction and exponent
+        // splits each number into two parts: the text before the point, and the fraction with the exponent
         let halves = |(&v, &digits): (&f64, &usize)| {
             let sign = if v.is_sign_negative() && !v.is_nan() { "-" } else { self.plus };
             let size = v.abs();
@@ -197,7 +197,7 @@ impl Floats {
     }
 }
 
-/// Number of digits after the point in the shortest text that identifies this number in the dtype, at most [`DIGITS`].
+/// Number of digits after the point in the shortest text that identifies this number in `dtype`; at most [`DIGITS`].
 fn digits(dtype: DType, v: f64, scientific: bool) -> usize {
     let shortest = match dtype {
         DType::Float32 => format!("{:e}", v as f32),
@@ -211,7 +211,7 @@ fn digits(dtype: DType, v: f64, scientific: bool) -> usize {
     usize::try_from(after as i64 - power).unwrap_or(0).min(DIGITS)
 }
 
-/// The shortest text that rounds to this 16-bit number.
+/// The shortest decimal text that rounds to this 16-bit number.
 fn of_16_bits(v: f64, rounded: fn(f64) -> f64) -> String {
     let texts = (0..DIGITS).map(|digits| format!("{v:.digits$e}"));
     texts

@@ -1,4 +1,4 @@
-//! Ops of the group `sorting` that are written once over any backend.
+//! Ops of the group `sorting` that are composed of other ops, for any backend.
 
 use crate::{
     ArgsortOptions, Backend, ConcatOptions, Element, Error, Operand, Ordered, Result, SearchsortedOptions, Side,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// The `k` first elements in sorted order, and their indices.
+/// The first `k` elements in sorted order, and their indices.
 pub fn topk<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -22,20 +22,20 @@ pub fn topk<B: Backend, T: Ordered>(
     Ok((b.take_along_axis(x, &indices, axis)?, indices))
 }
 
-/// Reorders the elements so that no element before position `kth` is larger than the element there, and no element
+/// Reorders the elements so that no element before index `kth` is larger than the element at `kth`, and no element
 /// after it is smaller. This implementation sorts all elements.
 pub fn partition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<T>> {
     let (axis, _) = rules::partitioned("partition", b.shape(x), kth, axis)?;
     b.sort_with(x, SortOptions::new().axis(axis))
 }
 
-/// The indices of the order that `partition` gives.
+/// The indices that put the elements in the order of `partition`.
 pub fn argpartition<B: Backend, T: Ordered>(b: &B, x: &B::Array<T>, kth: isize, axis: isize) -> Result<B::Array<i64>> {
     let (axis, _) = rules::partitioned("argpartition", b.shape(x), kth, axis)?;
     b.argsort_with(x, ArgsortOptions::new().axis(axis))
 }
 
-/// Indices that sort by several keys, the last of which is the primary key.
+/// The indices that sort by several keys. The last key is the primary key.
 pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize) -> Result<B::Array<i64>> {
     const OP: &str = "lexsort";
     let [first, others @ ..] = keys else {
@@ -48,7 +48,7 @@ pub fn lexsort<B: Backend, T: Ordered>(b: &B, keys: &[&B::Array<T>], axis: isize
     let along = ArgsortOptions::new().axis(axis);
     let mut order = b.argsort_with(first, along)?;
     for key in others {
-        // equal elements keep the order of the previous keys
+        // the sort is stable, so elements that are equal in this key keep the order of the previous keys
         let next = b.argsort_with(b.take_along_axis(key, &order, axis)?, along)?;
         order = b.take_along_axis(order, next, axis)?;
     }
@@ -77,7 +77,7 @@ pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T
     }
     let differ = b.not_equal(part(b, &all, 0, 0..n - 1)?, part(b, &all, 0, 1..n)?)?;
     let end = b.ones::<bool>([1])?;
-    // elements that differ from both neighbours
+    // selects the elements that differ from both neighbours
     let alone = b.bitwise_and(b.concat([&end, &differ])?, b.concat([&differ, &end])?)?;
     b.boolean_mask(&all, alone)
 }
@@ -85,10 +85,10 @@ pub fn setxor1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T
 /// The distinct elements of `x1` that do not occur in `x2`, sorted.
 pub fn setdiff1d<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     let (x1, x2) = (b.unique_values(x1)?, b.sort(b.flatten(x2)?)?);
-    // an element is not in `x2` if its left and right insertion points are equal
+    // an element is missing in `x2` if its left and right insertion points are equal
     let before = b.searchsorted(&x2, &x1)?;
     let among = b.searchsorted_with(&x2, &x1, SearchsortedOptions::new().side(Side::Right))?;
-    // the search finds NaN among NaN elements, although NaN differs from itself
+    // the search finds NaN among NaN elements, but NaN differs from every element, so it counts as missing
     let missing = (lazy(&before).equal(&among) | lazy(&x1).not_equal(&x1)).eval(b)?;
     b.boolean_mask(&x1, missing)
 }
@@ -98,7 +98,7 @@ fn both<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Re
     b.concat([b.flatten(x1)?, b.flatten(x2)?])
 }
 
-/// The distinct elements of each array, sorted together: elements of both arrays occur twice.
+/// Sorts the distinct elements of both arrays together. An element that is in both arrays occurs twice.
 fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
 }
@@ -117,7 +117,7 @@ pub fn isin<B: Backend, T: Element>(
         return b.of_loop(found);
     }
     let (n, count) = (b.size(&x), b.size(&others));
-    // sorting takes about log(n) passes, so a few elements are compared one by one instead
+    // sorting takes about log(n) passes, so a small number of elements is compared one by one instead
     let found = if n == 0 {
         b.zeros(b.shape(&x))?
     } else if (count as f64) < 10.0 * (n as f64).powf(0.145) {
@@ -150,8 +150,8 @@ fn one_by_one<B: Backend, T: Element>(
     Ok(found)
 }
 
-/// Groups equal elements of both arrays into classes and marks the classes of the second array. Each NaN is a class of
-/// its own.
+/// Numbers the distinct elements of both arrays and marks the numbers that occur in the second array. Each NaN counts
+/// as a separate element.
 fn by_classes<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,

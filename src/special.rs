@@ -1,8 +1,8 @@
-//! Ops of the group `special` that are written once over any backend.
+//! Ops of the group `special` that are composed of other ops, for any backend.
 
 use crate::{Axes, Backend, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules, segments::is_16_bit};
 
-/// Exponentials divided by their sum.
+/// The exponentials of the elements, divided by their sum.
 pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("softmax", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
@@ -21,11 +21,11 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> R
         return b.astype::<T, _>(log_softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
     }
     let (top, log) = top_and_log(b, x, &axes)?;
-    // both are subtracted one after the other: their sum would be rounded if the largest element is far from 0
+    // subtracts `top` and `log` separately, because their sum would lose digits if the largest element is far from 0
     (lazy(x) - &top - &log).eval(b)
 }
 
-/// The logarithm of the sum of exponentials.
+/// The logarithm of the sum of the elements' exponentials.
 pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let axes = over("logsumexp", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
@@ -36,8 +36,8 @@ pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdi
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
 }
 
-/// The largest elements, `top`, and the logarithm of the sum of `exp(x - top)`. `top` is 0 where the largest element is
-/// not finite, so that the logarithm of a zero or infinite sum is correct.
+/// The largest elements, `top`, and the logarithm of the sum of `exp(x - top)`. If the largest element is not finite,
+/// `top` is 0, so that the logarithm of a zero or infinite sum is correct.
 fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> Result<(B::Array<T>, B::Array<T>)> {
     let top = b.max_with(x, axes, MaxOptions::new().keepdims(true))?;
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;
@@ -45,12 +45,12 @@ fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> R
     Ok((top, b.log(sum)?))
 }
 
-/// Returns whether a sum has more terms than 16-bit floats can count.
+/// Returns whether a sum has so many terms that 16-bit floats cannot represent their number.
 fn is_long<T: Real>(shape: &[usize], axes: &[isize]) -> bool {
     is_16_bit::<T>() && axes.iter().map(|&axis| shape[axis as usize] as f64).product::<f64>() > 2048.0
 }
 
-/// The resolved axes; an error if one of them is empty.
+/// Resolves the axes. Returns an error if one of them is empty.
 fn over(op: &'static str, shape: &[usize], axis: Axes) -> Result<Vec<isize>> {
     let axes = rules::reduction(op, axis, shape.len())?;
     rules::require_elements(op, shape, &axes)?;

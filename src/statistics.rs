@@ -1,4 +1,4 @@
-//! Ops of the group `statistics` that are written once over any backend.
+//! Ops of the group `statistics` that are composed of other ops, for any backend.
 
 use crate::{
     Axes, Backend, CumulativeSumOptions, DiffOptions, Element, Error, Float, LinspaceOptions, MeanOptions,
@@ -31,7 +31,7 @@ pub fn nanmin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims:
     known(b, x, bottom, axis, keepdims, T::of(f64::INFINITY))
 }
 
-/// Replaces the results of slices with only NaN by NaN. `replaced` is the value that stood in for NaN.
+/// Sets the result to NaN for each slice whose elements are all NaN. `replaced` is the value that replaced NaN.
 fn known<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -40,8 +40,8 @@ fn known<B: Backend, T: Real>(
     keepdims: bool,
     replaced: T,
 ) -> Result<B::Array<T>> {
-    // if a host result does not contain `replaced`, as is usual, no slice was only NaN: this saves a second pass over
-    // the elements
+    // usually no slice is all NaN; a result on the host without the value `replaced` proves this, and saves a second
+    // pass over the elements
     if b.host_view(&result).and_then(|result| result.as_slice()).is_some_and(|result| !result.contains(&replaced)) {
         return Ok(result);
     }
@@ -49,7 +49,7 @@ fn known<B: Backend, T: Real>(
     lazy(&nothing).r#where(lazy(T::of(f64::NAN)), &result).eval(b)
 }
 
-/// The number of elements over the axes, and the number of those that are not NaN.
+/// The number of elements over the axes, and the number of elements that are not NaN.
 fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<(f64, B::Array<f64>)> {
     let axes = rules::reduction("nanmean", axis, b.shape(x).len())?;
     let all: f64 = axes.iter().map(|&axis| b.shape(x)[axis] as f64).product();
@@ -64,7 +64,8 @@ pub fn nanmean<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(nanmean(b, &x, axis, keepdims)?);
     }
-    // a mean is in the range of its dtype even if the sum or count is not
+    // uses the mean with zeros for NaN, because the sum or the count may exceed the range of the dtype although the
+    // mean does not
     let mean = lazy(x).isnan().r#where(lazy(T::ZERO), x).mean(axis).keepdims(keepdims).eval(b)?;
     let share = b.astype::<T, _>(b.divide(all, &count)?)?;
     b.multiply(mean, share)
@@ -84,7 +85,7 @@ pub fn nanvar<B: Backend, T: Real>(
     }
     let (all, count) = shares(b, x, axis, keepdims)?;
     let mean = nanmean(b, x, axis, true)?;
-    // squares the selected elements instead of selecting squares: the slope of a NaN square would be NaN
+    // selects before squaring, because the gradient through the square of NaN would be NaN
     let squares = lazy(x).isnan().r#where(lazy(T::ZERO), lazy(x) - &mean).square();
     let squares = squares.mean(axis).keepdims(keepdims).eval(b)?;
     let freedom = (lazy(&count) - correction).eval(b)?;
@@ -105,7 +106,7 @@ pub fn nanstd<B: Backend, T: Real>(
         return b.astype::<T, _>(nanstd(b, &x, axis, correction, keepdims)?);
     }
     let var = b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?;
-    // the root has no finite slope at 0; the gradient there is 0, as for `std`
+    // the slope of the square root is infinite at 0; the gradient is 0 there, as for `std`
     let is_zero = b.equal(&var, T::ZERO)?;
     let root = b.sqrt(b.r#where(&is_zero, T::ONE, &var)?)?;
     b.r#where(is_zero, T::ZERO, root)
@@ -134,7 +135,7 @@ pub fn average<B: Backend, T: Float>(
     b.divide(sum, b.sum_with(&weights, axis, SumOptions::new().keepdims(keepdims))?)
 }
 
-/// Covariance matrix of the rows, or of the columns.
+/// Covariance matrix of the variables, which are the rows or the columns of `x`.
 pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correction: f64) -> Result<B::Array<T>> {
     const OP: &str = "cov";
     let (variables, n) = rules::variables(OP, b.shape(x), rowvar)?;
@@ -150,7 +151,7 @@ pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correctio
     if variables == 1 { b.reshape(cov, [0_usize; 0]) } else { Ok(cov) }
 }
 
-/// The variables as rows, with their means subtracted.
+/// The variables as rows, minus their means.
 fn centred<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -164,7 +165,7 @@ fn centred<B: Backend, T: Float>(
     b.subtract(rows, mean)
 }
 
-/// Correlation matrix of the rows, or of the columns.
+/// Correlation matrix of the variables, which are the rows or the columns of `x`.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     let (variables, n) = rules::variables("corrcoef", b.shape(x), rowvar)?;
     rules::count("corrcoef", &[variables, variables], size_of::<T>())?;
@@ -172,7 +173,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
     }
-    // deviations are divided by the largest of each variable, because their products may exceed the range of the dtype
+    // divides the deviations of each variable by the largest of them, because their products may exceed the range of
+    // the dtype
     let rows = centred(b, x, variables, n, rowvar)?;
     let rows = if n == 0 {
         rows
@@ -186,11 +188,11 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
     }
     let deviation = b.sqrt(b.diagonal(&cov)?)?;
     let column = b.expand_dims(&deviation, -1)?;
-    // rounding may push a correlation out of this range; NaN stays
+    // clips to the valid range, which rounding errors may exceed; NaN remains NaN
     (lazy(&cov) / &column / &deviation).clip(-1.0, 1.0).eval(b)
 }
 
-/// Number of elements in each bin, and the edges of the bins.
+/// The number of elements in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // a pair of results
 pub fn histogram<B: Backend, T: Real>(
     b: &B,
@@ -208,7 +210,7 @@ pub fn histogram<B: Backend, T: Real>(
     Ok((part(b, &counts, 0, 1..n as i128)?, edges))
 }
 
-/// Sum of weights in each bin, and the edges of the bins.
+/// The sum of the weights in each bin, and the edges of the bins.
 #[allow(clippy::type_complexity)] // a pair of results
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn histogram_weighted<B: Backend, T: Real>(
@@ -238,8 +240,8 @@ pub fn histogram_weighted<B: Backend, T: Real>(
     Ok(((lazy(&sums) / &widths / &total).eval(b)?, edges))
 }
 
-/// The edges of the bins: those given, or edges of equal-width bins, by default from the smallest to the largest
-/// element.
+/// The edges of the bins: the given edges, or the edges of bins of equal width. By default these bins range from the
+/// smallest to the largest element.
 fn binned<B: Backend, T: Real>(
     op: &'static str,
     b: &B,
@@ -263,7 +265,7 @@ fn binned<B: Backend, T: Real>(
     b.linspace_with(T::of(low), T::of(high), edges, LinspaceOptions::new().endpoint(true))
 }
 
-/// Returns an error if the edges do not ascend, or are too few for a bin.
+/// Returns an error if the edges are not in ascending order, or if there are fewer than two edges.
 fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) -> Result<()> {
     let n = rules::bin_edges(op, b.shape(edges))?;
     let n = n as i128;
@@ -281,7 +283,7 @@ fn bin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &B::Array<T>) -> Resu
     lazy(x).equal(&last).r#where(lazy(n - 1), &above).eval(b)
 }
 
-/// Number of pairs of elements in each pair of bins.
+/// The number of points in each cell of a 2-D grid of bins.
 pub fn histogram2d<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -306,7 +308,7 @@ pub fn histogram2d<B: Backend, T: Real>(
     part(b, &part(b, &counts, 0, 1..rows as i128)?, 1, 1..columns as i128)
 }
 
-/// Number of points in each cell of a grid of bins.
+/// The number of points in each cell of a grid of bins.
 pub fn histogramdd<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &[&B::Array<T>]) -> Result<B::Array<i64>> {
     const OP: &str = "histogramdd";
     let cells = Cells::new(OP, b, x, edges)?;
@@ -314,7 +316,7 @@ pub fn histogramdd<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &[&B::Arr
     cells.inner(b, b.segment_sum(&ones, &cells.places, cells.count)?)
 }
 
-/// Sum of the weights of the points in each cell of a grid of bins.
+/// The sum of the weights of the points in each cell of a grid of bins.
 pub fn histogramdd_weighted<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -341,8 +343,8 @@ pub fn histogramdd_weighted<B: Backend, T: Real>(
     Ok(sums)
 }
 
-/// Flat cell numbers of points in a grid of bins. Along each axis, the grid is extended by one cell before the first
-/// bin and one after the last.
+/// The flat index of each point's cell in a grid of bins. Along each axis, the grid has an additional cell before the
+/// first bin and another one after the last bin.
 struct Cells<B: Backend> {
     /// The cell of each point.
     places: B::Array<i64>,
@@ -380,7 +382,7 @@ impl<B: Backend> Cells<B> {
         Ok(Cells { places, count, shape })
     }
 
-    /// Values per cell of the extended grid, cut to the actual bins.
+    /// Removes the additional cells from an array with one value per cell of the extended grid.
     fn inner<E: Element>(&self, b: &B, cells: B::Array<E>) -> Result<B::Array<E>> {
         let mut cells = b.reshape(cells, &self.shape[..])?;
         for (axis, &len) in self.shape.iter().enumerate() {
@@ -390,7 +392,7 @@ impl<B: Backend> Cells<B> {
     }
 }
 
-/// Number of occurrences of each integer, or the sum of its weights.
+/// The number of occurrences of each integer, or the sum of the weights of its occurrences.
 pub fn bincount<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<i64>,
@@ -410,7 +412,7 @@ pub fn bincount<B: Backend, T: Numeric>(
     }
 }
 
-/// The index of the bin that each element falls into.
+/// The index of each element's bin.
 pub fn digitize<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -422,8 +424,8 @@ pub fn digitize<B: Backend, T: Ordered>(
     if n < 2 {
         return b.searchsorted_with(bins, x, side);
     }
-    // edges are taken to descend if the first edge exceeds the last. This is decided on the device. Positions in
-    // descending edges are counted from the other end.
+    // the edges descend if the first edge exceeds the last; this comparison runs on the device. Indices in descending
+    // edges are counted from the other end.
     let last = n as i128 - 1;
     let (first, last) = (part(b, bins, 0, 0..1)?, part(b, bins, 0, last..last + 1)?);
     let descend = b.greater(&first, &last)?;
@@ -433,7 +435,7 @@ pub fn digitize<B: Backend, T: Ordered>(
     lazy(&descend).r#where(lazy(n as i64) - &places, &places).eval(b)
 }
 
-/// Finite-difference derivatives along axes.
+/// Derivatives along axes, by finite differences.
 pub fn gradient<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -475,7 +477,7 @@ pub fn gradient<B: Backend, T: Float>(
     Ok(slopes)
 }
 
-/// Integral along an axis by the trapezoid rule.
+/// The integral along an axis, by the trapezoid rule.
 pub fn trapezoid<B: Backend, T: Float>(
     b: &B,
     y: &B::Array<T>,
@@ -485,7 +487,7 @@ pub fn trapezoid<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "trapezoid";
     if is_16_bit::<T>() {
-        // sums and products of 16-bit floats soon exceed their range
+        // sums and products of 16-bit floats soon exceed the range of the dtype
         let (y, x) = (b.astype::<f32, _>(y)?, x.map(|x| b.astype::<f32, _>(x)).transpose()?);
         return b.astype::<T, _>(trapezoid(b, &y, x.as_ref(), dx, axis)?);
     }
@@ -493,7 +495,7 @@ pub fn trapezoid<B: Backend, T: Float>(
         let axis = rules::axis(OP, axis, b.shape(y).len())?;
         let n = b.shape(y)[axis] as i128;
         if n > 1 {
-            // sums each element once; the two ends count half
+            // each inner element counts once, and each of the two end elements counts half
             let inner = part(b, y, axis, 1..n - 1)?;
             let inner = if dx == 1.0 {
                 b.sum(inner, axis)?
@@ -511,7 +513,7 @@ pub fn trapezoid<B: Backend, T: Float>(
     ((lazy(&left) + &right) * &steps).sum(axis).eval(b)
 }
 
-/// Running integral along an axis by the trapezoid rule.
+/// The cumulative integral along an axis, by the trapezoid rule.
 pub fn cumulative_trapezoid<B: Backend, T: Float>(
     b: &B,
     y: &B::Array<T>,
@@ -535,7 +537,8 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     b.cumulative_sum_with(areas, axis, CumulativeSumOptions::new().include_initial(include_initial))
 }
 
-/// The axis of integration, and half the spacings of the points, in a shape that broadcasts to the sums of neighbours.
+/// The axis of integration, and half of the distances between points, in a shape that broadcasts with the sums of
+/// neighbouring elements.
 fn steps<B: Backend, T: Float>(
     op: &'static str,
     b: &B,
@@ -560,7 +563,7 @@ fn steps<B: Backend, T: Float>(
     Ok((axis, steps))
 }
 
-/// Unwraps angles, so that neighbours differ by at most half a period.
+/// Unwraps angles: adds multiples of the period, so that neighbouring elements differ by at most half a period.
 pub fn unwrap<B: Backend, T: Precision>(
     b: &B,
     x: &B::Array<T>,
@@ -580,7 +583,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
     let step = b.subtract(&behind, &before)?;
     let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
-    // if both ends of the range are equivalent results, takes the end that has the sign of the step
+    // if both ends of the range are equivalent results, takes the end with the sign of the step
     let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
     let near = ends.r#where(lazy(half), &near).eval(b)?;
     let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;

@@ -1,4 +1,4 @@
-//! The tape: the recorded ops in the order in which they ran, and the backward pass over them.
+//! The tape: the recorded ops in the order in which they ran, and the backward pass through them.
 
 use super::{custom::custom, formula::formula, implicit::implicit};
 use crate::{
@@ -19,39 +19,40 @@ use std::{
     },
 };
 
-/// Any backend, with its ops recorded for gradients. It is a [`Backend`] itself, so gradients can be nested.
+/// A backend around another one, which records the ops for gradients. It is a [`Backend`] itself, so gradients can be
+/// nested.
 ///
-/// [`grad`](super::grad), [`vjp`](super::vjp) and related functions make one and pass it to the function that they
-/// differentiate.
+/// [`grad`](super::grad), [`vjp`](super::vjp) and related functions create it and pass it to the function to be
+/// differentiated.
 #[derive(Clone)]
 pub struct Diff<B: Backend> {
     within: B,
     tape: Arc<Tape<B>>,
-    /// Arrays with tape indices below this one are constants.
+    /// Arrays whose tape indices are below this index are constants.
     from: usize,
 }
 
 struct Tape<B: Backend> {
     id: u64,
-    /// The enclosing tapes, each with the number of its arrays that are older than this tape.
+    /// The enclosing tapes, each with the number of its arrays that existed before this tape.
     around: Vec<(u64, usize)>,
     record: Mutex<Record<B>>,
 }
 
 impl<B: Backend> Tape<B> {
-    /// Returns whether an array belongs to an enclosing tape and is older than this tape.
+    /// Returns whether an array belongs to an enclosing tape and existed before this tape.
     fn is_around(&self, place: Place) -> bool {
         self.around.iter().any(|&(id, count)| place.tape == id && place.index < count)
     }
 }
 
-/// The gradient rules of a recorded op, with the data of the call that they need.
+/// The gradient rules of a recorded op, together with the data from the call that they need.
 pub trait Pull<B: Backend>: Send + Sync {
-    /// Adds the gradients of the inputs to `grads`, given those of the results.
+    /// Adds the gradients of the inputs to `grads`, given the gradients of the results.
     fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()>;
 }
 
-/// An array of a [`Diff`]: a value and, if gradients pass through it, its position on the tape.
+/// An array of a [`Diff`]: a value and, if a gradient may pass through the array, its position on the tape.
 pub struct Var<B: Arrays, T: Element> {
     value: B::Array<T>,
     place: Option<Place>,
@@ -129,8 +130,8 @@ impl<B: Backend> Diff<B> {
         Diff::around(within.clone(), self.with_around(usize::MAX), 0, usize::MAX)
     }
 
-    /// A backend that records a part on its own tape, whose indices continue those of `self`. If `alone` is true,
-    /// arrays of `self` are constants on it.
+    /// A backend that records on its own tape, whose indices continue the indices of `self`. If `alone` is true, arrays
+    /// of `self` are constants on it.
     pub(super) fn part(&self, alone: bool) -> Diff<B> {
         let base = self.count();
         Diff::around(self.within.clone(), self.with_around(base), base, if alone { base } else { self.from })
@@ -140,7 +141,7 @@ impl<B: Backend> Diff<B> {
         self.tape.around.iter().copied().chain([(self.tape.id, count)]).collect()
     }
 
-    /// Returns whether nothing is recorded here.
+    /// Returns whether this backend records nothing.
     pub(super) fn is_paused(&self) -> bool {
         self.from == usize::MAX
     }
@@ -150,7 +151,8 @@ impl<B: Backend> Diff<B> {
         &self.within
     }
 
-    /// Wraps an array of the inner backend as a constant: data, or an array for an outer gradient.
+    /// Wraps an array of the inner backend as a constant, for example data, or an array that an outer gradient
+    /// differentiates.
     #[inline]
     pub fn constant<T: Element>(&self, value: B::Array<T>) -> Var<B, T> {
         Var { value, place: None }
@@ -168,18 +170,19 @@ impl<B: Backend> Diff<B> {
         self.recorded(value, index)
     }
 
-    /// Marks the arrays from index `first` on as parts of a formula, to be reported as such in the backward pass.
+    /// Marks the arrays from index `first` on as results of one formula, so that watchers of the backward pass can
+    /// report it.
     pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
         let mut record = self.tape();
         let end = record.end();
-        // formulas within this one are covered by it
+        // this formula replaces the formulas inside it
         record.formulas.retain(|(part, ..)| *part < first);
         if first < end {
             record.formulas.push((first, end, told));
         }
     }
 
-    /// Number of arrays on the tape, plus those before it.
+    /// Number of arrays on the tape, plus the index of its first array.
     pub(super) fn count(&self) -> usize {
         self.tape().end()
     }
@@ -188,12 +191,13 @@ impl<B: Backend> Diff<B> {
         self.tape.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the record, leaving an empty one.
+    /// Returns the record, and leaves an empty one.
     pub(crate) fn take(&self) -> Record<B> {
         std::mem::take(&mut *self.tape())
     }
 
-    /// The tape index of an array through which gradients pass; an error if the array belongs to another gradient.
+    /// The tape index of an array, if gradients pass through it. Returns an error if the array belongs to another
+    /// gradient.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
@@ -218,7 +222,7 @@ impl<B: Backend> Diff<B> {
         }
     }
 
-    /// The shapes of a list of arrays, each preceded by its number of axes.
+    /// The shapes of a list of arrays, concatenated; each shape is preceded by its number of axes.
     #[doc(hidden)]
     pub fn shapes_of<T: Element>(&self, xs: &[&Var<B, T>]) -> Vec<usize> {
         xs.iter().flat_map(|x| [x.ndim()].into_iter().chain(x.shape().iter().copied())).collect()
@@ -255,7 +259,7 @@ impl<B: Backend> Diff<B> {
     }
 }
 
-/// An operand as an array.
+/// Returns an operand as an array.
 pub fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Result<std::borrow::Cow<'a, B::Array<T>>> {
     use std::borrow::Cow;
     match x {
@@ -264,12 +268,13 @@ pub fn whole<'a, B: Backend, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Res
     }
 }
 
-/// The record of a tape: all arrays through which gradients pass, in order.
+/// The record of a tape: all arrays through which gradients pass, in the order of recording.
 pub(crate) struct Record<B: Backend> {
     /// The tape index of the first array.
     base: usize,
     shapes: Vec<IxDyn>,
-    /// For the last result of each op: the op's rules, and the tape index of its first result.
+    /// One entry per array. The entry of an op's last result holds the op's rules and the tape index of its first
+    /// result.
     rules: Vec<Option<Rules<B>>>,
     /// For watchers, the formulas that were recorded as several ops, in order: the tape index of the first array, the
     /// tape index after the last array, and the text.
@@ -280,8 +285,8 @@ type Rules<B> = (Box<dyn Pull<B>>, usize);
 
 type Slot = Option<Box<dyn Any>>;
 
-/// The formula whose gradient is being computed by several ops: its index, and the watcher's state, which is dropped
-/// when the formula ends.
+/// The formula whose gradient several ops are computing: its index, and the watcher's state, which is dropped when the
+/// formula ends.
 type OpenFormula = Option<(usize, Option<Box<dyn Any>>)>;
 
 impl<B: Backend> Default for Record<B> {
@@ -298,7 +303,8 @@ impl<B: Backend> Record<B> {
         place
     }
 
-    /// Begins the gradient of a formula if the array at `place` belongs to another formula than the previous one.
+    /// Begins the gradient of a formula if the array at `place` belongs to a different formula than the array before
+    /// it.
     fn begin_formula(&self, b: &B, place: usize, open: &mut OpenFormula) -> Result<()> {
         if self.formulas.is_empty() {
             return Ok(());
@@ -306,7 +312,7 @@ impl<B: Backend> Record<B> {
         let before = self.formulas.partition_point(|(first, ..)| *first <= place);
         let of = before.checked_sub(1).filter(|k| place < self.formulas[*k].1);
         if open.as_ref().map(|(k, _)| *k) != of {
-            // one formula must end before the next begins
+            // drops the state of the previous formula, which must end before the next formula begins
             *open = None;
             *open = match of {
                 Some(k) => Some((k, self.formulas[k].2.begin(b)?)),
@@ -321,9 +327,9 @@ impl<B: Backend> Record<B> {
         self.base + self.shapes.len()
     }
 
-    /// The gradients of the first `inputs` arrays, given the gradients of the arrays in `of`.
+    /// The gradients of the first `inputs` arrays, given the gradients `of` other arrays, each with its tape index.
     ///
-    /// With `once`, the data kept by each rule is freed as soon as the rule has run.
+    /// If `once` is true, the data that a rule has kept is freed as soon as the rule has run.
     pub(crate) fn back(
         &mut self,
         b: &B,
@@ -343,7 +349,7 @@ impl<B: Backend> Record<B> {
     }
 
     /// The gradient of the first array, given the gradient of another array. Gradients of arrays on enclosing tapes are
-    /// added to `around`; they are dropped if `around` is `None`.
+    /// added to `around`, or dropped if `around` is `None`.
     pub(super) fn back_over(
         &self,
         b: &B,
@@ -362,7 +368,7 @@ impl<B: Backend> Record<B> {
         place < self.base
     }
 
-    /// A slot for each array's gradient, filled with the known ones.
+    /// Allocates a slot for the gradient of each array, and fills in the known gradients.
     fn slots(&self, of: Vec<(usize, Box<dyn Any>)>) -> Vec<Slot> {
         let mut found: Vec<Slot> = self.shapes.iter().map(|_| None).collect();
         for (place, gradient) in of {
@@ -383,7 +389,7 @@ impl<B: Backend> Record<B> {
     ) -> Result<()> {
         let Some((rule, first)) = &self.rules[index] else { return Ok(()) };
         let first = first - self.base;
-        // an op's inputs precede its results on the tape
+        // on the tape, the inputs of an op precede its results
         let (before, rest) = found.split_at_mut(first);
         let of_results = &mut rest[..=index - first];
         if of_results.iter().all(Option::is_none) {
@@ -396,7 +402,7 @@ impl<B: Backend> Record<B> {
         let around = around.map(|around| Box::new(around.reborrow()));
         let mut grads = Grads { base: self.base, found: before, shapes: &self.shapes, around };
         rule.pull(b, &mut results, &mut grads)?;
-        // the gradients of the results are no longer needed: frees their memory
+        // frees the gradients of the results, which are no longer needed
         of_results.fill_with(|| None);
         Ok(())
     }
@@ -409,7 +415,7 @@ pub struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// The gradient of result `k`; zeros if no gradient reached it.
+    /// The gradient of result `k`; zeros if the result does not affect the differentiated value.
     pub fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
         match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
             Some(g) => Ok(*g),
@@ -429,7 +435,7 @@ pub struct Grads<'g> {
     base: usize,
     found: &'g mut [Slot],
     shapes: &'g [IxDyn],
-    /// The gradients of the enclosing tape, if wanted.
+    /// The gradients of the enclosing tape, if they are needed.
     around: Option<Box<Grads<'g>>>,
 }
 
@@ -443,7 +449,7 @@ impl Grads<'_> {
         }
     }
 
-    /// Adds to the gradient of an array. Sums over axes along which the array was broadcast.
+    /// Adds `g` to the gradient of an array, summed over axes along which the array was broadcast.
     pub fn add<B: Backend, T: Float>(&mut self, b: &B, place: usize, g: B::Array<T>) -> Result<()> {
         let Some(index) = place.checked_sub(self.base) else {
             return match &mut self.around {

@@ -1,4 +1,4 @@
-//! Einstein summation, by diagonals, sums, and matrix products.
+//! Einstein summation, computed by diagonals, sums, and matrix products.
 
 use super::signed;
 use crate::{Backend, DiagonalOptions, Error, Numeric, Result, SumOptions, runtime::rules::Einsum};
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 const OP: &str = "einsum";
 
-/// Sum of products of operands with labelled axes.
+/// Sum of products of the operands, whose axes are labelled by `subscripts`.
 pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::Array<T>]) -> Result<B::Array<T>> {
     let shapes: Vec<&[usize]> = operands.iter().map(|x| b.shape(*x)).collect();
     let sum = Einsum::of(OP, subscripts, &shapes, size_of::<T>())?;
@@ -25,14 +25,14 @@ pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::A
     last.permuted(b, &sum.output).map(Cow::into_owned)
 }
 
-/// An operand, or a product of several operands, with a label for each axis.
+/// An operand, or a product of several operands, with one label per axis.
 struct Term<'a, B: Backend, T: Numeric> {
     array: Cow<'a, B::Array<T>>,
     labels: Vec<usize>,
 }
 
 impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
-    /// Makes each label occur once: takes the diagonal of axes with the same label, and drops axes of length 1 that
+    /// Makes all labels distinct: replaces axes with equal labels by their diagonal, and drops axes of length 1 that
     /// broadcast.
     fn distinct(mut self, b: &B, sum: &Einsum) -> Result<Self> {
         let repeated = |labels: &[usize]| {
@@ -57,7 +57,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(self)
     }
 
-    /// Sums over the axes whose labels are not wanted.
+    /// Sums over the axes for whose labels `is_wanted` returns false.
     fn summed(self, b: &B, is_wanted: impl Fn(usize) -> bool) -> Result<Self> {
         let axes: Vec<usize> = (0..self.labels.len()).filter(|&k| !is_wanted(self.labels[k])).collect();
         if axes.is_empty() {
@@ -65,11 +65,11 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         }
         let labels = self.labels.iter().copied().filter(|label| is_wanted(*label)).collect();
         let summed = b.sum_with(&*self.array, axes, SumOptions::new())?;
-        // integer sums have a wider dtype, whose low bits are the sum in the original dtype
+        // integer sums have a wider dtype; its low bits are the sum in the original dtype
         Ok(Term { array: Cow::Owned(b.astype::<T, _>(&summed)?), labels })
     }
 
-    /// The array with its axes in this order of labels.
+    /// The array, with its axes permuted to this order of labels.
     fn permuted(&self, b: &B, order: &[usize]) -> Result<Cow<'_, B::Array<T>>> {
         if self.labels == order {
             return Ok(Cow::Borrowed(&*self.array));
@@ -79,7 +79,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         b.permute_dims(&*self.array, axes).map(Cow::Owned)
     }
 
-    /// The product with another term, summed over the labels that occur nowhere else.
+    /// The product with `other`, summed over the labels that occur neither in `others` nor in the result.
     fn times(self, other: Self, b: &B, sum: &Einsum, others: &[Vec<usize>]) -> Result<Self> {
         let wanted = |label: usize| sum.is_wanted(label, others);
         let x = self.with_own_summed(b, &other.labels, wanted)?;
@@ -91,7 +91,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         let labels = [&batch[..], &left, &right].concat();
         let ones = |labels: &[usize]| vec![1; labels.len()];
         let (first, second) = if summed.is_empty() {
-            // nothing is summed: an elementwise product
+            // no label is summed, so this is an elementwise product
             let first = [lengths(&batch), lengths(&left), ones(&right)].concat();
             (first, [lengths(&batch), ones(&left), lengths(&right)].concat())
         } else {
@@ -106,13 +106,13 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(Term { array: Cow::Owned(b.reshape(product, signed(&lengths(&labels)))?), labels })
     }
 
-    /// Sums over the labels that occur neither in the other factor nor anywhere else.
+    /// Sums over the labels that occur neither in the other factor `other` nor in the rest of the computation.
     fn with_own_summed(self, b: &B, other: &[usize], wanted: impl Fn(usize) -> bool) -> Result<Self> {
         self.summed(b, |label| other.contains(&label) || wanted(label))
     }
 }
 
-/// The length of several axes merged into one.
+/// The length of the axis that results from merging several axes.
 fn length(lengths: &[usize]) -> Result<usize> {
     let all = lengths.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
     all.filter(|&n| isize::try_from(n).is_ok()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })

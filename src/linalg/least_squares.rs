@@ -1,24 +1,24 @@
-//! Ranks, pseudo-inverses and least squares, by singular values.
+//! Ranks, pseudo-inverses and least squares, computed from singular values.
 
 use crate::{
     Axes, Backend, Error, Float, MaxOptions, Numeric, Real, Result, SvdOptions, SvdResult, WideFloat,
     runtime::rules::{self, System},
 };
 
-/// Threshold for singular values, relative to the largest one of their matrix; smaller values count as 0. One number
-/// for all matrices, or one for each.
+/// The threshold below which singular values count as 0, relative to the largest singular value of their matrix. It is
+/// one number for all matrices, or an array with one number for each matrix.
 pub(crate) struct Relative<'a, B: Backend, T: WideFloat> {
     number: Option<f64>,
     numbers: Option<&'a B::Array<T::Real>>,
 }
 
 impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
-    /// One number for all matrices; `None` for the default.
+    /// The same number for all matrices; `None` for the default.
     pub(crate) fn number(number: Option<f64>) -> Self {
         Relative { number, numbers: None }
     }
 
-    /// Built from the parameters `rtol` and `rtols` of an op, for a stack of matrices of this shape.
+    /// Made from the parameters `rtol` and `rtols` of an op, for a stack of matrices of this shape.
     pub(crate) fn of(
         op: &'static str,
         b: &B,
@@ -39,7 +39,7 @@ impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
     }
 }
 
-/// For each matrix, `rtol` times the largest singular value; smaller values count as 0.
+/// For each matrix, the threshold below which singular values count as 0: `rtol` times the largest singular value.
 fn threshold<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -55,7 +55,7 @@ fn threshold<B: Backend, T: WideFloat>(
     b.multiply(&largest, T::Real::of(rtol.number.unwrap_or(longest as f64 * unit)))
 }
 
-/// True for the singular values that do not count as 0; `shape` is the shape of the matrices, which must not be empty.
+/// True for singular values that do not count as 0. `shape` is the shape of the matrices, which must not be empty.
 pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -84,7 +84,7 @@ fn thin<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<SvdResult<B,
     b.svd_with(x, SvdOptions::new().full_matrices(false))
 }
 
-/// Number of singular values above `rtol` times the largest one, for each matrix.
+/// For each matrix, the number of singular values above `rtol` times the largest singular value.
 pub fn matrix_rank<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -122,7 +122,7 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.matmul(&adjoint(b, &vh)?, &b.multiply(&rows, &adjoint(b, &u)?)?)
 }
 
-/// Result of [`lstsq`]: solutions, residuals, ranks, singular values.
+/// Result of [`lstsq`]: solutions, residuals, ranks and singular values.
 type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<T>,
     <B as crate::Arrays>::Array<<T as Float>::Real>,
@@ -146,13 +146,13 @@ pub fn lstsq<B: Backend, T: WideFloat>(
     let SvdResult { u, s, vh } = thin(b, x1)?;
     let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    // divides instead of multiplying by inverses, since the inverses of the smallest numbers are infinite
+    // divides, because the inverse of a very small singular value would be infinite
     let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
     let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
     let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
     let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
-    // as in NumPy and PyTorch, residuals are returned only for overdetermined systems whose singular values are all
-    // kept
+    // as in NumPy and PyTorch, there are residuals only for overdetermined systems of which no singular value counts as
+    // 0
     let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
         let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
         b.sum(&b.square(&b.abs(&off)?)?, -2)?

@@ -4,7 +4,7 @@ use crate::{
     Axes, Backend, DType, DTypeKind, Float, MatrixNorm, Real, Result, VectorNormOptions, WideFloat, runtime::rules,
 };
 
-/// Norm of order `ord` of the vectors along axes.
+/// Norms of order `ord` of the vectors along the given axes.
 pub fn vector_norm<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -13,7 +13,7 @@ pub fn vector_norm<B: Backend, T: Float>(
     ord: f64,
 ) -> Result<B::Array<T::Real>> {
     if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
-        // squares of 16-bit floats overflow early
+        // computed in float32, because squares of 16-bit floats soon overflow
         let wide = norm::<B, f32>(b, &b.astype::<f32, _>(x)?, axis, keepdims, ord)?;
         return b.astype::<T::Real, _>(&wide);
     }
@@ -52,7 +52,7 @@ fn norm<B: Backend, T: Float>(
     expr!(b, pow(sum(pow(abs(x), power), axis, keepdims = keepdims), root))
 }
 
-/// Norms of the matrices of the last two axes.
+/// Norms of the matrices in the last two axes.
 pub fn matrix_norm<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -61,7 +61,7 @@ pub fn matrix_norm<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T::Real>> {
     const OP: &str = "matrix_norm";
     rules::matrix(OP, b.shape(x))?;
-    // the sums along one axis, which are then reduced along the other one; after the sum, axis -1 is the remaining axis
+    // sums along one axis, to be reduced along the remaining axis, which is axis -1 after the sum
     let sums = |axis: isize| expr!(b, sum(abs(x), axis));
     let norm = match ord {
         MatrixNorm::Fro => b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]))?,

@@ -8,7 +8,7 @@ pub fn inv<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<
     b.solve(x, &b.eye::<T>(n)?)
 }
 
-/// Solves systems of equations, given the Cholesky factors `x1` of their matrices.
+/// Solves systems of linear equations, given the Cholesky factors `x1` of their matrices.
 pub fn cholesky_solve<B: Backend, T: WideFloat>(
     b: &B,
     x1: &B::Array<T>,
@@ -20,14 +20,14 @@ pub fn cholesky_solve<B: Backend, T: WideFloat>(
     let by_lower = |options: SolveTriangularOptions| b.solve_triangular_with(lower, x2, options.lower(true));
     let within = |error: Error| error.within("cholesky_solve");
     let between = by_lower(SolveTriangularOptions::new()).map_err(within)?;
-    // a vector is shared by all matrices of a stack, but each matrix has its own solution
+    // one vector serves all matrices of a stack, but each matrix has its own solution
     let is_vector = b.shape(x2).len() == 1 && b.shape(&between).len() > 1;
     let between = if is_vector { b.expand_dims(&between, -1)? } else { between };
     let solution = b.solve_triangular(upper, &between).map_err(within)?;
     if is_vector { b.squeeze(&solution, -1) } else { Ok(solution) }
 }
 
-/// Matrix power, as a product of the repeated squares selected by the binary digits of `n`.
+/// Integer power of a matrix: the product of those of its repeated squares that the binary digits of `n` select.
 pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) -> Result<B::Array<T>> {
     let size = rules::square("matrix_power", b.shape(x))?;
     if n == 0 {
@@ -51,7 +51,7 @@ pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) 
     power.ok_or_else(|| Error::argument("matrix_power", "the power must have a digit"))
 }
 
-/// Coefficients of the Pade approximant of degree 13 to the exponential, constant term first (Higham, 2005).
+/// Coefficients of the Pade approximant of degree 13 to the exponential, lowest power first (Higham, 2005).
 const PADE: [f64; 14] = [
     64_764_752_532_480_000.0,
     32_382_376_266_240_000.0,
@@ -72,7 +72,8 @@ const PADE: [f64; 14] = [
 /// The largest 1-norm for which the approximant is accurate to double precision.
 const LARGEST: f64 = 5.371920351148152;
 
-/// Matrix exponential by scaling and squaring: the approximant is applied to the matrix divided by a power of 2.
+/// Matrix exponential by scaling and squaring: the matrix is divided by a power of 2, and the approximant is squared
+/// repeatedly.
 pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = rules::square("expm", b.shape(x))?;
     if b.shape(x).contains(&0) {
@@ -82,7 +83,7 @@ pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let sums = b.sum_with(&b.abs(x)?, -2, SumOptions::new().keepdims(true))?;
     let norm = b.max_with(&sums, -1, crate::MaxOptions::new().keepdims(true))?;
     let halvings = b.ceil(&b.log2(&b.divide(&norm, T::Real::of(LARGEST))?)?)?;
-    // no halvings for a matrix with a small, infinite or NaN norm
+    // matrices with a small, infinite or NaN norm are not halved
     let halvings = b.r#where(&b.isfinite(&norm)?, &b.maximum(&halvings, T::Real::ZERO)?, T::Real::ZERO)?;
     let most = b.item(b.max(&halvings, ..)?)?.to_f64();
     let scale = b.pow(T::Real::of(0.5), &halvings)?;
@@ -93,7 +94,7 @@ pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let x2 = b.matmul(&x, &x)?;
     let x4 = b.matmul(&x2, &x2)?;
     let x6 = b.matmul(&x4, &x2)?;
-    // the even or the odd terms of the polynomial; the three highest terms of each half are multiplied by x^6 once more
+    // the even or the odd terms of the polynomial; the three highest terms are factored by x^6
     let terms = |k: usize| {
         let (a, c, d) = (of(12 + k), of(10 + k), of(8 + k));
         let (e, f, g, h) = (of(6 + k), of(4 + k), of(2 + k), of(k));

@@ -7,8 +7,8 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// Sum of products over the axes `axes1` of `x1` and `axes2` of `x2`. The remaining axes of `x1` come first in the
-/// result.
+/// Sums products over the axes `axes1` of `x1` and `axes2` of `x2`. The result has the remaining axes of `x1`, then
+/// those of `x2`.
 pub fn tensordot<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -42,19 +42,19 @@ pub fn tensordot<B: Backend, T: Numeric>(
     b.reshape(&b.matmul(&rows, &columns)?, shape)
 }
 
-/// Sum of the products `conj(x1) * x2` over an axis; the other axes broadcast.
+/// Sums the products `conj(x1) * x2` over an axis; the other axes broadcast.
 pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     const OP: &str = "vecdot";
     let [axis1, axis2] = rules::vectors(OP, b.shape(x1), b.shape(x2), axis)?;
     rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
     let x1 = b.moveaxis(x1, axis1, -1)?;
     let x2 = b.moveaxis(x2, axis2, -1)?;
-    // integer sums have a wider dtype, whose low bits are the sum in the original dtype, which wraps
+    // integer sums have a wider dtype; its low bits are the sum in the original dtype, with wrapping
     let sum = expr!(b, sum(conj(x1) * x2, -1))?;
     b.astype::<T, _>(&sum)
 }
 
-/// Cross product of vectors of three elements along an axis; the other axes broadcast.
+/// Cross products of vectors that have three elements along an axis; the other axes broadcast.
 pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     const OP: &str = "cross";
     let (left, right) = (b.shape(x1), b.shape(x2));
@@ -63,7 +63,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         return Err(Error::shape(OP, left, format!("must have length 3 along axis {axis1}")));
     }
     let around = rules::broadcast_around(OP, left, axis1, right, axis2)?;
-    // fast path for host memory with contiguous vectors: one pass
+    // fast path for contiguous vectors in host memory, which needs only one pass
     if [axis1 + 1, axis2 + 1] == [left.len(), right.len()]
         && let (Some(x1), Some(x2)) = (b.host_view(x1), b.host_view(x2))
         && let Some(products) = cross_of_rows(x1, x2)?
@@ -88,8 +88,8 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
     b.stack_with(&rows, crate::StackOptions::new().axis(place))
 }
 
-/// Sum of products of two 1-D arrays of equal length, by a formula: a matrix product would copy arrays that are not in
-/// C order.
+/// Sums the products of two 1-D arrays of equal length. A formula computes them, because a matrix product would copy
+/// arrays that are not in C order.
 fn of_vectors<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     // integer sums have a wider dtype, as in `vecdot`
     b.astype::<T, _>(&expr!(b, sum(x1 * x2, -1))?)
@@ -100,8 +100,8 @@ fn are_vectors(x1: &[usize], x2: &[usize]) -> bool {
     x1.len() == 1 && x1 == x2
 }
 
-/// NumPy's dot product: a sum of products for 1-D arrays; otherwise over the last axis of `x1` and the last but one of
-/// `x2`.
+/// NumPy's dot product: the sum of the products of two 1-D arrays, or sums of products over the last axis of `x1` and
+/// the second-to-last axis of `x2`.
 pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if b.shape(x1).is_empty() || b.shape(x2).is_empty() {
         return b.multiply(x1, x2);
@@ -113,7 +113,7 @@ pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) ->
     b.tensordot(x1, x2, -1, last_but_one)
 }
 
-/// Sum of products over the last axis of both arrays.
+/// Sums products over the last axes of both arrays.
 pub fn inner<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     match (b.shape(x1), b.shape(x2)) {
         ([], _) | (_, []) => b.multiply(x1, x2),
@@ -131,10 +131,10 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let large = || Error::Memory { op: OP, bytes: usize::MAX };
     let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
-    // the lengths are checked one by one: if a length is 0, the result is small even if the intermediate array is not
-    // valid
+    // checks the lengths one by one: if a length is 0, the result is small even if the intermediate array would be too
+    // large
     rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
-    // every axis becomes two axes: the index of the copy, and the position within the copy
+    // splits every axis into two: the index of the copy, and the index within the copy
     let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
         let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };
         lengths.iter().flat_map(pair).collect()

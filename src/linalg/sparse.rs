@@ -1,4 +1,4 @@
-//! Products with sparse matrices by gathers and scatters, for backends without kernels of their own.
+//! Products with sparse matrices, computed by gathers and scatters, for backends without kernels for these products.
 
 use crate::{
     ArrayAttributes, Backend, Error, Numeric, Result, SearchsortedOptions, Side, lazy,
@@ -21,7 +21,7 @@ pub fn csr_matmul<B: Backend, T: Numeric>(
     b.segment_sum(weighted(b, values, &taken)?, rows, p.rows)
 }
 
-/// Product of a matrix in compressed sparse column format, with `rows` rows, with a vector or a matrix.
+/// Product of a matrix in compressed sparse column format, which has `rows` rows, with a vector or a matrix.
 pub fn csc_matmul<B: Backend, T: Numeric>(
     b: &B,
     values: &B::Array<T>,
@@ -37,7 +37,7 @@ pub fn csc_matmul<B: Backend, T: Numeric>(
     b.segment_sum(weighted(b, values, &taken)?, indices, rows).map_err(|e| e.within(OP))
 }
 
-/// Selected elements of a matrix product.
+/// Computes the elements of a matrix product at the given indices only.
 pub fn sampled_matmul<B: Backend, T: Numeric>(
     b: &B,
     indices: &B::Array<i64>,
@@ -53,12 +53,12 @@ pub fn sampled_matmul<B: Backend, T: Numeric>(
     if terms.ndim() == 1 { Ok(terms) } else { b.sum_as::<T, T>(terms, 1) }
 }
 
-/// Multiplies each row of `x` by its value.
+/// Multiplies each row of `x` by the element of `values` with the same index.
 fn weighted<B: Backend, T: Numeric>(b: &B, values: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if x.ndim() == 1 { b.multiply(values, x) } else { b.multiply(b.expand_dims(values, -1)?, x) }
 }
 
-/// The row of each stored element. Checks the pointers and indices first, and waits for the device to do so.
+/// The row index of each stored element. First checks the pointers and indices, for which it waits for the device.
 fn rows_of_elements<B: Backend>(
     op: &'static str,
     b: &B,

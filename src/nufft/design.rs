@@ -1,42 +1,44 @@
-//! The kernel and the grid of a non-uniform Fourier transform, for an accuracy.
+//! Chooses the kernel and the grid of a non-uniform Fourier transform for a required accuracy.
 //!
-//! The kernel is the Kaiser-Bessel function of [`spreading`](crate::runtime::spreading), whose Fourier transform is `sinh(s) / s`. Its width
-//! is the narrowest whose expected error is below the accuracy. The error of a mode is the part of its aliases: the
-//! modes that a multiple of the grid's length away have the same values on the grid.
+//! The kernel is the Kaiser-Bessel function of [`spreading`](crate::runtime::spreading), whose Fourier transform is
+//! `sinh(s) / s`. Its width is the smallest for which the expected error is below the required accuracy. The error of a
+//! mode comes from its aliases: modes that differ from it by a multiple of the grid's length, which have the same
+//! values on the grid.
 
 use crate::runtime::spreading::MAX_WIDTH;
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result};
 use std::f64::consts::{PI, TAU};
 
-/// Ratios of the grid's length to the number of modes that are tried.
+/// The ratios of the grid's length to the number of modes that are tried.
 const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
 
-/// The part of the accuracy that the expected error may be: for many points and modes, whose errors average out, and
-/// for few.
+/// Maximum expected error, as a fraction of the required accuracy: for many points and modes, whose errors average out,
+/// and for few points or modes.
 const EXPECTED: [f64; 2] = [0.85, 0.3];
 
-/// The part of the accuracy that the polynomials of the kernel may add.
+/// Maximum error from the polynomials that approximate the kernel, as a fraction of the required accuracy.
 const BY_POLYNOMIALS: f64 = 0.06;
 
-/// Number of points or of modes below which errors need not average out.
+/// With fewer points or modes than this number, errors need not average out.
 const FEW: usize = 128;
 
-/// The rounding error of a dtype, and the widest kernel that it can use: wider ones have errors below its rounding.
+/// The required accuracy, the rounding error of the dtype, and the largest useful width: the errors of wider kernels
+/// are below the rounding error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Accuracy {
-    /// Relative error that the transform may have.
+    /// Maximum relative error of the transform.
     pub eps: f64,
     rounding: f64,
     widest: usize,
 }
 
 impl Accuracy {
-    /// Half of the error, for one of two transforms.
+    /// The accuracy for each of two successive transforms: half of the error.
     pub fn halved(self) -> Accuracy {
         Accuracy { eps: (self.eps / 2.0).max(self.rounding), ..self }
     }
 
-    /// The accuracy `eps` in the dtype `T`; the rounding error of `T` if `eps` is below it.
+    /// The accuracy `eps` in the dtype `T`, but not below the rounding error of `T`.
     pub fn of<T: Real>(op: &'static str, eps: f64) -> Result<Accuracy> {
         if !(eps > 0.0 && eps < 1.0) {
             return Err(Error::argument(op, format!("eps is {eps}, but must be between 0 and 1")));
@@ -51,18 +53,18 @@ impl Accuracy {
 /// The kernel and the grid of a transform.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Design {
-    /// Number of grid points that each non-uniform point touches along an axis.
+    /// Number of grid points along an axis to which each non-uniform point contributes.
     pub width: usize,
-    /// The shape parameter.
+    /// The shape parameter of the kernel.
     pub beta: f64,
-    /// Largest error of a kernel value that its polynomials may add.
+    /// Maximum error of a kernel value from the polynomials that approximate the kernel.
     pub tolerance: f64,
     /// Length of the grid along each axis.
     pub grid: Vec<usize>,
 }
 
 impl Design {
-    /// The design of the least work, for about this number of points.
+    /// The design with the least work for these modes and about this number of points.
     pub fn new(op: &'static str, accuracy: Accuracy, modes: &[usize], points: usize) -> Result<Design> {
         let few =
             points < FEW || modes.iter().try_fold(1, |n: usize, &modes| n.checked_mul(modes)).is_some_and(|n| n < FEW);
@@ -87,8 +89,9 @@ impl Design {
         grid_for(op, modes, UPSAMPLINGS[UPSAMPLINGS.len() - 1], MAX_WIDTH)
     }
 
-    /// A design whose every mode is accurate, with the given ratio of grid to modes; the modes are as many as the grid
-    /// has with this ratio, and at least those given. It has the widest kernel if none is accurate enough.
+    /// A design with this ratio of the grid's length to the number of modes, in which every mode is accurate. It has as
+    /// many modes as its grid allows with this ratio, and at least the given numbers of modes. If no kernel is accurate
+    /// enough, it has the widest one.
     pub fn for_every_mode(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
         match Design::upsampled(op, accuracy, modes, upsampling, Errors::LastMode)? {
             Some(design) => Ok(design),
@@ -96,7 +99,7 @@ impl Design {
         }
     }
 
-    /// The narrowest kernel that is accurate enough; `None` if there is none.
+    /// A design with the narrowest kernel that is accurate enough; `None` if no kernel is.
     fn upsampled(
         op: &'static str,
         accuracy: Accuracy,
@@ -105,7 +108,7 @@ impl Design {
         errors: Errors,
     ) -> Result<Option<Design>> {
         let Accuracy { eps, rounding, widest } = accuracy;
-        // a little narrower than the decay of the error with the width suggests
+        // starts with a width slightly below the estimate, which follows from how fast the error decays with the width
         let first = (-eps.ln() / (PI * (1.0 - 1.0 / upsampling).sqrt())) as usize;
         for width in first.clamp(2, widest)..=widest {
             let axes = Axes::new(op, modes, upsampling, width, errors)?;
@@ -117,21 +120,21 @@ impl Design {
         Ok(None)
     }
 
-    /// Estimated time, in nanoseconds of one processor; only ratios matter.
+    /// Estimated time on one processor, in nanoseconds. Only ratios of such times are used.
     fn cost(&self, accuracy: Accuracy, points: usize) -> f64 {
         let (axes, width) = (self.grid.len() as i32, self.width as f64);
         let single = accuracy.rounding > 1e-10;
         let lanes = if single { 16.0 } else { 8.0 };
         let vectors = (2.0 * width / lanes).ceil() * width.powi(axes - 1);
         let cells: f64 = self.grid.iter().map(|&n| n as f64).product();
-        // the cells of all windows, which are cleared and added
+        // number of cells in all windows, each of which is cleared and added to the grid
         let (across, down) = [(2048.0, 2048.0), (64.0, 64.0), (32.0, 16.0)][self.grid.len() - 1];
         let windows = cells * (1.0 + width / across) * (1.0 + width / down).powi(axes - 1);
         let fourier = cells * cells.log2() * if axes == 1 { 1.0 } else { 0.5 } + windows * 4.0;
         points as f64 * (vectors + 10.0 + 3.0 * f64::from(axes)) + fourier * if single { 0.5 } else { 1.0 }
     }
 
-    /// The factors that undo the kernel at angles from one grid point to the next, in radians: one over the kernel's
+    /// The factors that correct for the kernel at `angles`, in radians per grid point: the inverse of the kernel's
     /// Fourier transform, which is positive up to the angle `2 beta / width`.
     pub fn undoing<B: Backend, T: Real>(&self, b: &B, angles: &B::Array<T>) -> Result<B::Array<T>> {
         let (beta, half_width) = (self.beta, self.width as f64 / 2.0);
@@ -142,24 +145,24 @@ impl Design {
         )
     }
 
-    /// For each mode of an axis, from `-(modes / 2)` on, the factor that undoes the kernel.
+    /// For each mode of an axis, beginning with mode `-(modes / 2)`, the factor that corrects for the kernel.
     pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
         let first = -((modes / 2) as f64);
-        // in float64, since the logarithm of a factor may be 40
+        // computed in float64, because the logarithm of a factor may be 40
         let numbers = b.arange(first, first + modes as f64, 1.0)?;
         let angles = b.multiply(numbers, TAU / self.grid[axis] as f64)?;
         b.astype::<C, f64>(self.undoing::<B, f64>(b, &angles)?)
     }
 }
 
-/// The errors that count.
+/// The kinds of errors that a design can limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Errors {
-    /// Those of many points and modes, which average out.
+    /// The errors of many points and modes, which average out.
     Many,
-    /// Those of few points or modes.
+    /// The errors of few points or modes, which need not average out.
     Few,
-    /// That of the last mode.
+    /// The error of the last mode, which is the largest.
     LastMode,
 }
 
@@ -168,7 +171,7 @@ enum Errors {
 struct Axes(Vec<Axis>);
 
 impl Axes {
-    /// The kernel of a width for these modes.
+    /// The kernel of this width, for these modes.
     fn new(op: &'static str, modes: &[usize], upsampling: f64, width: usize, errors: Errors) -> Result<Axes> {
         let grid = grid_for(op, modes, upsampling, width)?;
         let modes: Vec<usize> = match errors {
@@ -185,7 +188,8 @@ impl Axes {
         self.0.iter().map(|axis| axis.expected_error(errors)).sum::<f64>().sqrt()
     }
 
-    /// How much the factors of the modes amplify an error of the kernel's values, along the worst axis.
+    /// The factor by which errors of the kernel's values grow when they are multiplied by the factors of the modes,
+    /// along the worst axis.
     fn gain(&self) -> f64 {
         self.0.iter().map(Axis::gain).fold(1.0, f64::max)
     }
@@ -197,7 +201,7 @@ impl Axes {
     }
 }
 
-/// The modes of an axis and the kernel.
+/// The kernel and the modes of one axis.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     width: usize,
@@ -207,22 +211,23 @@ struct Axis {
 }
 
 impl Axis {
-    /// The kernel's Fourier transform at a mode, up to a factor.
+    /// The kernel's Fourier transform at a mode, up to a constant factor.
     fn transform(&self, mode: f64) -> f64 {
         scaled_transform(self.beta, PI * self.width as f64 * mode / self.grid as f64)
     }
 
-    /// The square of the expected relative error: the energy of all aliases, as the mean over the modes or for the last
-    /// mode, which is the largest.
+    /// The square of the expected relative error, which is the energy of all aliases. It is the mean over the modes, or
+    /// the value for the last mode, which has the largest error.
     fn expected_error(&self, errors: Errors) -> f64 {
         let aliases = if self.modes < 4 { 9 } else { 4 };
         let energy = |mode: f64| {
             let alias = |multiple: f64| self.transform(mode + multiple * self.grid as f64).abs();
-            // of one point, and of points on the grid, all aliases may add up
+            // for a single point, or for points that coincide with grid points, the amplitudes of all aliases may add
+            // up
             let all: f64 = (1..aliases).map(|p| alias(f64::from(p)) + alias(-f64::from(p))).sum();
             (all / self.transform(mode)).powi(2)
         };
-        // half of the modes: the last ones, which have an alias nearby, and a sample of the others
+        // sums over half of the modes: the last modes, whose aliases are near, and a sample of the other modes
         let half = self.modes.div_ceil(2);
         let (near, last) = (half.min(8), (self.modes / 2) as f64);
         if errors == Errors::LastMode {
@@ -232,7 +237,7 @@ impl Axis {
         let others = (half - near) as f64;
         let samples = (half - near).min(8);
         for i in 0..samples {
-            // denser towards the last modes
+            // the samples are denser towards the last modes
             let t = (i as f64 + 0.5) / samples as f64;
             let mode = (last - near as f64 + 0.5 - others * t * t).max(0.0);
             sum += energy(mode) * others * 2.0 * t / samples as f64;
@@ -240,7 +245,7 @@ impl Axis {
         sum / half.max(1) as f64
     }
 
-    /// How much the factors of the modes amplify an error of the kernel's values, in the root mean square.
+    /// The root mean square of the factors by which the modes amplify errors of the kernel's values.
     fn gain(&self) -> f64 {
         const SAMPLES: usize = 12;
         let at = |i: usize| self.transform(self.modes as f64 * (i as f64 + 0.5) / (2 * SAMPLES) as f64);
@@ -262,15 +267,16 @@ fn scaled_transform(beta: f64, frequency: f64) -> f64 {
     }
 }
 
-/// The shape parameter with the least error, fitted to kernels of 2 to 16 points: a little less than the one that puts
-/// the end of the main lobe of the kernel's transform at the first alias of the highest mode.
+/// The shape parameter with the smallest error, fitted to kernels with widths of 2 to 16 points. It is slightly below
+/// the value for which the main lobe of the kernel's transform ends at the first alias of the highest mode.
 fn shape_parameter(width: usize, upsampling: f64) -> f64 {
     let (width, upsampling) = (width as f64, upsampling.min(4.0));
     let main_lobe = PI * width * (1.0 - 0.5 / upsampling);
     main_lobe - (0.16 + 0.5 / width) * (1.0 - 0.17 * (upsampling - 1.0).min(1.0).log2())
 }
 
-/// Lengths of a grid: at least twice the kernel's width, and products of small factors, so that the FFT is fast.
+/// The lengths of a grid. They are at least twice the kernel's width, and products of small factors, so that the FFT is
+/// fast.
 fn grid_for(op: &'static str, modes: &[usize], upsampling: f64, width: usize) -> Result<Vec<usize>> {
     let length = |&modes: &usize| {
         let least = (modes as f64 * upsampling).ceil();

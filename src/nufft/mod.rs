@@ -1,7 +1,7 @@
-//! Non-uniform Fourier transforms, written once over the ops of any backend.
+//! Non-uniform Fourier transforms, composed of ops of any backend.
 //!
-//! The functions implement the `nufft` ops of the table, each for one transform. [`NufftPlan`] is for many transforms
-//! with the same points: everything that depends on the points is computed once.
+//! The functions implement the `nufft` ops of the table; each call makes one transform. [`NufftPlan`] makes many
+//! transforms with the same points: everything that depends on the points is computed only once.
 
 mod design;
 mod plan;

@@ -1,4 +1,4 @@
-//! A non-uniform transform that is prepared once and run many times.
+//! A plan of non-uniform Fourier transforms: prepared once, then run on many arrays.
 
 use super::design::{Accuracy, Design};
 use crate::runtime::rules;
@@ -16,10 +16,11 @@ pub enum NufftType {
     Two,
 }
 
-/// A non-uniform Fourier transform with fixed modes, accuracy and points, for many arrays.
+/// A non-uniform Fourier transform with fixed modes, accuracy and points, to be run on many arrays.
 ///
 /// [`new`](NufftPlan::new) checks the parameters, and [`set_points`](NufftPlan::set_points) computes everything that
-/// depends on the points and their number; [`execute`](NufftPlan::execute) is then one FFT and one pass over the points.
+/// depends on the points and their number. Each [`execute`](NufftPlan::execute) then needs one FFT and one pass over
+/// the points.
 ///
 /// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from
 /// `-(N // 2)` to `(N - 1) // 2`. Values are spread over a grid finer than the modes by a Kaiser-Bessel kernel, or
@@ -54,22 +55,23 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
     points: Option<Points<B, C>>,
 }
 
-/// The points of a plan, and all that depends on them.
+/// The points of a plan, and everything computed from them.
 #[derive(Clone, Debug)]
 struct Points<B: Backend, C: ComplexFloat> {
     count: usize,
-    /// Coordinates (points, axes), and the points in the order in which the backend spreads them.
+    /// `coordinates` has the shape (points, axes). `sorted` lists the points in the order in which the backend spreads
+    /// them.
     coordinates: B::Array<C::Real>,
     sorted: B::Array<i64>,
     design: Design,
-    /// A factor for each mode, of the shape of the modes.
+    /// One factor per mode, in the shape of the modes.
     factors: B::Array<C>,
 }
 
 impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
-    /// A plan for `n_modes` modes along each of one to three axes, with a relative error of about `eps`, and the sign
-    /// of `isign` (0 counts as positive) in the exponent. An `eps` below the rounding error of the dtype is raised to
-    /// that error.
+    /// Creates a plan for transforms along one to three axes, with `n_modes` modes along each axis and a relative error
+    /// of about `eps`. The exponent has the sign of `isign` (0 counts as positive). An `eps` below the rounding error
+    /// of the dtype is raised to the rounding error.
     pub fn new(b: &B, kind: NufftType, n_modes: &[usize], eps: f64, isign: isize) -> Result<Self> {
         let op = match (kind, n_modes.len()) {
             (NufftType::One, 1) => "nufft1d_type1",
@@ -84,7 +86,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         };
         let accuracy = Accuracy::of::<C::Real>(op, eps)?;
         rules::count(op, n_modes, size_of::<C>())?;
-        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
+        // if one axis has 0 modes, nothing is computed, so the lengths of the other axes do not matter
         if !n_modes.contains(&0) {
             rules::count(op, &Design::largest_grid(op, n_modes)?, size_of::<C>())?;
         }
@@ -92,8 +94,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(NufftPlan { backend, op, kind, modes, accuracy, forward: isign < 0, points: None })
     }
 
-    /// Sets the points: for each axis, a 1-D array of the points' coordinates along that axis. A new plan has no
-    /// points.
+    /// Sets the points, which a new plan does not have. `points` has one 1-D array per axis, with the points'
+    /// coordinates along that axis.
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
@@ -116,7 +118,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(())
     }
 
-    /// Transforms `data`: values at the points for type 1, modes for type 2. A leading extra axis is a batch.
+    /// Transforms `data`: values at the points for type 1, modes for type 2. An additional leading axis is a batch
+    /// axis.
     pub fn execute(&self, data: &B::Array<C>) -> Result<B::Array<C>> {
         let b = &self.backend;
         let count = self.points.as_ref().map_or(0, |points| points.count);
@@ -154,18 +157,19 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
     }
 
-    /// The shape before the axes of one transform: empty, or the length of the batch.
+    /// Returns the batch axis of an array whose single transforms have the shape `one`: an empty shape, or the length
+    /// of the batch.
     fn front(&self, given: &[usize], one: &[usize]) -> Result<Vec<usize>> {
         let front = given.strip_suffix(one).filter(|front| front.len() <= 1);
         front.map(<[usize]>::to_vec).ok_or_else(|| Error::shapes(self.op, given, one))
     }
 
-    /// An axis of the modes, as an axis of an array that may have a batch axis before.
+    /// Converts an axis of the modes to an axis of an array that may have a leading batch axis.
     fn axis_of_array(&self, axis: usize) -> isize {
         axis as isize - self.modes.len() as isize
     }
 
-    /// The unscaled FFT along one axis of the grid, with the sign of the plan.
+    /// The unscaled FFT along one axis of the grid, with the plan's sign of the exponent.
     fn transformed(&self, x: &B::Array<C>, axis: usize) -> Result<B::Array<C>> {
         let axis = self.axis_of_array(axis);
         if self.forward {
@@ -175,7 +179,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
     }
 
-    /// The modes of an axis in ascending order, from a transform with the negative modes at its end.
+    /// Selects the modes of an axis from a transform whose negative frequencies are at the end, and returns them in
+    /// ascending order.
     fn modes_of(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
@@ -183,7 +188,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
-    /// The input of a transform along an axis of the grid, from modes in ascending order; other modes are 0.
+    /// Places modes in ascending order into the input of a transform along an axis of the grid. All other elements are
+    /// 0.
     fn on_grid(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));
@@ -194,7 +200,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
-    /// The index of a part of an axis.
+    /// The slices that select a range along one axis of the grid.
     fn along(&self, x: &B::Array<C>, axis: usize, range: std::ops::Range<usize>) -> Vec<Slice> {
         let mut all = vec![Slice::ALL; self.backend.shape(x).len()];
         let place = all.len() - self.modes.len() + axis;
@@ -212,7 +218,7 @@ impl<B: Backend, C: ComplexFloat> Points<B, C> {
         points: &[&B::Array<C::Real>],
     ) -> Result<Self> {
         let count = b.shape(points[0])[0];
-        // if the number of modes is 0, nothing is computed, whatever the lengths of the other axes
+        // if one axis has 0 modes, nothing is computed, so the lengths of the other axes do not matter
         let modes = if modes.contains(&0) { vec![1; modes.len()] } else { modes.to_vec() };
         let design = Design::new(op, accuracy, &modes, count)?;
         rules::count(op, &design.grid, size_of::<C>())?;
@@ -236,14 +242,14 @@ impl<B: Backend, C: ComplexFloat> Points<B, C> {
         Ok(Points { count, coordinates, sorted, design, factors })
     }
 
-    /// The values of the points (.., points), spread over the grid.
+    /// Spreads the values at the points, of shape (.., points), over the grid.
     fn spread(&self, b: &B, values: &B::Array<C>) -> Result<B::Array<C>> {
         let Design { width, beta, tolerance, grid } = &self.design;
         let options = NufftSpreadOptions::new().eps(*tolerance).sorted(&self.sorted);
         b.nufft_spread_with(&self.coordinates, values, &grid[..], *width, *beta, options)
     }
 
-    /// The values at the points of a grid (.., lengths).
+    /// Interpolates the values of a grid, of shape (.., lengths), at the points.
     fn interpolate(&self, b: &B, grid: &B::Array<C>) -> Result<B::Array<C>> {
         let Design { width, beta, tolerance, .. } = self.design;
         let options = NufftInterpolateOptions::new().eps(tolerance).sorted(&self.sorted);

@@ -1,7 +1,7 @@
-//! Transforms from values at non-uniform points to non-uniform frequencies (type 3). The points are spread on a grid,
-//! whose values then serve as the modes of a type 2 transform to the frequencies (J.-Y. Lee, L. Greengard, 2005, The
-//! type 3 nonuniform FFT and its applications). Points and frequencies are first shifted to be centred at 0, so that
-//! the grid is no finer than their extents require.
+//! Transforms from values at non-uniform points to non-uniform frequencies (type 3). The values are spread over a grid,
+//! whose elements then serve as the modes of a type 2 transform to the frequencies (J.-Y. Lee, L. Greengard, 2005, The
+//! type 3 nonuniform FFT and its applications). Points and frequencies are first shifted so that their ranges are
+//! centred at 0, and the grid is no finer than these ranges require.
 
 use super::{
     NufftPlan, NufftType,
@@ -10,16 +10,17 @@ use super::{
 use crate::{Backend, ComplexFloat, Error, NufftSpreadOptions, Real, Result, StackOptions, lazy, runtime::rules};
 use std::f64::consts::PI;
 
-/// Oversampling of the grid, relative to what the frequencies require.
+/// Ratio of the grid's resolution to the minimum that the frequencies require.
 const FINER: f64 = 2.0;
 
-/// Length of the grid relative to the number of modes that its kernel is designed for.
+/// Ratio of the grid's length to the number of modes for which its kernel is designed.
 const UPSAMPLING: f64 = 2.0;
 
-/// A number of modes for the width of the kernel before the number of modes is known.
+/// A number of modes with which the kernel's width is estimated before the actual number is known.
 const TYPICAL: usize = 1000;
 
-/// `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, given the coordinates and frequencies along each axis.
+/// Computes `f[k] = sum_j c[j] exp(i isign s[k].x[j])`, given the coordinates of the points and the frequencies along
+/// each axis.
 pub(super) fn transform<B: Backend, C: ComplexFloat>(
     op: &'static str,
     b: &B,
@@ -43,7 +44,7 @@ pub(super) fn transform<B: Backend, C: ComplexFloat>(
     transformed(op, b, points, values, frequencies, accuracy, isign, &shape).map_err(named)
 }
 
-/// The number of points. Every axis must have one coordinate per point.
+/// Returns the number of points, and checks that every axis has one coordinate per point.
 fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) -> Result<usize> {
     let first = b.shape(along[0]);
     let &[n] = first else {
@@ -55,7 +56,7 @@ fn common<B: Backend, T: Real>(op: &'static str, b: &B, along: &[&B::Array<T>]) 
     }
 }
 
-/// The midpoint of the range of `x`, and half its length.
+/// The midpoint of the range of `x`, and half of the range's length.
 fn extent<B: Backend, T: Real>(op: &'static str, b: &B, x: &B::Array<T>) -> Result<(f64, f64)> {
     let ends = b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?;
     let (least, most) = (ends[0].to_f64(), ends[1].to_f64());
@@ -83,7 +84,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
     let width = Design::for_every_mode(op, accuracy, &[TYPICAL], UPSAMPLING)?.width as f64;
     for (x, s) in points.iter().zip(frequencies) {
         let ((x_middle, x_extent), (s_middle, s_extent)) = (extent(op, b, x)?, extent(op, b, s)?);
-        // for a single point or frequency, its extent follows from the extent of the other set
+        // if all points or all frequencies are equal, their extent is derived from the extent of the other set
         let (x_extent, s_extent) = match (x_extent > 0.0, s_extent > 0.0) {
             (false, false) => (1.0, 1.0),
             (false, true) => (1.0 / s_extent, s_extent),
@@ -108,7 +109,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
     rules::count(op, &design.grid, size_of::<C>())?;
     let (mut near, mut far, mut factors) = (Vec::new(), Vec::new(), None);
     for ((x, x_middle, s_moved, s_extent), &length) in axes.iter().zip(&design.grid) {
-        // the middle of the points is in the middle of the grid, as mode 0 is in the middle of the modes
+        // maps the midpoint of the points to the middle of the grid, which corresponds to mode 0
         let scale = length as f64 / (2.0 * FINER * s_extent);
         near.push(((lazy(*x) - lazy(real(*x_middle))) / lazy(real(scale)) + lazy(real(PI))).eval(b)?);
         let angles = (lazy(s_moved) * lazy(real(PI / (FINER * s_extent)))).eval(b)?;

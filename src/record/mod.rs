@@ -1,4 +1,4 @@
-//! Backends that record the calls of a program as a [`Script`](crate::Script).
+//! A backend that records the calls of a program as a [`Script`](crate::Script).
 
 use crate::{
     ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
@@ -17,11 +17,12 @@ use std::{
 
 backend! { overlay = "src/record/recorded.toml" }
 
-/// Any backend, with its calls recorded: the ops that a generic program ran on its data, without the program.
+/// A backend around another one, which records its calls: the ops that a generic program ran on its data, without the
+/// program's control flow.
 ///
-/// Composed ops and formulas are recorded as the ops they consist of; the text of a formula precedes its ops as a
-/// comment. Arrays that come from the host are stored as constants. Random numbers come from the backend that the
-/// script runs on: a program that calls [`seed`](Arrays::seed) gets the same ones again.
+/// A composed op or a formula is recorded as the ops of which it consists; a comment with the text of the formula
+/// precedes its ops. Arrays that come from the host are stored as constants. Random numbers are drawn again by the
+/// backend on which the script runs; if the program calls [`seed`](Arrays::seed), they are the same numbers.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -56,7 +57,7 @@ pub struct Recorded<B> {
 #[derive(Default)]
 struct State {
     text: String,
-    /// Number of arrays so far.
+    /// Number of arrays that were created so far.
     arrays: u64,
     constants: BTreeMap<String, DynArray<Numpyish>>,
 }
@@ -99,7 +100,8 @@ impl<B: Backend> Recorded<B> {
         Recorded { within, state: Arc::default() }
     }
 
-    /// The recorded calls as text, one per line, in the order in which they ended, in the language of [`Script`].
+    /// The recorded calls as text in the language of [`Script`], with one call per line, in the order in which the
+    /// calls ended.
     pub fn text(&self) -> String {
         self.state().text.clone()
     }
@@ -107,17 +109,17 @@ impl<B: Backend> Recorded<B> {
     /// The recorded calls as a script.
     ///
     /// # Errors
-    /// None for calls that were recorded here.
+    /// No errors, because the text consists of recorded calls.
     pub fn script(&self) -> Result<Script> {
         self.text().parse()
     }
 
-    /// The arrays that came from the host, by their names in the script.
+    /// The arrays that were copied from the host, by their names in the script.
     pub fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>> {
         self.state().constants.clone()
     }
 
-    /// The constants as arrays of backend `b`, to be used as the script's initial variables.
+    /// The constants as arrays of the backend `b`, which can be the initial variables of the script.
     ///
     /// # Errors
     /// The errors of [`Arrays::from_ndarray`].
@@ -132,8 +134,8 @@ impl<B: Backend> Recorded<B> {
         self.constants().into_iter().map(on).collect()
     }
 
-    /// Gives an array a name in the script: letters of any language, digits and `_`. Any other name makes the script
-    /// invalid at that line.
+    /// Gives an array a name in the script. A name consists of letters of any language, digits and `_`; any other name
+    /// makes the script invalid at the line of the name.
     pub fn give<T: Element>(&self, name: &str, x: &RecordedArray<B::Array<T>>) {
         let line = format!("{name} = v{}\n", x.number);
         self.state().text.push_str(&line);
@@ -143,7 +145,7 @@ impl<B: Backend> Recorded<B> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Numbers a new array.
+    /// Assigns the next number to a new array.
     fn new_array<A>(&self, array: A) -> RecordedArray<A> {
         let mut state = self.state();
         state.arrays += 1;
@@ -174,7 +176,7 @@ impl<B: Backend> Recorded<B> {
         name.ok().flatten().unwrap_or_else(|| "none".into())
     }
 
-    /// An argument as text in the script's language.
+    /// Converts an argument to text in the script's language.
     fn written(&self, arg: &Arg<'_>) -> String {
         let list = |items: Vec<String>| format!("[{}]", items.join(", "));
         match arg {
@@ -207,7 +209,7 @@ impl<B: Backend> Program for Recorded<B> {
     }
 }
 
-/// A running call; when dropped, it writes its line if the call returned results.
+/// A running call. If the call returned results, its line is written when this is dropped.
 pub struct Line {
     state: Arc<Mutex<State>>,
     call: String,
@@ -216,7 +218,7 @@ pub struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // a failed call has no results; the results of a composed op come from inner ops, which are recorded already
+        // a failed call has no results; the results of a composed op were recorded already, as results of its inner ops
         if let [first, rest @ ..] = &self.results[..] {
             let mut names = format!("v{first}");
             rest.iter().for_each(|number| names += &format!(", v{number}"));
@@ -299,7 +301,7 @@ impl<B: Backend> Arrays for Recorded<B> {
 
     fn begin_fused(&self, _op: &'static str, _dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
         if let Some(text) = told.text() {
-            // a line break would end the comment
+            // replaces line breaks, which would end the comment
             let line = format!("# {}\n", text.replace(['\n', '\r'], " "));
             self.state().text.push_str(&line);
         }

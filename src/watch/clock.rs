@@ -1,13 +1,13 @@
-//! Time measurement of calls, also on systems without a clock.
+//! Time measurement for calls, including a replacement for systems without a clock.
 
-/// A moment in time.
+/// A point in time.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use std::time::Instant;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub use none::Instant;
 
-/// Replacement for WebAssembly without WASI, where the standard clock panics: all durations are zero.
+/// A replacement for WebAssembly without WASI, where the standard clock panics. All its durations are zero.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod none {
     use std::time::Duration;

@@ -1,9 +1,9 @@
-//! Backends whose calls are observed: timed by a [`Profile`], checked by [`Strict`], or passed to a user's own
-//! [`Watch`].
+//! Backends whose calls are observed: a [`Profile`] measures them, [`Strict`] checks them, or a user's own [`Watch`]
+//! receives them.
 //!
-//! A watched backend has its own type, [`Watched`], so a program without one pays nothing. Its arrays are those of the
-//! inner backend. As an [`AnyBackend`] it may be made the current one, which also covers programs that pass no backend
-//! around:
+//! A watched backend has its own type, [`Watched`], so programs that do not watch have no overhead. Its arrays are the
+//! arrays of the inner backend. If it is converted to an [`AnyBackend`] and made the current backend, it also observes
+//! programs that pass no backend to their calls:
 //!
 //! ```
 //! use backends::{functions, prelude::*};
@@ -41,13 +41,14 @@ backend! { overlay = "src/watch/watched.toml" }
 
 /// An observer of the calls of a [`Watched`] backend.
 pub trait Watch: Send + Sync + 'static {
-    /// Called at the beginning of each call. The returned value is dropped when the call has ended.
+    /// Called at the beginning of each call. The returned value is dropped at the end of the call.
     ///
     /// # Errors
     /// An error rejects the call: the op does not run, and its caller gets the error.
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>>;
 
-    /// Returns whether to wait for the device at the end of each call, so that the call ends when its work is done.
+    /// Returns whether each call waits for the device at its end, so that the call does not end before its work is
+    /// done.
     fn waits(&self) -> bool {
         false
     }
@@ -72,17 +73,17 @@ pub struct Seen<'a> {
     outliers: &'a dyn Fn() -> Result<Option<Outliers>>,
 }
 
-/// The elements of a result that are NaN or infinite.
+/// The elements of a result that are NaN or infinite: their number, and the first of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outliers {
-    /// Number of such elements.
+    /// Number of elements that are NaN or infinite.
     pub count: usize,
-    /// The indices of the first such element, in C order.
+    /// The indices along the axes of the first of these elements, in C order.
     pub first: Vec<usize>,
 }
 
 impl Seen<'_> {
-    /// The elements that are NaN or infinite, if there are any. Copies the array to the host, and waits for the copy.
+    /// Finds the elements that are NaN or infinite. Copies the array to the host, and waits for the copy.
     ///
     /// # Errors
     /// The errors of the copy.
@@ -91,11 +92,12 @@ impl Seen<'_> {
     }
 }
 
-/// Any backend, with its calls reported to a [`Watch`]. Its arrays are those of the inner backend.
+/// A backend around another one, which reports its calls to a [`Watch`]. Its arrays are the arrays of the inner
+/// backend.
 ///
-/// Ops that are composed of other ops are reported, and so are those inner ops. A formula is one call, named `expr!` or
-/// after the reduction around it, with the text that the user wrote ([`Call::formula`]); so is each gradient of a
-/// formula. Copies from the host are reported as `from_ndarray`, copies to the host as `to_ndarray`.
+/// Both a composed op and its inner ops are reported. A formula is reported as one call, named `expr!` or after the
+/// reduction around it, with the text that the user wrote ([`Call::formula`]). Each gradient of a formula is also one
+/// call. Copies from the host are reported as `from_ndarray`, and copies to the host as `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
     within: B,
@@ -103,7 +105,7 @@ pub struct Watched<B> {
 }
 
 impl<B: Backend> Watched<B> {
-    /// Wraps a backend, reporting its calls to `watch`.
+    /// Wraps a backend and reports its calls to `watch`.
     pub fn new(within: B, watch: impl Watch) -> Watched<B> {
         Watched { within, watch: Arc::new(watch) }
     }
@@ -134,7 +136,7 @@ impl<B: fmt::Debug> fmt::Debug for Watched<B> {
 
 /// A running call of a watched backend.
 pub struct RunningOn<B: Arrays> {
-    /// The backend, if its device is waited for at the end of the call.
+    /// The backend, if the call must wait for its device at the end.
     waits: Option<B>,
     running: Box<dyn Running>,
 }
@@ -142,13 +144,13 @@ pub struct RunningOn<B: Arrays> {
 impl<B: Arrays> Drop for RunningOn<B> {
     fn drop(&mut self) {
         if let Some(backend) = &self.waits {
-            // an error of the device is left to the next op, which can return it
+            // ignores an error of the device here, because the next op can return it
             let _ = backend.synchronize();
         }
     }
 }
 
-/// The elements of an array that are NaN or infinite, if there are any.
+/// Finds the elements of an array that are NaN or infinite.
 fn outliers<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<Option<Outliers>> {
     let is_real = matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
     if !is_real {
@@ -322,7 +324,8 @@ impl<B: Backend> Arrays for Watched<B> {
     }
 }
 
-/// The arguments of a call as text, `(0.0, 1.0, 100)`; options that differ from their defaults are written with names.
+/// The arguments of a call as text, such as `(0.0, 1.0, 100)`. Options that differ from their defaults have their
+/// names.
 pub(crate) fn described(call: &Call<'_>) -> String {
     let params = call.info.map_or(&[][..], |info| info.params);
     let mut out = String::from("(");
@@ -361,7 +364,7 @@ fn items_text(items: &[IndexArg<'_>]) -> String {
     format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", "))
 }
 
-/// The error for a result of an op or a formula with NaN or infinite elements.
+/// The error for an op or formula whose result has NaN or infinite elements.
 pub(crate) fn refused(op: &'static str, formula: Option<&str>, x: &dyn AnyTyped, found: &Outliers) -> Error {
     let Outliers { count, first } = found;
     let (are, s) = if *count == 1 { ("is", "") } else { ("are", "s") };

@@ -1,4 +1,5 @@
-//! Calls by name on a watched backend that is chosen at run time: a watcher sees the call, which runs on the library.
+//! Calls by name on a watched backend that is chosen at run time. The watcher is informed, and the inner backend runs
+//! the call.
 
 use super::{RunningOn, Watched};
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
 };
 
 impl Watched<AnyBackend> {
-    /// Calls the op on the backend within.
+    /// Calls the op on the inner backend.
     pub(crate) fn call_by_name(
         &self,
         info: &'static OpInfo,
@@ -17,7 +18,7 @@ impl Watched<AnyBackend> {
     ) -> Result<Value<AnyBackend>> {
         let within = self.within();
         let read = Args::new(within, info, args, options)?;
-        // the watcher sees that numbers become arrays, and then the call with these arrays
+        // reports the conversion of numbers to arrays first, and then the call with these arrays
         let made = read.with_arrays_made(read.dtype()?, &|read, place, dtype| {
             dispatch!(dtype, T => Ok(Value::array::<T>(self.from_ndarray(read.host_elements::<T>(place)?)?)))
         })?;
@@ -28,7 +29,7 @@ impl Watched<AnyBackend> {
         Ok(result)
     }
 
-    /// Shows the arrays of a result to the watcher.
+    /// Passes the arrays of a result to the watcher.
     fn seen(&self, op: &'static str, running: &mut RunningOn<AnyBackend>, result: &Value<AnyBackend>) -> Result<()> {
         match result {
             Value::Array(x) => self.array_seen(op, running, x),

@@ -1,4 +1,4 @@
-//! A profile of calls: start time, duration, arguments and results of each op of the watched backends.
+//! A profile of calls: the start time, duration, arguments and results of each call of the watched backends.
 
 use super::{Call, Running, Seen, Watch, Watched, clock::Instant, described};
 use crate::{Backend, Error, Result};
@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-/// Records the calls of the backends that it watches, with their times. Clones share the same profile.
+/// Records the calls of the backends that it watches, with their times. All clones share one profile.
 ///
-/// On GPUs a call ends when its work is done, so its time includes the work, and nothing overlaps while a backend is
-/// watched. The time for describing the arguments of a call counts towards the enclosing calls, but not towards the
-/// call itself; [`Profile::retime`] measures without descriptions. On WebAssembly without WASI, which has no clock, all
-/// times are zero.
+/// On a watched GPU backend, each call waits until its work is done. Its time therefore includes the work, and calls do
+/// not overlap. The time for formatting the arguments of a call counts towards the enclosing calls, but not towards the
+/// call itself; [`Profile::retime`] measures the same calls without formatting. WebAssembly without WASI has no clock,
+/// so all times are zero there.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -50,24 +50,24 @@ pub struct Profile {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
-    /// Indices of the running events of each thread, the innermost last.
+    /// Indices of the running events of each thread; the innermost event is the last one.
     open: HashMap<ThreadId, Vec<usize>>,
     /// The number of each thread, in the order of its first event.
     threads: HashMap<ThreadId, usize>,
-    /// During a retiming, the index of the next event.
+    /// The index of the next event during a retiming, else `None`.
     retimed: Option<usize>,
 }
 
-/// A call of a watched backend, or a span set by the user.
+/// A call of a watched backend, or a span marked by the user.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span; for a formula its whole text, as the user wrote it: `exp(-x**2)`,
-    /// `gradient of exp(-x**2)`.
+    /// Name of the op or the span. For a formula, this is its whole text, as the user wrote it: `exp(-x**2)`, `gradient
+    /// of exp(-x**2)`.
     pub name: String,
     /// Name of the op; `expr!` for a formula, empty for a span.
     pub op: &'static str,
-    /// The group of the op; `formula` for a formula, empty for spans and calls that are no op.
+    /// The group of the op; `formula` for a formula; empty for spans and for calls that are not ops.
     pub group: &'static str,
     /// The arguments: `(float64[3, 4], axis=[0])`; empty for spans.
     pub args: String,
@@ -79,9 +79,9 @@ pub struct Event {
     pub duration: Duration,
     /// The number of its thread, in the order of the threads' first events.
     pub thread: usize,
-    /// The index of the event within which it ran.
+    /// The index of the enclosing event.
     pub parent: Option<usize>,
-    /// True for a span set by the user.
+    /// True for a span marked by the user.
     pub is_span: bool,
 }
 
@@ -104,14 +104,14 @@ impl Profile {
         Profile { begin: Instant::now(), state: Arc::default() }
     }
 
-    /// Wraps a backend so that its calls are recorded in this profile. One profile may watch several backends.
+    /// Wraps a backend and records its calls in this profile. One profile may watch several backends.
     pub fn watch<B: Backend>(&self, backend: B) -> Watched<B> {
         Watched::new(backend, self.clone())
     }
 
-    /// Runs a closure as a span: calls made inside it, on this thread, are nested in the span in the profile.
+    /// Runs a closure as a span of the profile. Calls inside the closure, on this thread, are nested in the span.
     pub fn span<R>(&self, name: &str, run: impl FnOnce() -> R) -> R {
-        // if the calls of a retiming differ from the recorded ones, the next op reports the error
+        // if the calls of a retiming differ from the recorded calls, the next op returns the error
         let _open = self.begins(|| (name.into(), "", "", String::new()), true).ok();
         run()
     }
@@ -127,11 +127,11 @@ impl Profile {
         *self.state() = State::default();
     }
 
-    /// Runs the same calls again and replaces the times measured before. The arguments are not described again, so only
-    /// the calls themselves are measured. For programs on one thread.
+    /// Runs the same calls again, and replaces the recorded times by the new times. The arguments are not formatted
+    /// again, so only the calls themselves are measured. The program must run on one thread.
     ///
     /// # Errors
-    /// [`Argument`](Error::Argument) if the calls differ from those of the profile; the errors of the program.
+    /// [`Argument`](Error::Argument) if the calls differ from the recorded calls; the errors of the program.
     pub fn retime<R>(&self, program: impl FnOnce() -> Result<R>) -> Result<R> {
         {
             let mut state = self.state();
@@ -202,7 +202,7 @@ impl Profile {
         }
     }
 
-    /// Checks that the op of a retimed event is the recorded one.
+    /// Checks that the op of a retimed event equals the recorded op.
     fn same_op(&self, number: usize, op: &str) -> Result<()> {
         let known = self.state().events.get(number).map_or("", |event| event.op);
         if known == op {

@@ -1,9 +1,9 @@
-//! Reports of a profile: a table of calls, totals per op, and a trace for viewers.
+//! Reports of a profile: a table of calls, totals per op, and a trace for trace viewers.
 
 use super::{Event, Profile};
 use std::{collections::BTreeMap, fmt::Write, io, path::Path, time::Duration};
 
-/// Times of all calls of one op.
+/// The times of all calls of one op.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Average {
@@ -29,7 +29,7 @@ impl Average {
 }
 
 impl Profile {
-    /// The time from the start of the first call to the end of the last.
+    /// The time from the start of the first event to the end of the last event.
     #[must_use]
     pub fn duration(&self) -> Duration {
         let events = self.events();
@@ -38,7 +38,7 @@ impl Profile {
         last.saturating_sub(first)
     }
 
-    /// The times of each op, sorted by own time, the largest first.
+    /// The times of each op, sorted by their time without nested calls, in descending order.
     #[must_use]
     pub fn averages(&self) -> Vec<Average> {
         let events = self.events();
@@ -80,7 +80,7 @@ impl Profile {
         out
     }
 
-    /// A table of the calls that took at least `least`, in milliseconds, indented by nesting.
+    /// A table of the calls that took at least `least`, with times in milliseconds. Nested calls are indented.
     #[must_use]
     pub fn table(&self, least: Duration) -> String {
         let events = self.events();
@@ -139,7 +139,7 @@ impl Profile {
     }
 }
 
-/// Milliseconds, with three digits after the point.
+/// Formats a time in milliseconds, with three digits after the point.
 fn ms(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64() * 1e3)
 }

@@ -1,10 +1,10 @@
-//! A backend for testing programs: rejects calls that do not run everywhere, and finds the origin of NaN and infinite
-//! values.
+//! A backend for tests of programs: it rejects calls that some backends lack, and reports the op that first returned
+//! NaN or infinite values.
 
 use super::{Call, Running, Seen, Watch, Watched, refused};
 use crate::{Backend, DType, Error, Result, choose};
 
-/// Rejects calls that other backends would refuse, so that a test on the CPU reveals them.
+/// Rejects calls that other backends would refuse, so that a test on the CPU finds these calls.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -31,54 +31,54 @@ pub struct Strict {
 }
 
 impl Strict {
-    /// Rejects ops that any of Numpyish, Cuda and Torch lacks. Cuda and Torch count only if the features `cuda` and
-    /// `torch` of this crate are on.
+    /// Rejects every op that `Numpyish`, `Cuda` or `Torch` lacks. `Cuda` and `Torch` are considered only if the
+    /// features `cuda` and `torch` of this crate are on.
     #[must_use]
     pub fn new() -> Strict {
         Strict { runs_on: choose::built().collect(), ..Strict::default() }
     }
 
-    /// Rejects ops that any of these backends lacks, instead of the default set. The names are `"numpyish"`, `"cuda"`,
-    /// `"torch"`.
+    /// Rejects every op that one of these backends lacks, in place of the default set of backends. The names are
+    /// `"numpyish"`, `"cuda"`, `"torch"`.
     #[must_use]
     pub fn runs_on(self, backends: &[&'static str]) -> Strict {
         Strict { runs_on: backends.to_vec(), ..self }
     }
 
-    /// Rejects every op with this dtype, as source or target: [`Error::DType`].
+    /// Rejects every op that has this dtype as source or target dtype, with [`Error::DType`].
     #[must_use]
     pub fn without_dtype(mut self, dtype: DType) -> Strict {
         self.dtypes.push(dtype);
         self
     }
 
-    /// Excludes a device, `"cuda:0"`, or all devices whose names begin with the text, `"cuda"`: [`Strict::watch`] of a
-    /// backend on such a device returns [`Error::Unavailable`].
+    /// Excludes a device, such as `"cuda:0"`, or all devices whose names begin with a text, such as `"cuda"`. For a
+    /// backend on an excluded device, [`Strict::watch`] returns [`Error::Unavailable`].
     #[must_use]
     pub fn without_device(mut self, device: &str) -> Strict {
         self.devices.push(device.into());
         self
     }
 
-    /// Rejects an op, or all ops of a group: [`Error::Unsupported`].
+    /// Rejects an op, or all ops of a group, with [`Error::Unsupported`].
     #[must_use]
     pub fn without(mut self, op_or_group: &str) -> Strict {
         self.names.push(op_or_group.into());
         self
     }
 
-    /// Rejects results with NaN or infinite elements, naming the first one's indices: [`Error::Argument`]. Copies every
-    /// result to the host.
+    /// Rejects results with NaN or infinite elements, with [`Error::Argument`], which names the indices of the first
+    /// such element. Copies every result to the host.
     #[must_use]
     pub fn finite(self) -> Strict {
         Strict { is_finite: true, ..self }
     }
 
-    /// Wraps a backend so that it makes these checks.
+    /// Wraps a backend, which then makes these checks.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] for a backend on an excluded device. The same error if the build leaves out a library
-    /// that programs have to run on, because the ops of that library are then unknown.
+    /// [`Error::Unavailable`] for a backend on an excluded device, or if this build leaves out a library on which
+    /// programs must run: the ops of that library are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
         if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
             return Err(choose::left_out(library));

@@ -1,11 +1,11 @@
-//! Calls reported as spans of the crate `tracing`.
+//! Reports calls as spans of the crate `tracing`.
 
 use super::{Call, Running, Seen, Watch, Watched, described};
 use crate::{Backend, Result};
 use ::tracing::{Level, field, span::EnteredSpan};
 
-/// Reports each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE, with the fields
-/// `op`, `args`, `results` and, for a formula, its text as `formula`. Requires the feature `tracing`.
+/// Reports each call as a span of the crate [`tracing`](https://docs.rs/tracing) at the level TRACE. The span has the
+/// fields `op`, `args` and `results`, and for a formula its text as `formula`. Requires the feature `tracing`.
 ///
 /// ```
 /// use backends::{prelude::*, watch::Tracing};
@@ -18,7 +18,7 @@ use ::tracing::{Level, field, span::EnteredSpan};
 pub struct Tracing;
 
 impl Tracing {
-    /// Wraps a backend so that its calls are reported as spans.
+    /// Wraps a backend, whose calls are then reported as spans.
     pub fn watch<B: Backend>(self, backend: B) -> Watched<B> {
         Watched::new(backend, self)
     }

@@ -1,8 +1,8 @@
 //! Gradient rules of non-uniform Fourier transforms.
 //!
-//! With respect to values and modes, the rule is a transform of the gradient with the same sign and with inputs and
-//! outputs swapped. With respect to a coordinate `x[j]` of a point, the derivative of the wave `exp(i k x[j])` is `i k`
-//! times the wave.
+//! With respect to the values or the modes, the gradient is a transform of the output gradient, with the same sign, and
+//! with inputs and outputs swapped. With respect to the coordinate `x[j]` of a point, the derivative of the wave `exp(i
+//! k x[j])` is `i k` times the wave.
 
 use super::{i, whole};
 use crate::{
@@ -15,8 +15,8 @@ fn wrong() -> Error {
     Error::argument("nufft", "points must have one to three coordinates")
 }
 
-/// The gradient with respect to the coordinates along one axis, given the values at the points, and `moved`. For
-/// `moved`, the modes are multiplied by their frequencies and transformed to the points.
+/// The gradient with respect to the coordinates along one axis. `values` are the values at the points. `moved` are the
+/// modes, multiplied by their frequencies and transformed to the points.
 fn by_coordinate<B: Backend, T: ComplexFloat>(
     b: &B,
     values: &B::Array<T>,
@@ -25,7 +25,7 @@ fn by_coordinate<B: Backend, T: ComplexFloat>(
 ) -> Result<B::Array<T::Real>> {
     let turn = if isign < 0 { T::ZERO.minus(i::<T>()) } else { i::<T>() };
     let product = b.astype::<T::Real, _>(b.real(b.multiply(b.multiply(values, moved)?, turn)?)?)?;
-    // the points are shared by all transforms of a batch
+    // all transforms of a batch use the same points, so the gradient is a sum over the batch
     if product.ndim() > 1 { b.sum(product, 0) } else { Ok(product) }
 }
 
@@ -55,8 +55,8 @@ fn with_modes<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies; `points` may
-/// be either of these.
+/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies. `points` are
+/// the coordinates of either the points or the frequencies.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 fn with_frequencies<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -82,7 +82,8 @@ fn with_frequencies<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// The functions that rows of the op table name: one for each number of coordinates and each coordinate.
+/// Defines the functions that rows of the op table name, one for each combination of a number of coordinates and one of
+/// the coordinates.
 macro_rules! by_coordinates {
     ($($modes:ident $frequencies:ident ($($x:ident)+) ($($s:ident)+) $axis:literal;)*) => {$(
         /// Gradient with respect to a coordinate of the points, for transforms between points and modes. `modes` and
@@ -129,7 +130,7 @@ fn lengths(shape: &[usize], axes: usize) -> Result<&[usize]> {
     shape.len().checked_sub(axes).map(|front| &shape[front..]).ok_or_else(wrong)
 }
 
-/// `nufft1d_type2`, with respect to the modes, whose shape is `shape`.
+/// Gradient of `nufft1d_type2` with respect to the modes, whose shape is `shape`.
 pub fn nufft1d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -142,7 +143,7 @@ pub fn nufft1d_type2_f<B: Backend, T: ComplexFloat>(
     b.nufft1d_type1_with(x, g, n, Nufft1dType1Options::new().eps(eps).isign(isign))
 }
 
-/// `nufft2d_type2`, with respect to the modes, whose shape is `shape`.
+/// Gradient of `nufft2d_type2` with respect to the modes, whose shape is `shape`.
 pub fn nufft2d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -155,7 +156,7 @@ pub fn nufft2d_type2_f<B: Backend, T: ComplexFloat>(
     b.nufft2d_type1_with(x, y, g, lengths(shape, 2)?, Nufft2dType1Options::new().eps(eps).isign(isign))
 }
 
-/// `nufft3d_type2`, with respect to the modes, whose shape is `shape`.
+/// Gradient of `nufft3d_type2` with respect to the modes, whose shape is `shape`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn nufft3d_type2_f<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -170,7 +171,7 @@ pub fn nufft3d_type2_f<B: Backend, T: ComplexFloat>(
     b.nufft3d_type1_with(x, y, z, g, lengths(shape, 3)?, Nufft3dType1Options::new().eps(eps).isign(isign))
 }
 
-/// `nufft_interpolate`, with respect to the grid, whose shape is `shape`.
+/// Gradient of `nufft_interpolate` with respect to the grid, whose shape is `shape`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn nufft_interpolate_grid<B: Backend, T: ComplexFloat>(
     b: &B,

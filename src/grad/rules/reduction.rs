@@ -9,12 +9,12 @@ use crate::{
     ArrayAttributes, Axes, Backend, Element, Float, Interpolation, Numeric, Real, Result, segments::is_16_bit,
 };
 
-/// The axes of a reduction. For a 0-D array the list is empty, although the axes 0 and -1 are accepted.
+/// The axes of a reduction. For a 0-D array the list is empty, even for the axes 0 and -1, which are valid.
 fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
     if ndim == 0 { Ok(Vec::new()) } else { axis.resolve(op, ndim) }
 }
 
-/// The result of a reduction over `axis`, with the reduced axes inserted again with length 1.
+/// Inserts the reduced axes, with length 1, into the result of a reduction over `axis`.
 pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
@@ -27,18 +27,18 @@ fn count(shape: &[usize], axis: Axes) -> Result<f64> {
     Ok(axes.iter().map(|&axis| shape[axis] as f64).product())
 }
 
-/// `sum`: every element gets the gradient of the result.
+/// Gradient of `sum`: every element gets the output gradient of the sum that contains it.
 pub fn sum<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     b.broadcast_to(kept::<B, T>(b, g, shape, axis)?, shape)
 }
 
-/// `mean`.
+/// Gradient of `mean`.
 pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let n = count(shape, axis)?;
     sum::<B, T>(b, &over::<B, T>(b, g, n)?, shape, axis)
 }
 
-/// `softmax`.
+/// Gradient of `softmax`.
 pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, f32>(b, g, y, axis));
@@ -48,7 +48,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axi
     b.subtract(along, b.multiply(y, sum)?)
 }
 
-/// `log_softmax`.
+/// Gradient of `log_softmax`.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, f32>(b, g, y, axis));
@@ -57,7 +57,7 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>,
     b.subtract(g, b.multiply(b.exp(y)?, sum)?)
 }
 
-/// `logsumexp`: the softmax of each element. If the sum is infinite, finite elements get 0.
+/// Gradient of `logsumexp`: the softmax of the elements. If the result is infinite, finite elements get 0.
 pub fn logsumexp<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -70,7 +70,7 @@ pub fn logsumexp<B: Backend, T: Real>(
     expr!(b, where((y == f64::INFINITY) & (x < f64::INFINITY), T::ZERO, softmax) * g)
 }
 
-/// `prod`: the product of all other elements, which may be zero.
+/// Gradient of `prod`: the product of all other elements, which may be zero.
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("prod", axis, x.ndim())?;
     let (row, back) = as_rows::<B, T>(b, x, &axes)?;
@@ -88,7 +88,7 @@ fn exclusive<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>
     part::<B, T>(b, &all, x.ndim() - 1, 0, n)
 }
 
-/// Splits the merged axis again, and moves its axes back: the inverse of `as_rows`.
+/// Undoes `as_rows`: splits the merged axis into its axes, and moves them back.
 struct Back {
     lengths: Vec<isize>,
     axes: Vec<usize>,
@@ -101,7 +101,7 @@ impl Back {
     }
 }
 
-/// The array with the given axes moved to the end and merged into one.
+/// Moves the given axes to the end and merges them into one axis.
 fn as_rows<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axes: &[usize]) -> Result<(B::Array<T>, Back)> {
     let ends: Vec<isize> = (0..axes.len()).map(|k| k as isize - axes.len() as isize).collect();
     let moved = b.moveaxis(x, axes, ends)?;
@@ -113,7 +113,7 @@ fn as_rows<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axes: &[usize]) -> Re
     Ok((b.reshape(moved, shape)?, Back { lengths, axes: axes.to_vec() }))
 }
 
-/// `max` and `min`: shared among the elements that attain the result.
+/// Gradient of `max` and `min`: the elements that equal the result share the output gradient.
 pub fn extremum<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -122,11 +122,11 @@ pub fn extremum<B: Backend, T: Real>(
     axis: Axes,
 ) -> Result<B::Array<T>> {
     let y = kept::<B, T>(b, y, x.shape(), axis)?;
-    // the result is NaN if any element is NaN
+    // if an element is NaN, the result is NaN, so NaN counts as equal to NaN here
     let is_it = b.logical_or(b.equal(x, &y)?, b.logical_and(b.isnan(x)?, b.isnan(&y)?)?)?;
     let g = kept::<B, T>(b, g, x.shape(), axis)?;
     let count = b.sum_with(&is_it, axis, crate::SumOptions::new().keepdims(true))?;
-    // a count may exceed the range of 16-bit floats
+    // the number of elements may exceed the range of 16-bit floats
     let share = match is_16_bit::<T>() {
         true => {
             let count = b.astype::<f32, _>(count)?;
@@ -149,7 +149,7 @@ macro_rules! wide_where_narrow {
 }
 pub(super) use wide_where_narrow;
 
-/// `var`.
+/// Gradient of `var`.
 pub fn var<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -170,8 +170,8 @@ fn distance<B: Backend, T: Float>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<
     b.subtract(x, b.mean_with(x, axis, crate::MeanOptions::new().keepdims(true))?)
 }
 
-/// `std`; 0 where the result is 0. Deviations are divided by the largest one, since their squares, and the result
-/// itself, may exceed the range of the dtype.
+/// Gradient of `std`; 0 if the result is 0. Deviations are divided by the largest deviation, because their squares, and
+/// the result itself, may exceed the range of the dtype.
 pub fn std<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -188,7 +188,7 @@ pub fn std<B: Backend, T: Float>(
     b.multiply(b.conj::<T>(unit)?, whole::<B, T>(b, &g)?)
 }
 
-/// `nanstd`: like `std`, for the elements that are not NaN.
+/// Gradient of `nanstd`: like `std`, over the elements that are not NaN.
 pub fn nanstd<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -209,8 +209,8 @@ pub fn nanstd<B: Backend, T: Real>(
     b.r#where(is_number, b.multiply(unit, g)?, T::ZERO)
 }
 
-/// `corrcoef`: inner products of the variables' deviations, scaled to norm 1, so that changes of the norm alone have no
-/// effect. A variable whose elements are all equal has no correlations, and its gradient is NaN.
+/// Gradient of `corrcoef`. The result is the inner products of the variables' deviations, scaled to norm 1, so changes
+/// of the norm have no effect. A variable whose elements are all equal has no correlations, and its gradient is NaN.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, f32>(b, g, x, rowvar));
@@ -229,7 +229,7 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     let g = b.reshape(g, [rows.shape()[0], rows.shape()[0]])?;
     let along = b.matmul(b.add(&g, b.matrix_transpose(&g)?)?, &unit)?;
     let within = b.sum_with(b.multiply(&along, &unit)?, 1, crate::SumOptions::new().keepdims(true))?;
-    // divided by the norm of the unscaled deviations, in two steps, because the norm may exceed the range of the dtype
+    // divides by the norm of the unscaled deviations in two steps, because this norm may exceed the range of the dtype
     // although the quotient does not
     let most = b.max_with(b.abs(&distance)?, 1, crate::MaxOptions::new().keepdims(true))?;
     let slope = b.divide(b.divide(b.subtract(along, b.multiply(unit, within)?)?, norm)?, most)?;
@@ -238,8 +238,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     b.reshape(slope, signed(x.shape()))
 }
 
-/// The elements divided by their largest magnitude (zeros if all are 0), and the Euclidean norm of these quotients (1
-/// if all are 0).
+/// The elements divided by their largest magnitude, and the Euclidean norm of the quotients. If all elements are 0, the
+/// quotients are 0 and the norm is 1.
 #[allow(clippy::type_complexity)] // a pair of results
 pub(super) fn of_unit<B: Backend, T: Float>(
     b: &B,
@@ -263,7 +263,7 @@ pub(super) fn of_unit<B: Backend, T: Float>(
     Ok((unit, norm))
 }
 
-/// The array and the axis; without an axis, the flattened array and axis 0.
+/// The array and the axis. If no axis is given, the array is flattened and the axis is 0.
 fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) -> Result<(B::Array<T>, usize)> {
     match axis {
         Some(axis) if x.ndim() > 0 => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
@@ -271,7 +271,7 @@ fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) ->
     }
 }
 
-/// `cumulative_sum`: each element is part of all sums from its index on.
+/// Gradient of `cumulative_sum`: each element is a term of the sum at its own index and of all later sums.
 pub fn cumulative_sum<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -287,8 +287,8 @@ pub fn cumulative_sum<B: Backend, T: Float>(
     b.reshape(sums, signed(shape))
 }
 
-/// `cumulative_prod`. With `r[i] = g[i] + x[i + 1] r[i + 1]`, the gradient is `r` times the product of the elements
-/// before, which may be zero; `r` is computed by doubling, in log(n) steps.
+/// Gradient of `cumulative_prod`. With `r[i] = g[i] + x[i + 1] r[i + 1]`, the gradient of `x[i]` is `r[i]` times the
+/// product of the elements before `x[i]`, which may be zero. `r` is computed by doubling, in log(n) steps.
 pub fn cumulative_prod<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -302,7 +302,7 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     let n = x.shape()[axis];
     let g = b.moveaxis(part::<B, T>(b, &g, axis, first, n)?, axis as isize, -1)?;
     let x = b.moveaxis(&x, axis as isize, -1)?;
-    // shifts toward the front, filling with zeros at the end
+    // shifts the elements towards index 0, and fills the end with zeros
     let shifted = |x: &B::Array<T>, by: usize| -> Result<B::Array<T>> {
         let mut widths = vec![(0, 0); x.ndim()];
         widths[x.ndim() - 1] = (0, by);
@@ -321,7 +321,7 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     b.reshape(b.moveaxis(g, -1, axis as isize)?, shape)
 }
 
-/// `diff`: the gradient with respect to the concatenation of the prepended part, the array, and the appended part.
+/// Gradient of `diff` with respect to the concatenation of the prepended array, the array, and the appended array.
 fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -> Result<B::Array<T>> {
     let mut g = g.clone();
     for _ in 0..n {
@@ -333,8 +333,8 @@ fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -
     Ok(g)
 }
 
-/// The length along an axis of an optional array, whose shape is preceded by its number of axes; 0 if it is not given,
-/// 1 for a 0-D array.
+/// The length of an optional array along an axis, given its number of axes followed by its shape; 0 if the array is not
+/// given, and 1 for a 0-D array.
 fn length(shape: &[usize], axis: usize) -> usize {
     match shape {
         [] => 0,
@@ -343,7 +343,7 @@ fn length(shape: &[usize], axis: usize) -> usize {
     }
 }
 
-/// `diff`, with respect to the array.
+/// Gradient of `diff` with respect to the array.
 pub fn diff_x<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -356,7 +356,7 @@ pub fn diff_x<B: Backend, T: Float>(
     part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, length(prepended, axis), shape[axis])
 }
 
-/// `diff`, with respect to the prepended part.
+/// Gradient of `diff` with respect to the prepended array.
 pub fn diff_prepend<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -368,7 +368,7 @@ pub fn diff_prepend<B: Backend, T: Float>(
     part::<B, T>(b, &undone::<B, T>(b, g, axis, n)?, axis, 0, length(prepended, axis))
 }
 
-/// `diff`, with respect to the appended part.
+/// Gradient of `diff` with respect to the appended array.
 pub fn diff_append<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -382,7 +382,7 @@ pub fn diff_append<B: Backend, T: Float>(
     part::<B, T>(b, &all, axis, all.shape()[axis] - of, of)
 }
 
-/// `sort`: the gradients are moved to the original positions of the elements.
+/// Gradient of `sort`: the output gradients move to the original indices of the elements.
 pub fn sort<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -394,13 +394,13 @@ pub fn sort<B: Backend, T: Real>(
     unsorted::<B, T>(b, g, &order, axis)
 }
 
-/// Moves sorted elements back to their original positions; `order` is the index of each element before sorting.
+/// Moves sorted elements back to their original indices. `order` is the index of each sorted element before sorting.
 fn unsorted<B: Backend, T: Real>(b: &B, x: &B::Array<T>, order: &B::Array<i64>, axis: isize) -> Result<B::Array<T>> {
     let back = b.argsort_with(order, crate::ArgsortOptions::new().axis(axis))?;
     b.take_along_axis(x, &back, axis)
 }
 
-/// `partition`: elements of the input and of the result with the same rank correspond to each other.
+/// Gradient of `partition`: each output gradient goes to the input element of the same rank.
 pub fn partition<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -413,7 +413,7 @@ pub fn partition<B: Backend, T: Real>(
     unsorted::<B, T>(b, &ranked, &order(x)?, axis)
 }
 
-/// `percentile`, like `quantile`.
+/// Gradient of `percentile`, which is `quantile` with `q` in percent.
 pub fn percentile<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -425,7 +425,8 @@ pub fn percentile<B: Backend, T: Real>(
     quantile::<B, T>(b, g, x, &b.divide(q, 100.0)?, axis, method)
 }
 
-/// `quantile`: the gradient goes to the two elements around the quantile, by their weights.
+/// Gradient of `quantile`: the output gradient goes to the two elements around the quantile, in proportion to their
+/// weights.
 #[allow(clippy::too_many_arguments)]
 pub fn quantile<B: Backend, T: Real>(
     b: &B,
@@ -454,7 +455,7 @@ pub fn quantile<B: Backend, T: Real>(
     };
     let lower = one_hot(low.clone(), b.subtract(1.0, &above)?)?;
     let weights = b.add(lower, one_hot(b.add(low, 1.0)?, above)?)?;
-    // the axes of `q` come first in the result
+    // the axes of `q` are the first axes of the result
     let g = b.reshape(g, [q.shape()[0] as isize, -1])?;
     let sorted = b.reshape(b.matmul(b.matrix_transpose(g)?, weights)?, signed(rows.shape()))?;
     back.apply::<B, T>(b, &sort::<B, T>(b, &sorted, &rows, -1, false)?)

@@ -1,4 +1,4 @@
-//! Gradient rules of ops that move elements.
+//! Gradient rules of ops that move elements without changing their values.
 
 use crate::{ArrayAttributes, Axes, Backend, Element, Float, MeshIndexing, PadMode, Result, Slice};
 
@@ -12,12 +12,12 @@ pub(super) fn axis_of(op: &'static str, axis: isize, ndim: usize) -> Result<usiz
     Ok(Axes::from(axis).resolve(op, ndim)?[0])
 }
 
-/// Rule of ops that only change the shape.
+/// Gradient of ops that only change the shape.
 pub fn reshaped<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     b.reshape(g, signed(shape))
 }
 
-/// `permute_dims`: restores the former order of the axes.
+/// Gradient of `permute_dims`: restores the original order of the axes.
 pub fn permute_dims<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axes: Axes) -> Result<B::Array<T>> {
     let Axes::List(_) = axes else { return b.permute_dims(g, ..) };
     let axes = axes.resolve("permute_dims", g.ndim())?;
@@ -26,18 +26,18 @@ pub fn permute_dims<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axes: Axes) ->
     b.permute_dims(g, former)
 }
 
-/// `roll`: rolls back.
+/// Gradient of `roll`: rolls back.
 pub fn roll<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shift: &[isize], axis: Axes) -> Result<B::Array<T>> {
     let back: Vec<isize> = shift.iter().map(|&shift| shift.saturating_neg()).collect();
     b.roll(g, back, axis)
 }
 
-/// `broadcast_arrays`: returns the gradients unchanged; the tape sums them to the inputs' shapes.
+/// Gradient of `broadcast_arrays`: the output gradients unchanged. The tape sums them to the inputs' shapes.
 pub fn broadcast_arrays<B: Backend, T: Float>(_: &B, g: &[&B::Array<T>]) -> Result<Vec<B::Array<T>>> {
     Ok(g.iter().map(|&g| g.clone()).collect())
 }
 
-/// `meshgrid`: sums each grid over the axes of the others.
+/// Gradient of `meshgrid`: sums each grid over the axes of all other inputs.
 pub fn meshgrid<B: Backend, T: Float>(b: &B, g: &[&B::Array<T>], indexing: MeshIndexing) -> Result<Vec<B::Array<T>>> {
     let own = |k: usize| match (indexing, k) {
         (MeshIndexing::Xy, 0 | 1) if g.len() > 1 => 1 - k,
@@ -50,7 +50,8 @@ pub fn meshgrid<B: Backend, T: Float>(b: &B, g: &[&B::Array<T>], indexing: MeshI
     g.iter().enumerate().map(sum).collect()
 }
 
-/// `concat`: splits the gradient. `shapes` are the shapes of the inputs, each preceded by its number of axes.
+/// Gradient of `concat`: splits the output gradient. `shapes` are the shapes of the inputs, each preceded by its number
+/// of axes.
 pub fn concat<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -70,7 +71,7 @@ pub fn concat<B: Backend, T: Float>(
     Ok(parts)
 }
 
-/// `length` elements along an axis, from index `start` on.
+/// Returns `length` elements along an axis, beginning at index `start`.
 pub(super) fn part<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -83,7 +84,7 @@ pub(super) fn part<B: Backend, T: Element>(
     b.getitem(x, slices)
 }
 
-/// `tile`: sums over the repetitions.
+/// Gradient of `tile`: sums over the repetitions.
 pub fn tile<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -99,7 +100,7 @@ pub fn tile<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `repeat`: sums over the repetitions of each element.
+/// Gradient of `repeat`: sums over the repetitions of each element.
 pub fn repeat<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -118,7 +119,7 @@ pub fn repeat<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// `pad`: the gradient of each border element goes to the element that it repeats.
+/// Gradient of `pad`: the gradient of each border element goes to the element that it repeats.
 pub fn pad<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -148,7 +149,7 @@ pub fn pad<B: Backend, T: Float>(
     Ok(g)
 }
 
-/// `diagonal`: zeros, with the gradient on the diagonal.
+/// Gradient of `diagonal`: zeros, except for the output gradient on the diagonal.
 pub fn diagonal<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -160,7 +161,7 @@ pub fn diagonal<B: Backend, T: Float>(
     let (axis1, axis2) = (axis_of("diagonal", axis1, shape.len())?, axis_of("diagonal", axis2, shape.len())?);
     let (rows, columns) = (shape[axis1], shape[axis2]);
     let places = b.eye_with::<bool>(rows, crate::EyeOptions::new().n_cols(columns).k(offset))?;
-    // the index within the diagonal, for each row
+    // for each row of the matrix, the index of its element in the diagonal
     let skipped = (-offset).max(0) as i64;
     let along = b.subtract(b.arange::<i64>(0, rows as i64, 1)?, skipped)?;
     let length = *g.shape().last().unwrap_or(&0);

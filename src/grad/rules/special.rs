@@ -6,7 +6,7 @@ use crate::{
     Backend, DType, Real, Result, grad::recording::whole as whole_operand, runtime::Operand, segments::is_16_bit,
 };
 
-/// `beta`, with respect to its first argument: `y (digamma(x1) - digamma(x1 + x2))`.
+/// Gradient of `beta` with respect to the first argument: `y (digamma(x1) - digamma(x1 + x2))`.
 pub fn beta_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -17,7 +17,7 @@ pub fn beta_x1<B: Backend, T: Real>(
     beta(b, g, y, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// `beta`, with respect to its second argument.
+/// Gradient of `beta` with respect to the second argument.
 pub fn beta_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -36,17 +36,17 @@ fn beta<B: Backend, T: Real>(
     x2: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        // `beta` itself may exceed the range of 16-bit floats although the derivative does not
+        // `beta` may exceed the range of 16-bit floats although the derivative does not
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
     }
-    // multiplies in an order that does not overflow. Where the function is 0 the gradient is set to 0, because the
-    // logarithm of the function grows more slowly than the function falls.
+    // multiplies in an order that does not overflow; at `y == 0` the gradient is 0, because `y` goes to 0 faster than
+    // its logarithm, which is the other factor, grows
     let factor = expr!(b, where(abs(x2) < 1.0, y * x2, x2))?;
     let rise = rise_of_digamma(b, x1, x2, &factor)?;
     expr!(b, -g * where(y == 0.0, T::ZERO, rise * where(abs(x2) < 1.0, T::ONE, y)))
 }
 
-/// `betaln`, with respect to its first argument: `digamma(x1) - digamma(x1 + x2)`.
+/// Gradient of `betaln` with respect to the first argument: `digamma(x1) - digamma(x1 + x2)`.
 pub fn betaln_x1<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -56,7 +56,7 @@ pub fn betaln_x1<B: Backend, T: Real>(
     betaln(b, g, &*whole_operand(b, &x1)?, &*whole_operand(b, &x2)?)
 }
 
-/// `betaln`, with respect to its second argument.
+/// Gradient of `betaln` with respect to the second argument.
 pub fn betaln_x2<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -74,19 +74,19 @@ fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B:
 }
 
 /// `times (digamma(x + by) - digamma(x)) / by`. If `x` and `x + by` are positive, it is computed from sums of positive
-/// terms, otherwise as the plain difference.
+/// terms; otherwise, as the difference of the two values of digamma.
 fn rise_of_digamma<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
     by: &B::Array<T>,
     times: &B::Array<T>,
 ) -> Result<B::Array<T>> {
-    /// Number of unit steps to the range in which the series below is accurate to float64.
+    /// Number of unit steps from `x` to the range in which the series below is accurate to float64.
     const STEPS: usize = 12;
     let is_plain = expr!(b, (x > 0.0) & (x + by > 0.0) & (x < f64::INFINITY) & (by < f64::INFINITY))?;
     let (low, step) = (b.r#where(&is_plain, x, T::ONE)?, b.r#where(&is_plain, by, T::ONE)?);
     let high = expr!(b, low + step)?;
-    // digamma(x + 1) = digamma(x) + 1 / x
+    // uses digamma(x + 1) = digamma(x) + 1 / x
     let mut sum = expr!(b, times / low / high)?;
     for k in 1..STEPS {
         let k = T::of(k as f64);
@@ -117,8 +117,8 @@ fn rise_of_digamma<B: Backend, T: Real>(
     b.r#where(is_plain, stable, other)
 }
 
-/// Coefficients of `1 - I1(x) / I0(x)` in powers of `1 / x`, from the first power on: with `c0 = 1`,
-/// `2 c(m) = (m - 2) c(m - 1) - sum of c(i) c(m - i)`.
+/// Coefficients of `1 - I1(x) / I0(x)` as a series in `1 / x`, beginning with the first power. With `c0 = 1`, the
+/// recurrence is `2 c(m) = (m - 2) c(m - 1) - sum of c(i) c(m - i)`.
 fn fall_of_ratio() -> [f64; 12] {
     let mut c = [0.0; 13];
     c[0] = 1.0;
@@ -129,14 +129,13 @@ fn fall_of_ratio() -> [f64; 12] {
     std::array::from_fn(|k| -c[k + 1])
 }
 
-/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits; below it, the difference loses
-/// fewer than 2 x units in the last place.
+/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits. For a smaller magnitude x,
+/// computing the difference directly loses fewer than 2 x units in the last place.
 fn far<T: Real>() -> T {
     T::of(if T::DTYPE == DType::Float64 { 40.0 } else { 10.0 })
 }
 
-/// `1 - I1(s) / I0(s)` and `1 / s` for magnitudes `s` of at least `far`; smaller magnitudes are replaced by that
-/// limit.
+/// `1 - I1(s) / I0(s)` and `1 / s` for magnitudes `s` of at least `far`. Smaller magnitudes are replaced by `far`.
 #[allow(clippy::type_complexity)] // a pair of results
 fn ratio_at<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>, B::Array<T>)> {
     let far = far::<T>();
@@ -148,7 +147,7 @@ fn ratio_at<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>,
     Ok((sum, inverse))
 }
 
-/// `i0e`: `i1e(x) - sign(x) y`.
+/// Gradient of `i0e`: `i1e(x) - sign(x) y`.
 pub fn i0e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i0e::<B, f32>(b, g, &b.i0e(x)?, x));
@@ -157,7 +156,7 @@ pub fn i0e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::
     expr!(b, g * where(abs(x) > far, -sign(x) * y * ratio, i1e(x) - sign(x) * y))
 }
 
-/// `i1e`: `i0e(x) - y / x - sign(x) y`, half at 0.
+/// Gradient of `i1e`: `i0e(x) - y / x - sign(x) y`, and one half at 0.
 pub fn i1e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i1e::<B, f32>(b, g, &b.i1e(x)?, x));
