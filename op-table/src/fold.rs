@@ -1,8 +1,8 @@
-//! Reductions of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
+//! Reductions made of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
 //!
-//! Each expression belongs to a separate row, which is made here. The parameters of `map` are the row's array and
-//! numbers, those of `join` are two values, and those of `finish` are a value and the number of elements. 16-bit
-//! elements are computed in float32.
+//! Each of these expressions is checked like the expression of a separate row, which this file makes. The parameters of
+//! `map` are the row's array and numbers; `join` has two values; `finish` has a value and the number of elements.
+//! 16-bit elements are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -14,7 +14,7 @@ use crate::{
 /// The expressions of a reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// Computes the value of one element; `None` if the value is the element itself.
+    /// Computes a value from one element; `None` if the value is the element itself.
     pub map: Option<Form>,
     /// Joins two values, which are named `a` and `b`.
     pub join: Form,
@@ -38,17 +38,17 @@ pub enum Part {
 }
 
 impl Fold {
-    /// Returns whether elements are only joined. If so, they are read as values, and the expressions work on values.
+    /// Returns whether the reduction joins elements without a `map`. If so, elements are read as values.
     pub fn reads_values(&self) -> bool {
         self.map.is_none()
     }
 
-    /// The element type of values, as the expressions see it.
+    /// The element type of the values in the expressions.
     pub fn value(&self, op: &Op) -> Elem {
         if self.reads_values() { Elem::T } else { op.result.elem() }
     }
 
-    /// Returns whether the reduction counts the elements for which a condition is true.
+    /// Returns whether the reduction counts the elements for which a condition holds.
     pub fn counts(&self, op: &Op) -> bool {
         let is_name = |e: &Expr, name: &str| matches!(&e.node, Node::Name(n) if n == name);
         let adds = matches!(&self.join.expr.node, Node::Word(word, args) if word == "plus" && is_name(&args[0], "a") && is_name(&args[1], "b"));
@@ -57,7 +57,7 @@ impl Fold {
         adds && from_0 && of_truth && self.value(op) == Elem::Int64 && self.finish.is_none()
     }
 
-    /// The dtypes that `T` has in the expressions.
+    /// The dtypes of `T` in the expressions.
     pub fn dtypes(&self, op: &Op, model: &Model) -> Vec<String> {
         let mut dtypes: Vec<String> = Vec::new();
         for dtype in model.dtypes_of(&op.set) {
@@ -70,7 +70,7 @@ impl Fold {
         dtypes
     }
 
-    /// The row that an expression belongs to.
+    /// The row of which an expression is the scalar expression.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {
@@ -104,17 +104,17 @@ impl Fold {
     }
 }
 
-/// The parameters that the expressions use as numbers, which are all except `keepdims`.
+/// The parameters that the expressions use as numbers: all plain parameters except `keepdims`.
 pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
     op.params.iter().filter(|p| p.is_fold_number())
 }
 
-/// The dtype in which elements of a given dtype are computed.
+/// The dtype in which elements of a dtype are computed.
 pub fn wide(dtype: &str) -> &str {
     if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
 }
 
-/// The mistakes of a row with a reduction.
+/// Returns the mistakes of a row with a reduction.
 pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     let bad = |span: &crate::text::Span, message: &str, help: &str| {
         vec![Mistake { span: span.clone(), message: message.into(), help: Some(help.into()) }]
@@ -150,7 +150,7 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     mistakes
 }
 
-/// Returns whether an expression consists only of the row's array.
+/// Returns whether an expression is only the name of the row's array.
 pub fn is_element(expr: &Expr, op: &Op) -> bool {
     matches!(&expr.node, Node::Name(name) if op.inputs().any(|p| p.name == *name))
 }

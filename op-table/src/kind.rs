@@ -1,5 +1,5 @@
-//! The kinds of parameters, and everything that the model knows about them. A new kind needs a variant of [`Kind`],
-//! arms in this file, an arm in the expansion's file of kinds, and in the runtime a type and a [`ParamKind`].
+//! The kinds of parameters, with all facts about them. A new kind needs a variant of [`Kind`], arms in this file, an
+//! arm in the file of the expansion for kinds, and in the runtime a type and a [`ParamKind`].
 //!
 //! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
 
@@ -25,11 +25,11 @@ pub enum Kind {
     Axes,
     /// `axis`
     Axis,
-    /// `axis?`: an axis, or all elements as one row.
+    /// `axis?`: one axis, or the whole array, flattened.
     AxisOrAll,
     /// `shape`
     Shape,
-    /// Lists of `isize`, such as `newshape` and `shifts`.
+    /// `newshape`, `shifts` and other lists of `isize`.
     Signed,
     /// `widths`: widths of borders.
     Widths,
@@ -76,7 +76,7 @@ const WORDS: [(&str, Kind); 15] = [
     ("text", Kind::Text),
 ];
 
-/// Parameter types with an element type: `array<real>`.
+/// Parameter types that have an element type, such as `array<real>`.
 const OF_ELEMENTS: [(&str, OfElements); 6] = [
     ("array", Kind::Array),
     ("operand", |e| Kind::Operand(e, Absent::Refused)),
@@ -88,10 +88,10 @@ const OF_ELEMENTS: [(&str, OfElements); 6] = [
 
 type OfElements = fn(Elem) -> Kind;
 
-/// The meaning of `..` as an operand.
+/// The meaning of `..` as the value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// `..` is a mistake, because an operand must be given.
+    /// `..` is a mistake: the operand must be given.
     Refused,
     /// There is no lower bound, so the operand is the lowest value of the dtype.
     Lowest,
@@ -110,7 +110,7 @@ pub struct Choice {
     pub summary: String,
     /// The values, each with a description of one line.
     pub values: Vec<(String, String)>,
-    /// Whether the runtime defines the type. The table of a user's crate defines its own types.
+    /// True if the runtime defines the type. The tables of users' crates define their own types.
     pub of_runtime: bool,
 }
 
@@ -137,7 +137,7 @@ pub enum Plain {
     Bool,
 }
 
-/// The names of the types, and the dtypes that can represent their values.
+/// The names of the types, each with a dtype that can represent all its values.
 const PLAIN: [(&str, Plain, &str); 6] = [
     ("f64", Plain::F64, "float64"),
     ("usize", Plain::Usize, "uint64"),
@@ -184,7 +184,7 @@ impl Plain {
 }
 
 impl Kind {
-    /// The kind for the name of a parameter type. `Err` contains the part that is not a valid element type.
+    /// Parses the name of a parameter type. The error is the part of the name that is not a valid element type.
     pub fn of<'t>(text: &'t str, choices: &[Arc<Choice>]) -> Result<Option<Kind>, &'t str> {
         let (head, inner) = match text.split_once('<') {
             Some((head, rest)) => (head, rest.strip_suffix('>')),
@@ -215,13 +215,13 @@ impl Kind {
         }
     }
 
-    /// The name of the kind in `golden.py`, which is the parameter type without its element type.
+    /// The name of the kind in `golden.py`: the parameter type without its element type.
     pub fn word(&self, ty: &str) -> String {
         let word = if matches!(self, Kind::Operand(..)) { "operand" } else { ty.split('<').next().unwrap_or(ty) };
         word.into()
     }
 
-    /// Returns whether parameters of the kind always have the default `none`.
+    /// Returns whether every parameter of this kind has the default `none`.
     pub fn is_maybe(&self) -> bool {
         matches!(self, Kind::Maybe(_) | Kind::Lengths)
     }
@@ -256,7 +256,7 @@ impl Kind {
         }
     }
 
-    /// A sample default of the kind, for messages.
+    /// An example of a default of this kind, for error messages.
     pub fn default_help(&self) -> String {
         let text = match self {
             Kind::Array(_) | Kind::Maybe(_) | Kind::Lengths => "none",
@@ -283,8 +283,8 @@ impl Kind {
         }
     }
 
-    /// The description of the kind for the reference, which includes the dtype of arrays and operands. [`Kind::link`]
-    /// is the part that becomes a link.
+    /// The description of the kind in the reference, including the dtype of arrays and operands. [`Kind::link`] returns
+    /// the part of this text that becomes a link.
     pub fn describe(&self) -> String {
         let of = |e: &Elem| e.describe();
         match self {
@@ -316,8 +316,7 @@ impl Kind {
         }
     }
 
-    /// The part of [`Kind::describe`] that has a separate page, and the path of the page from a module of the
-    /// expansion.
+    /// The part of [`Kind::describe`] that has its own page, and the path of this page from a module of the expansion.
     pub fn link(&self) -> Option<(String, String)> {
         let link = |part: &str, path: String| Some((part.into(), path));
         match self {
@@ -333,7 +332,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a value in a composition of `op` that is no array is valid for a parameter of this kind.
+    /// Returns whether a value other than an array, in a composition of `op`, is valid for a parameter of this kind.
     pub fn takes_literal(&self, value: &Expr, op: &Op) -> bool {
         let named = |e: &Expr| match &e.node {
             Node::Name(name) => op.param(name).map(|p| &p.kind),

@@ -1,8 +1,8 @@
-//! The op tables of the `backends` crate as data.
+//! Parses and checks the op tables of the `backends` crate, and represents them as data.
 //!
-//! A table is TOML; `docs/table.md` of the repository is its reference. [`parse()`] converts it to a [`Model`], in
-//! which every fact is checked and has a position. Each mistake is added to a [`Report`] with its position. The
-//! generator makes Rust from the model, and `cargo xtask table` makes JSON.
+//! A table is a TOML file; `docs/table.md` in the repository is its reference. [`parse()`] converts it to a [`Model`],
+//! whose facts are checked and have positions. Each mistake is added to a [`Report`] with its position. The generator
+//! converts the model to Rust, and `cargo xtask table` converts it to JSON.
 
 mod check;
 pub mod expr;

@@ -1,4 +1,4 @@
-//! Properties of an op's loops that follow from its expression.
+//! Properties of an op's loops that can be derived from its expression.
 
 use crate::{
     expr::{Expr, Node, Number, Ty},
@@ -6,13 +6,13 @@ use crate::{
 };
 
 impl Op {
-    /// Returns whether the arrays of an `each` expression have dtypes other than the row's.
+    /// Returns whether an array of an `each` expression has a dtype other than the row's.
     pub fn mixes_dtypes(&self) -> bool {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// The indices of the operands whose elements an `each` expression copies unchanged to the result, if the
-    /// expression does nothing else with elements of the row's dtype; otherwise empty.
+    /// The indices of the operands from which an `each` expression selects elements without a change. Empty if the
+    /// expression does anything else with elements of the row's dtype.
     pub fn moved(&self, expr: &Expr) -> Vec<usize> {
         let inputs: Vec<&Param> = self.inputs().collect();
         let mut moved = Vec::new();
@@ -24,13 +24,13 @@ impl Op {
         if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
     }
 
-    /// Returns whether an `each` expression only converts its operand to the dtype of the result, which is the second
-    /// dtype or the real dtype of the row. If the operand already has this dtype, nothing is computed.
+    /// Returns whether an `each` expression only converts its operand to the dtype of the result: the second dtype of
+    /// the row, or its real dtype. If the operand already has this dtype, nothing needs to be computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Returns whether an `each` expression is the conjugate of its operand, which leaves real operands unchanged.
+    /// Returns whether an `each` expression is the conjugate of its operand. Real operands are then unchanged.
     pub fn conjugates(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if word == "conj" && args.iter().all(|e| self.is_operand(e)))
     }
@@ -54,8 +54,8 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
     }
 
-    /// Returns whether an `each` expression is a single operation on its operands. Such an expression has the same
-    /// value if it is computed in a wider dtype and rounded once.
+    /// Returns whether an `each` expression is a single operation on its operands. Computing it in a wider dtype and
+    /// rounding once gives the same value as computing it in the dtype.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
         match &expr.node {
             Node::Compare(_, both) => both.iter().all(|e| self.is_operand(e)),
@@ -70,10 +70,10 @@ impl Op {
         }
     }
 
-    /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded once: if it has several
-    /// operations, or one with a number that 16 bits may not hold. Steps that are rounded to 16 bits lose the digits
-    /// that remain if two steps cancel. A single operation has the same value either way. Truth values, as of `isclose`,
-    /// follow the arithmetic of the dtype, as in NumPy.
+    /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded once. This is the case
+    /// for several operations, and for one operation with a number that 16 bits may not represent: if every step is
+    /// rounded to 16 bits and two steps cancel, no correct digits remain. A single operation has the same value either
+    /// way. Truth values, as of `isclose`, are computed in the dtype itself, as in NumPy.
     pub fn computes_wide(&self, expr: &Expr, model: &Model) -> bool {
         let (mut operations, mut of_precision) = (0, false);
         expr.walk(&mut |e| match &e.node {
@@ -90,13 +90,13 @@ impl Op {
             && model.set(&self.set).is_some_and(|set| set.bound == "Real")
     }
 
-    /// Returns whether an expression is an array of the op without any change.
+    /// Returns whether an expression is only the name of an array of the op.
     fn is_operand(&self, e: &Expr) -> bool {
         matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
     }
 }
 
-/// Returns whether an expression is a whole number that every float dtype holds.
+/// Returns whether an expression is a whole number that every float dtype represents exactly.
 fn is_small_integer(e: &Expr) -> bool {
     match e.node {
         Node::Number(Number::Integer(value)) => value.unsigned_abs() <= 256,

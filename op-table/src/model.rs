@@ -1,4 +1,4 @@
-//! The contents of a table: ops as data, with positions, without TOML.
+//! The contents of a table as data: ops with positions, independent of TOML.
 
 use crate::{
     expr::{Expr, compose},
@@ -25,7 +25,7 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The closed choices.
     pub choices: Vec<Arc<Choice>>,
-    /// The columns that rows may have in addition to those of every table.
+    /// The columns that tables declare, which rows may have in addition to the standard columns.
     pub columns: Vec<Column>,
     /// The words of expressions.
     pub words: BTreeMap<String, Word>,
@@ -37,7 +37,7 @@ pub struct Model {
     pub groups: Vec<Group>,
     /// The rows.
     pub ops: Vec<Op>,
-    /// Names of rows with mistakes, including rows that are not ops. Uses of these rows are not reported.
+    /// Names of rows with mistakes, including rows that are not ops. Uses of these names are not reported.
     pub broken: BTreeSet<String>,
     /// Names that clash with other names in generated code.
     pub clashing: BTreeSet<String>,
@@ -48,25 +48,26 @@ pub struct Model {
 pub struct Word {
     /// The set of dtypes that have the word.
     pub set: String,
-    /// The number of operands, including the operand before the point.
+    /// The number of operands, including the operand before the dot.
     pub args: usize,
     /// The dtype of the word's result.
     pub result: WordResult,
     /// The op that applies the word to arrays.
     pub op: Option<(String, Span)>,
-    /// The dtypes in which the word's argument is first reduced to a range, which is slow for large arguments.
+    /// The dtypes in which the word first reduces its argument to a range, which is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
-    /// Whether the word computes enough to gain from wider vectors. Other words are limited by memory, or call a
+    /// True if the word needs so much computation that wider vectors help. Other words are limited by memory, or call a
     /// function.
     pub wide_vectors: bool,
-    /// Whether the word is much cheaper if its first operand is positive, normal and finite.
+    /// True if the word is much cheaper if its first operand is positive, normal and finite.
     pub cheap_above_0: bool,
     /// The magnitude of the first operand below which the word is much cheaper, if there is such a magnitude.
     pub cheap_within: Option<f64>,
-    /// Whether the word's value depends on the precision of the dtype in addition to its operands.
+    /// True if the word's value depends on the precision of the dtype in addition to its operands.
     pub of_precision: bool,
-    /// The derivatives of the word with respect to its operands, expressed by the operands (`a`, `b`) and the word's
-    /// value (`y`). The list is shorter than the list of operands if some derivatives are unknown.
+    /// The derivatives of the word with respect to its operands, as expressions of the operands (`a`, `b`) and the
+    /// word's value (`y`). If the derivatives of the last operands are unknown, the list has fewer items than there are
+    /// operands.
     pub derivatives: Vec<Expr>,
 }
 
@@ -75,9 +76,9 @@ pub struct Word {
 pub enum WordResult {
     /// An element of the operands' dtype.
     Same,
-    /// The real dtype of the operands' complex dtype.
+    /// An element of the real dtype that corresponds to the operands' complex dtype.
     Real,
-    /// The complex dtype of the operands' real dtype.
+    /// An element of the complex dtype that corresponds to the operands' real dtype.
     Complex,
     /// A truth value.
     Truth,
@@ -106,7 +107,7 @@ pub enum RangeReduction {
     Complex,
 }
 
-/// A library: a column of the table.
+/// A library, which is a column of the table.
 #[derive(Clone)]
 pub struct Backend {
     /// The column's name.
@@ -117,37 +118,37 @@ pub struct Backend {
     pub module: String,
     /// The summary, in one line.
     pub summary: String,
-    /// Whether `each` and `fold` rows are compiled to loops or kernels of this library.
+    /// True if `each` and `fold` rows are compiled to loops or kernels of this library.
     pub each: bool,
-    /// Whether the backend accepts `aten` mappings.
+    /// True if the backend accepts `aten` mappings.
     pub aten: bool,
-    /// Whether functions of the backend's module take and return arrays with the dtype as a value.
+    /// True if functions of the backend's module take and return arrays whose dtype is a runtime value.
     pub raw: bool,
-    /// The functions that nevertheless take and return arrays with the dtype in the type.
+    /// The functions that, even if `raw` is true, take and return arrays whose dtype is a type parameter.
     pub typed: Vec<String>,
     /// The type parameters, each with its bound, of a backend that wraps another backend.
     pub generics: Vec<(String, String)>,
-    /// Whether ops run on the wrapped backend.
+    /// True if ops run on the wrapped backend.
     pub wrap: bool,
-    /// Whether ops are recorded for gradients.
+    /// True if ops are recorded for gradients.
     pub records: bool,
-    /// Whether ops also compute tangents.
+    /// True if ops also compute tangents.
     pub tangents: bool,
-    /// Whether arrays are split over ranks. Each op then has a class, which determines the layouts of its arrays.
+    /// True if arrays are split over ranks. Each op then has a class that determines the layouts of its arrays.
     pub splits: bool,
-    /// Whether the backend belongs to the table being read, and not to the base table.
+    /// True if the backend belongs to the table being read, and not to the base table.
     pub own: bool,
     /// The position of the backend's name in the table.
     pub span: Span,
 }
 
 impl Backend {
-    /// Returns whether the function of a `call` mapping takes and returns arrays with the dtype as a value.
+    /// Returns whether the function of a `call` mapping takes and returns arrays whose dtype is a runtime value.
     pub fn is_raw(&self, path: &str) -> bool {
         self.raw && !path.starts_with("crate::") && !self.typed.iter().any(|typed| typed == path)
     }
 
-    /// Returns whether the backend differentiates ops. Composed rows then run as the ops of their compositions.
+    /// Returns whether the backend differentiates ops. If so, composed rows run as the ops of their compositions.
     pub fn differentiates(&self) -> bool {
         self.records || self.tangents
     }
@@ -161,7 +162,7 @@ pub struct DType {
     pub rust: String,
 }
 
-/// A named set of dtypes, with the bound that it puts on `T`.
+/// A named set of dtypes, with the trait bound that it sets for `T`.
 pub struct Set {
     /// Name of the set.
     pub name: String,
@@ -169,14 +170,14 @@ pub struct Set {
     pub bound: String,
     /// The names of the set's dtypes.
     pub dtypes: Vec<String>,
-    /// Whether other dtypes implement the trait too. In that case a separate trait is generated for the set, with the
-    /// runtime's trait as its bound.
+    /// True if dtypes outside the set implement the trait, too. In this case a separate trait is generated for the set,
+    /// with the runtime's trait as a supertrait.
     pub is_narrower: bool,
-    /// Whether the set belongs to the table being read, and not to the base table.
+    /// True if the set belongs to the table being read, and not to the base table.
     pub own: bool,
 }
 
-/// The required accuracy of a result, compared with the reference.
+/// The accuracy that results must have in comparison with the reference.
 pub struct Accuracy {
     /// Name of the accuracy.
     pub name: String,
@@ -186,13 +187,13 @@ pub struct Accuracy {
     pub ulp: Option<f64>,
     /// Largest error relative to the largest magnitude of the result, by dtype.
     pub rtol: Vec<(String, f64)>,
-    /// Whether `rtol` is multiplied by the square root of the input's size.
+    /// True if `rtol` is multiplied by the square root of the input's size.
     pub sqrt_n: bool,
-    /// Whether only shape and dtype are checked.
+    /// True if only shape and dtype are checked.
     pub shape: bool,
 }
 
-/// A group of ops, which is a trait.
+/// A group of ops. A trait is generated for it.
 pub struct Group {
     /// Name of the group.
     pub name: String,
@@ -211,29 +212,29 @@ pub struct Column {
     pub name: String,
     /// The summary, in one line.
     pub summary: String,
-    /// The words that a row may use.
+    /// The words that a row may give in this column.
     pub words: Vec<String>,
 }
 
 /// Facts of a row that the tests check on backends.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Whether 0.0 and -0.0 are equivalent in the op's result. The row gives the reason.
+    /// True if 0.0 and -0.0 are equivalent in the op's result. The row gives the reason.
     pub any_zero: bool,
-    /// The data that the op waits for. Rows without this fact copy nothing from the device.
+    /// The data for which the op waits. An op without this fact copies nothing from the device.
     pub waits: Option<Waits>,
-    /// Calls that NumPy and backends reject.
+    /// Calls that NumPy and all backends reject.
     pub raises: Option<Vec<Text>>,
     /// The seed of random numbers in the op's cases.
     pub seed: Option<u64>,
-    /// The expressions that are compared with the reference instead of the op's results. They are calls of ops on
-    /// results and parameters.
+    /// Expressions that are compared with the reference in place of the op's results. They are calls of ops, whose
+    /// arguments are the results and the parameters.
     pub compared: Option<Vec<Text>>,
-    /// The host function that reduces a formula as the op reduces an array.
+    /// The host function that reduces a formula, like the op reduces an array.
     pub fused: Option<String>,
 }
 
-/// The data that an op waits for.
+/// The data for which an op waits.
 #[derive(Clone, Debug)]
 pub struct Waits {
     /// The number of bytes copied from the device.
@@ -255,9 +256,9 @@ pub struct Op {
     pub summary: String,
     /// The rest of the documentation.
     pub detail: String,
-    /// The parameters; those with defaults come last.
+    /// The parameters. Parameters with defaults come last.
     pub params: Vec<Param>,
-    /// Whether all parameters could be read. If not, uses of parameters are not checked.
+    /// True if all parameters could be parsed. Otherwise, uses of parameters are not checked.
     pub params_are_whole: bool,
     /// Name of the set of dtypes of `T`.
     pub set: String,
@@ -281,7 +282,7 @@ pub struct Op {
     pub alias: Vec<String>,
     /// Rust code that uses the CPU backend as `b`, and runs as a documentation test.
     pub example: String,
-    /// The parts of the row that appear only on the op's page.
+    /// The facts that appear only on the op's reference page.
     pub reference: Reference,
     /// Name of the op's accuracy.
     pub accuracy: String,
@@ -295,20 +296,19 @@ pub struct Op {
     pub columns: Vec<(String, String)>,
     /// The source of the op's gradients.
     pub gradient: Gradient,
-    /// The gradients at one element, for real dtypes, by input: scalar expressions in `g`, `y` and the parameters.
-    /// Inputs without an entry have no gradient.
+    /// The gradients at one element, for real dtypes, by input. They are scalar expressions of `g`, `y` and the
+    /// parameters. Inputs without an entry have no gradient.
     pub by_element: Option<Vec<(String, Expr)>>,
-    /// Lists of inputs in which the op is linear if all other inputs are fixed. The op is linear in the inputs of each
-    /// list jointly.
+    /// Lists of inputs. The op is linear in the inputs of each list jointly, if all other inputs are fixed.
     pub linear: Vec<Vec<String>>,
-    /// The interval of the elements with which the op's gradients are tested.
+    /// The interval from which the tests of the op's gradients draw elements.
     pub domain: (f64, f64),
-    /// The reason why the op's gradients at the ends of a dtype's range differ from those in float64; empty if they do
-    /// not differ.
+    /// The reason why the op's gradients near the ends of a dtype's range differ from the gradients in float64; empty
+    /// if they do not differ.
     pub extremes: String,
     /// Conformance cases; `None` for the default cases of the parameters' kinds.
     pub cases: Option<Vec<Text>>,
-    /// Whether the op belongs to the table being read, and not to the base table.
+    /// True if the op belongs to the table being read, and not to the base table.
     pub own: bool,
 }
 
@@ -318,7 +318,7 @@ impl Op {
         self.params.iter().filter(|p| p.default.is_none())
     }
 
-    /// The parameters with a default, which the options struct holds.
+    /// The parameters with a default, which become fields of the options struct.
     pub fn optional(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.default.is_some())
     }
@@ -333,7 +333,7 @@ impl Op {
         self.optional().any(|p| matches!(p.kind, Kind::Array(_)))
     }
 
-    /// The array that the op changes instead of returning a result.
+    /// The array that the op changes in place, if it returns no result.
     pub fn target(&self) -> Option<&Param> {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
     }
@@ -348,8 +348,8 @@ impl Op {
         self.positional().any(|p| p.kind.elem() == Some(Elem::T))
     }
 
-    /// The element types of the arrays in the options, without repetitions. The options struct has a type parameter for
-    /// each of them.
+    /// The element types of the arrays in the options, without repetitions. Each of them becomes a type parameter of
+    /// the options struct.
     pub fn optional_elems(&self) -> Vec<Elem> {
         let mut elems = Vec::new();
         for param in self.optional() {
@@ -363,7 +363,7 @@ impl Op {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
     }
 
-    /// Returns whether the op is a scalar expression, so that formulas can contain it.
+    /// Returns whether the op is a scalar expression, which formulas can contain.
     pub fn is_elementwise(&self) -> bool {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
     }
@@ -387,13 +387,13 @@ impl Op {
         self.param("axis").is_some_and(|p| p.kind == Kind::Axis)
     }
 
-    /// Returns whether the op works along one axis, or over the whole array as one row.
+    /// Returns whether the op works along one axis, or on the whole array, flattened.
     pub fn takes_axis_or_all(&self) -> bool {
         self.param("axis").is_some_and(|p| p.kind == Kind::AxisOrAll)
     }
 
-    /// The name of a parameter in the row's CUDA text: `x0`, `x1` for arrays, `p0`, `p1` for others. The name in the
-    /// table is not used, because it may be a keyword of C++ or a name of the prelude.
+    /// The name of a parameter in the row's CUDA text: `x0`, `x1` for arrays and `p0`, `p1` for other parameters. The
+    /// name in the table may be a C++ keyword or a name of the prelude, so it is not used.
     pub fn cuda_name(&self, param: &Param) -> String {
         let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
         let place = alike.take_while(|p| p.name != param.name).count();
@@ -406,7 +406,7 @@ impl Op {
     }
 }
 
-/// The parts of a row that appear on its page, and that no code is generated from.
+/// The facts of a row that appear only on its reference page. No code is generated from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
     /// The description of the result, if it cannot be derived from the row.
@@ -432,10 +432,10 @@ pub struct Form {
     pub expr: Expr,
 }
 
-/// The way in which a library runs a row.
+/// The method by which a library runs a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
-    /// A scalar expression for all dtypes, or one for real and one for complex dtypes.
+    /// One scalar expression for all dtypes, or one for real and one for complex dtypes.
     Each {
         /// The expression for all dtypes, or for real dtypes if `complex` is given.
         real: Form,
@@ -448,7 +448,7 @@ pub enum Map {
     Call(String),
     /// An expression composed of other ops.
     Compose(Form),
-    /// A function over any backend.
+    /// A function that is generic over the backend.
     Generic(String),
     /// An op of libtorch.
     Aten(Aten),
@@ -460,7 +460,7 @@ impl Map {
         matches!(self, Map::Each { .. } | Map::Fold(_))
     }
 
-    /// Returns whether the mapping consists of other ops, and therefore runs on any backend.
+    /// Returns whether the mapping uses only other ops, and therefore runs on any backend.
     pub fn is_free(&self) -> bool {
         matches!(self, Map::Compose(_) | Map::Generic(_))
     }
@@ -475,7 +475,7 @@ pub struct Aten {
     pub overload: String,
     /// Arguments of the call.
     pub args: Vec<AtenArg>,
-    /// The way in which dtypes that libtorch does not support are computed, which is one of [`VIA`].
+    /// The method by which dtypes that libtorch does not support are computed; one of [`VIA`].
     pub via: String,
 }
 
@@ -513,7 +513,7 @@ pub struct Param {
     pub span: Span,
 }
 
-/// The value of a parameter that is not given.
+/// The default value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DefaultValue {
     /// No value.
@@ -539,13 +539,13 @@ impl Param {
         matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
     }
 
-    /// Returns whether the parameter is an array, or an operand that may be one.
+    /// Returns whether the parameter is an array, or an operand that can be an array.
     pub fn is_array(&self) -> bool {
         matches!(self.kind, Kind::Array(_) | Kind::Operand(..))
     }
 }
 
-/// The bounds that a set may put on `T`, which are traits of the runtime, from the narrowest to the widest.
+/// The traits of the runtime that a set may require of `T`, from the narrowest to the widest.
 pub const BOUNDS: [&str; 11] = [
     "Precision",
     "WideFloat",
@@ -560,7 +560,7 @@ pub const BOUNDS: [&str; 11] = [
     "Element",
 ];
 
-/// Returns whether a dtype implements the trait of the runtime that a set names as its bound.
+/// Returns whether a dtype implements this trait of the runtime.
 pub fn has_bound(dtype: &str, bound: &str) -> bool {
     let bool = dtype == "bool";
     let integer = !bool && integer_range(dtype).is_some();
@@ -582,7 +582,7 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
     }
 }
 
-/// The ways in which dtypes that libtorch does not support are computed, which are the variants of the runtime's
+/// The methods by which dtypes that libtorch does not support are computed: the variants of the runtime's
 /// `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
@@ -609,7 +609,7 @@ pub enum Elem {
     Int64,
 }
 
-/// Names of element types in `array<..>`, and their text in the reference.
+/// Names of the element types in `array<..>`, and the text that describes each of them in the reference.
 const ELEMS: [(&str, Elem, &str); 9] = [
     ("", Elem::T, ""),
     ("U", Elem::U, " of `U`"),
@@ -623,7 +623,7 @@ const ELEMS: [(&str, Elem, &str); 9] = [
 ];
 
 impl Elem {
-    /// The element type with this name. An empty name is the row's dtype.
+    /// The element type with this name. The empty name stands for the row's dtype.
     pub fn of(name: &str) -> Option<Elem> {
         ELEMS.iter().find(|(known, ..)| *known == name).map(|(_, elem, _)| *elem)
     }
@@ -642,7 +642,7 @@ impl Elem {
         if self == Elem::T { "T" } else { self.row().0 }
     }
 
-    /// The text that follows "array" in the reference.
+    /// The text that follows the word "array" in the reference.
     pub fn describe(self) -> &'static str {
         self.row().1
     }
@@ -676,7 +676,7 @@ pub struct Field {
 }
 
 impl Out {
-    /// The element types of the arrays in the result. A list of arrays has one element type for all of them.
+    /// The element types of the arrays in the result. A list of arrays has a single element type.
     pub fn elems(&self) -> Vec<Elem> {
         match self {
             Out::One(e) | Out::List(e) => vec![*e],
@@ -685,7 +685,7 @@ impl Out {
         }
     }
 
-    /// The element type of the first array, which is the only element type of an array or a list.
+    /// The element type of the first array. For an array or a list, it is the only element type.
     pub fn elem(&self) -> Elem {
         self.elems().first().copied().unwrap_or(Elem::T)
     }
@@ -702,15 +702,14 @@ impl Model {
         self.sets.iter().find(|s| s.name == name)
     }
 
-    /// The conformance cases of a row. If the row gives none, these are the cases for the kinds of its positional
-    /// parameters.
+    /// The conformance cases of a row. A row without cases has the cases for the kinds of its positional parameters.
     pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
         let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
         let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));
         cases.into_iter().flatten().map(|case| case.text.as_str()).collect()
     }
 
-    /// The reference of a row, which is a NumPy expression or the name of a NumPy function.
+    /// The reference of a row: a NumPy expression, or the name of a NumPy function.
     pub fn reference_of(&self, op: &Op) -> String {
         match (op.golden.as_str(), op.numpy.as_str()) {
             ("", "") => format!("np.{}", op.name),
@@ -739,8 +738,8 @@ impl Model {
 }
 
 impl Model {
-    /// Removes the parts of a table with mistakes for which no code can be generated. Rows with a mistake keep their
-    /// methods but lose their mappings, and compositions of removed rows are removed too.
+    /// Removes the parts of a table for which mistakes make it impossible to generate code. Rows with a mistake keep
+    /// their methods but lose their mappings; compositions that call a removed row are removed, too.
     pub fn keep_what_is_right(&mut self) {
         let (broken, sets) = (&self.broken, &self.sets);
         let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());
@@ -749,7 +748,7 @@ impl Model {
         self.ops.retain(|op| {
             let elems = op.result.elems();
             let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
-            // generated code with a clashing name would cause a second error
+            // a clashing name would cause a second error in the generated code
             let clashes = self.clashing.contains(&op.name);
             op.params_are_whole && has_dtypes && has_group(&op.group) && !clashes
         });
@@ -764,7 +763,7 @@ impl Model {
     }
 }
 
-/// The dtype that an element type has if `T` is `dtype`.
+/// The dtype of an element type in a call where `T` is `dtype`.
 pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     match (elem, dtype) {
         (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),
@@ -778,7 +777,7 @@ pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     }
 }
 
-/// The smallest and largest value of an integer dtype, which are 0 and 1 for `bool`.
+/// The smallest and the largest value of an integer dtype; 0 and 1 for `bool`.
 pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     if dtype == "bool" {
         return Some((0, 1));

@@ -8,7 +8,7 @@ pub const KEYWORDS: [&str; 52] = [
     "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "Self",
 ];
 
-/// States the rule for names, for messages.
+/// The rule for names, for error messages.
 pub const NAME_RULE: &str = "a name begins with a lower-case ASCII letter; then come lower-case letters, digits and `_`; it is \
                              not `self`, `super` or `crate`";
 

@@ -1,4 +1,4 @@
-//! Collects the mistakes in a table, and shows them together, each with its position.
+//! Collects the mistakes in a table, and shows all of them, each with its position.
 
 use crate::text::Span;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub struct Mistake {
     pub help: Option<String>,
 }
 
-/// The maximum number of mistakes shown. A file with more mistakes is probably not a table.
+/// Maximum number of mistakes shown. A file with more mistakes is probably not a table.
 const MOST: usize = 100;
 
 /// The mistakes found so far.
@@ -33,12 +33,12 @@ pub struct Report {
     further: usize,
     /// The number of mistakes, shown or not.
     found: usize,
-    /// Whether further mistakes are ignored, because they may be consequences of earlier ones.
+    /// True if further mistakes are ignored, because they may be consequences of earlier ones.
     sealed: bool,
 }
 
 impl Report {
-    /// Adds `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
+    /// Adds a mistake: `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
     pub fn at(
         &mut self,
         source: &SourceFile,
@@ -104,22 +104,23 @@ impl Report {
     }
 }
 
-/// The part of a long line around a column, and the number of characters that were removed before this part.
+/// Cuts a long line to a range around a column. Also returns the number of characters removed before this range.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
     const MOST: usize = 160;
     let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
-    // control characters, and characters that change the direction of the text, would misalign the marks below the line
+    // replaces control characters, and characters that change the direction of the text: they would misalign the marks
+    // below the line
     let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
     (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 
-/// A hint for an unknown name: the legal name that is most similar to `name` if it may be a slip, and otherwise the
-/// legal names if they are few.
+/// A hint for an unknown name: the most similar valid name, if `name` may be a misspelling of it, else all valid names,
+/// if there are only a few.
 pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let legal: Vec<&str> = legal.into_iter().collect();
     let most = 1 + name.len() / 3;
-    // a name of very different length is not a slip, and comparing a very long name would take long
+    // a name of very different length is not a misspelling, and comparing very long names would be slow
     let alike = legal.iter().filter(|l| l.len().abs_diff(name.len()) <= most);
     match alike.map(|l| (distance(name, l), *l)).min() {
         Some((d, near)) if d <= most => Some(format!("did you mean `{near}`?")),

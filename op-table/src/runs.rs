@@ -1,12 +1,12 @@
-//! Describes the code that a backend runs for a row, and the way in which ranks split the row's arrays.
+//! Describes, for the documentation, the code that a backend runs for a row, and how ranks split the row's arrays.
 
 use crate::model::*;
 
 impl Op {
-    /// The way in which ranks split the arrays of the op, which is the word in the row's column `split`. Rows without
-    /// this column have `each` or `lanes` if they are scalar expressions or reductions of them, `parts` if they are
-    /// composed of other ops, and `whole` otherwise. A row with a composition for one library and functions for others
-    /// counts as `parts` too.
+    /// How ranks split the arrays of the op: the word in the row's column `split`. A row without this column has `each`
+    /// if it is a scalar expression, `lanes` if it is a reduction of scalar expressions, `parts` if it is composed of
+    /// other ops, and `whole` otherwise. A row with a composition for one library and functions for others also has
+    /// `parts`.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {

@@ -12,7 +12,7 @@ pub const SAMPLES: &[&str] = &[
     "ct3", "c4", "c6", "c8", "c0",
 ];
 
-/// Samples of dtype int64 that are used as indices.
+/// Samples of dtype int64, which the cases use as indices.
 pub const INDICES: [&str; 8] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4"];
 
 /// Returns whether there is a sample of this name and element type.

@@ -12,7 +12,7 @@ pub struct Text {
     pub text: String,
     /// The position of the string in the table, including quotes.
     pub span: Span,
-    /// The starts of the parts between escapes, as offsets in the string and in the table.
+    /// The starts of the segments between escapes, each as an offset in the string and an offset in the table.
     joints: Vec<(usize, usize)>,
 }
 
@@ -29,7 +29,8 @@ impl Text {
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))
     }
 
-    /// The position in the table of a slice of the string, which is found by its address.
+    /// The position in the table of a slice of the string. The address of the slice determines its offset in the
+    /// string.
     pub fn place_of(&self, part: &str) -> Span {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start > self.text.len() || part.is_empty() {
@@ -38,7 +39,7 @@ impl Text {
         self.place(start..(start + part.len()).min(self.text.len()))
     }
 
-    /// A slice of the string as a separate text.
+    /// Returns a slice of the string as a separate text, with its position.
     pub fn part(&self, part: &str) -> Text {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start + part.len() > self.text.len() {
@@ -59,7 +60,8 @@ impl Text {
     }
 }
 
-/// Compares string and source in parallel. A new joint begins where an escape or a line end makes them differ.
+/// Compares the string with its source in the table. After each escape or line end, where they differ, a new segment
+/// begins.
 fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     let raw = table.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| raw.starts_with(q)).unwrap_or("");
@@ -70,7 +72,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
         at += raw[at..].len() - raw[at..].trim_start_matches('\r').strip_prefix('\n').unwrap_or(&raw[at..]).len();
     }
     let mut joints: Vec<(usize, usize)> = Vec::new();
-    // if two joints have the same offset in the string, the later one is used
+    // if two segments begin at the same offset in the string, the later one is kept
     let mut join = |text: usize, table: usize| {
         if joints.last().is_some_and(|(last, _)| *last == text) {
             joints.pop();
@@ -100,7 +102,7 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
             at += found.len_utf8();
             decoded.next();
         } else {
-            // the source has a carriage return that is not in the string
+            // skips a carriage return in the source, which is not part of the string
             at += found.len_utf8();
             join(i, span.start + at);
         }

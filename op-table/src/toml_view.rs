@@ -1,4 +1,4 @@
-//! A TOML table as plain data with positions, the input of `parse`.
+//! Reads TOML as plain data with positions, which `parse` takes as input.
 
 use crate::{
     report::{Report, SourceFile},
@@ -9,7 +9,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// Entries in the order of the file.
+/// The entries of a table, in the order of the file.
 pub type Table = Vec<(Text, Value)>;
 
 pub enum Value {
@@ -33,7 +33,7 @@ impl Value {
 }
 
 /// Reads a table. If a section is invalid TOML, only its first mistake is reported, because later mistakes may be
-/// consequences. The rest of the table is still read.
+/// consequences of it. The other sections are still read.
 pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let sections: Vec<usize> = source.text.match_indices("\n[").map(|(i, _)| i).collect();
@@ -56,7 +56,7 @@ pub fn read(source: &SourceFile, report: &mut Report) -> Table {
     entries(table.get_ref(), &source.text)
 }
 
-/// Returns whether a character changes the direction of the following text, which can hide a part of the text.
+/// Returns whether a character changes the direction of the text that follows, which can hide text from a reader.
 pub(crate) fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,6 +1,6 @@
-//! Tests tables with one mistake each, and compares the exact report: one error, with its position.
+//! Tests tables with one mistake each. Each report must equal the expected one: one error, with its position.
 //!
-//! `testdata/broken.txt` has an entry for each mistake: the table that it is based on, the replacement, and the error.
+//! `testdata/broken.txt` has an entry for each mistake: the base of the table, a replacement in it, and the error.
 //! `UPDATE=1` rewrites the errors, so that git shows the changes.
 
 use op_table::{Model, Report, Role, SourceFile, check, parse};

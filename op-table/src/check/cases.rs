@@ -21,7 +21,7 @@ pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report)
     model.broken.extend(broken);
 }
 
-/// Checks a case. The error consists of the wrong part, a message, and help.
+/// Checks a case. An error consists of the invalid part of the text, a message, and help.
 fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
     let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
     let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();
@@ -51,7 +51,7 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
     Ok(())
 }
 
-/// Checks that the arrays of a case are names of samples.
+/// Checks that the array arguments of a case are names of samples.
 fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
     let elem = match param.kind {
         Kind::Array(elem) | Kind::Operand(elem, _) | Kind::Arrays(elem) | Kind::Target(elem) => elem,

@@ -1,4 +1,4 @@
-//! Finds compositions that contain themselves.
+//! Finds compositions (`compose` rows) that contain themselves.
 
 use crate::{
     expr::compose,
@@ -7,7 +7,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports compositions that contain themselves, directly or through other rows, because they would never end.
+/// Reports compositions that contain themselves, directly or through other rows, because such a composition would never
+/// end.
 pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
@@ -16,7 +17,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // removes rows whose calls all end, until only circles and the rows that lead to them are left
+        // removes rows whose calls all end, until only circles and the rows that lead to circles are left
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -36,7 +37,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
                 }
             }
         }
-        // following the calls from any of these rows leads to a circle
+        // follows the calls from each remaining row, which must lead to a circle
         let order: BTreeMap<&str, usize> = model.ops.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
         let mut walked: BTreeSet<&str> = BTreeSet::new();
         for start in open.iter().copied() {

@@ -1,4 +1,4 @@
-//! Determines the gradients of rows from their sources: the rules that a row gives, its expression, or the ops of its
+//! Determines the gradients of rows: from the rules that a row gives, from its expression, or from the ops of its
 //! composition.
 
 use crate::{
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The column name for the mapping of a gradient rule.
 pub const COLUMN: &str = "grad";
 
-/// Makes the gradient rules of every row, and reports mistakes in the rules that rows give.
+/// Determines the gradient rules of every row, and reports mistakes in the rules that rows give.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     if model.ops.iter().all(|op| op.own) {
         words(source, model, report);
@@ -118,8 +118,8 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-/// The gradients of a row with a scalar expression, as scalar expressions; `None` unless all of them can be written in
-/// this form.
+/// The gradients of a row with a scalar expression, as scalar expressions; `None` if one of them cannot be written as a
+/// scalar expression.
 fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, .. } => Some(&real.expr),
@@ -186,12 +186,13 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     if let Some(why) = text.text.strip_prefix("none:") {
         return Ok(rule(Err(why.trim().into())));
     }
-    // `grad::matmul_x1(g, x2)`, which calls a function over any backend
+    // a text such as `grad::matmul_x1(g, x2)` calls a function that is generic over the backend
     let called = text.text.split_once('(').filter(|(path, _)| path.contains("::") && is_function(path));
     let (mut expr, path) = match called {
         Some((path, _)) => {
             let call = text.text.strip_prefix(path).unwrap_or_default();
-            // wraps a list of names as the arguments of a call, so that the parser of expressions can read it
+            // prefixes the list of names with a function name, so that the parser of expressions reads the list as
+            // arguments
             let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
             (
                 expr::parse(&as_call).map_err(|mut mistake| {
@@ -236,7 +237,7 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     Ok(rule(Ok(Box::new(function))))
 }
 
-/// Checks a composition. If one of its ops takes arrays only, operands of the row become arrays.
+/// Checks a composition. If an op in it accepts only arrays, the operands of the row become arrays.
 fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
     let mut of_operands = expr.clone();
     if compose::check(&mut of_operands, function, model).is_empty() {
@@ -252,7 +253,7 @@ fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-/// The names in an expression.
+/// The names that an expression contains.
 fn names(e: &Expr) -> Vec<String> {
     let mut names = Vec::new();
     e.walk(&mut |e| {
@@ -287,7 +288,7 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// The function of a rule, as a row without a mapping. `used` are the parameters of the function.
+/// Makes the row of a rule's function, without a mapping. `used` are the names that the rule uses.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;
@@ -313,7 +314,7 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::Plain(_) => {}
         }
     }
-    // a parameter of the row hides another value with the same name
+    // a parameter of the row shadows another value of the same name
     params.retain(|p| op.param(&p.name).is_none());
     let of_call = op.params.iter().cloned().map(|p| match p.kind {
         Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },

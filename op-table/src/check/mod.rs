@@ -1,4 +1,4 @@
-//! Checks across rows: the types in expressions, name clashes, and compositions that contain themselves.
+//! Checks of rows that need other rows: types in expressions, name clashes, and compositions that contain themselves.
 
 mod cases;
 mod circles;
@@ -12,8 +12,8 @@ use crate::{
     report::{Mistake, Report, SourceFile},
 };
 
-/// Checks every row, and determines the types in its expressions. Reports mistakes in rows of the table being read, but
-/// not in rows of the base table.
+/// Checks every row, and determines the types in its expressions. Only mistakes in rows of the table being read are
+/// reported; rows of the base table are checked without a report.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     for index in 0..model.ops.len() {
         let mut maps = std::mem::take(&mut model.ops[index].maps);
@@ -23,7 +23,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
             let own = op.own || model.backends.iter().any(|b| b.own && b.name == *column);
             let mistakes = if op.params_are_whole { map_of(op, map, model) } else { Vec::new() };
             if own {
-                // a mapping that several libraries share is reported once
+                // if several libraries share a mapping, a mistake in it is reported once
                 seen.extend(
                     mistakes.into_iter().filter(|m| !seen.iter().any(|s| s.span == m.span)).collect::<Vec<_>>(),
                 );
@@ -67,7 +67,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             forms.into_iter().filter_map(check).collect()
         }
         Map::Fold(fold) => {
-            // elements that are only joined count as values of the reduction
+            // if `map` is only the element, it is removed, so that the reduction joins the elements directly
             fold.map = fold.map.take().filter(|map| !fold::is_element(&map.expr, op));
             fold::check(fold, op, model)
         }
@@ -76,7 +76,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
     }
 }
 
-/// Reports bounds in rows whose dtypes have no order, and so no lowest value.
+/// Reports lower and upper bounds in rows whose dtypes are not ordered and therefore have no lowest value.
 fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own) {
@@ -92,7 +92,7 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     model.broken.extend(broken);
 }
 
-/// Returns whether a dtype uses the complex form of a row.
+/// Returns whether rows use their expression for complex dtypes for this dtype.
 fn complex_form(dtype: &str) -> bool {
     dtype.starts_with("complex")
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Methods that every backend has in addition to its ops, and methods of traits that are in scope in every program.
+/// Methods that every backend has in addition to its ops, and methods of traits that are always in scope.
 const METHODS: [&str; 26] = [
     "borrow",
     "borrow_mut",
@@ -39,7 +39,7 @@ const METHODS: [&str; 26] = [
 /// Functions that every options struct has in addition to its setters.
 const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 
-/// Traits and types in the expansion of a base table, in addition to its groups.
+/// Traits and types in the expansion of a base table that do not come from its groups.
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
 /// Reports names of ops, options, groups and words that clash.
@@ -86,7 +86,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             );
         }
     }
-    // a row may be missing because it has mistakes
+    // an op may be missing because its row has mistakes
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));

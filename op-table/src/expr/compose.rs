@@ -1,4 +1,4 @@
-//! Determines types in a composition: the op of each call, the validity of its arguments, and its result.
+//! Checks a composition: finds the op of each call, checks the arguments, and determines the type of the result.
 
 use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Describes the language, for messages.
+/// Describes the language of compositions, for error messages.
 const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
                         `let name = ..;` and `option = value`";
 
-/// Determines the type of every part of `expr`, and replaces its operators by calls. Returns all mistakes.
+/// Determines the type of every part of `expr`, and replaces its operators by calls of ops. Returns all mistakes.
 pub fn check(expr: &mut Expr, op: &Op, model: &Model) -> Vec<Mistake> {
     let dtypes = model.dtypes_of(&op.set).to_vec();
     let mut scope = Scope { op, model, dtypes, lets: BTreeMap::new(), mistakes: Vec::new() };
@@ -125,7 +125,7 @@ impl Scope<'_> {
         Ty::Unknown
     }
 
-    /// Checks a list, of arrays or of numbers.
+    /// Checks a list of arrays or of numbers.
     fn list(&mut self, items: &mut [Expr]) -> Ty {
         items.iter_mut().for_each(|e| self.check(e));
         if items.iter().any(|e| e.ty == Ty::Unknown) {
@@ -187,8 +187,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Matches arguments with parameters. Parameters without a default that are given by name become positional
-    /// arguments, so that later passes find them at their positions.
+    /// Matches arguments with parameters. An argument that is given by name for a parameter without a default becomes a
+    /// positional argument, so that later passes find it at its position.
     fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
         let wanted: Vec<&Param> = op.positional().collect();
         let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
@@ -242,8 +242,8 @@ impl Scope<'_> {
         wanted.iter().copied().chain(options).enumerate().map(|(i, param)| (param, i)).collect()
     }
 
-    /// The dtypes of `T` in a call; `None` if no argument determines them. The error means that they are wrong or
-    /// unknown.
+    /// The dtypes of `T` in a call; `None` if no argument determines them, and an error if the arguments have wrong or
+    /// unknown dtypes.
     fn dtypes_of_call(
         &mut self,
         op: &Op,
@@ -295,7 +295,7 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // a parameter of the same type is passed on, including the value `none`
+        // the row passes its own parameter of the same type on, even if its value is `none`
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {
@@ -331,7 +331,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks a number as an element of the call's dtypes, or of the row's dtypes if the call's dtypes are unknown.
+    /// Checks that the dtypes of the call can represent a number. If they are unknown, the dtypes of the row are used.
     fn number(&mut self, value: &Expr, t: &Dtypes) {
         let Node::Number(n) = value.node else { return };
         let dtypes: Vec<&str> = t.as_ref().unwrap_or(&self.dtypes).iter().map(String::as_str).collect();
@@ -361,7 +361,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks that the composition gives the result that the row promises.
+    /// Checks that the composition returns the result that the row declares.
     fn result(&mut self, e: &Expr) {
         let e = last(e);
         let fit = match (&e.ty, &self.op.result) {
@@ -390,7 +390,7 @@ fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
 
-/// The value of an expression. For nested blocks, the value of the innermost block.
+/// The value of an expression: for nested blocks, the value of the innermost block.
 fn last(e: &Expr) -> &Expr {
     match &e.node {
         Node::Block(_, value) => last(value),
@@ -412,7 +412,7 @@ fn is_none(e: &Expr) -> bool {
     matches!(&e.node, Node::Name(name) if name == "none")
 }
 
-/// The ops that a composition calls, each with the position of the call.
+/// The ops that a composition calls, each with the position of its call.
 pub fn calls(e: &Expr) -> Vec<Name> {
     let mut calls = Vec::new();
     e.walk(&mut |e| {
@@ -423,7 +423,7 @@ pub fn calls(e: &Expr) -> Vec<Name> {
     calls
 }
 
-/// Returns whether a value equals the default of an option, which then does not have to be set.
+/// Returns whether a value equals the default of an option, so that the option need not be set.
 pub fn is_default(param: &Param, value: &Expr) -> bool {
     param.default == Some(DefaultValue::None) && is_none(value)
 }

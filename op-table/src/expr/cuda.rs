@@ -1,19 +1,19 @@
-//! Writes a checked scalar expression in CUDA C++, with the functions of the prelude.
+//! Converts a checked scalar expression to CUDA C++, which calls the functions of the prelude.
 
 use super::{Expr, Node, Number, Ty};
 use crate::model::{Elem, Op};
 
-/// The CUDA text of a row's expression. Parameters have the names of [`Op::cuda_name`]; `T` is the dtype.
+/// The CUDA C++ text of a row's expression. Parameters are named by [`Op::cuda_name`]; `T` is the dtype.
 pub fn text(e: &Expr, op: &Op) -> String {
     typed(e, op, "T")
 }
 
-/// Like [`text`], for an expression that [computes wide](Op::computes_wide).
+/// Like [`text`], for an expression that [computes wide](Op::computes_wide): elements have the type `Widened<T>`.
 pub fn wide_text(e: &Expr, op: &Op) -> String {
     typed(e, op, "Widened<T>")
 }
 
-/// The text, in which the row's elements have the type `t`.
+/// The text of an expression, in which the row's elements have the C++ type `t`.
 fn typed(e: &Expr, op: &Op, t: &str) -> String {
     let all = |list: &[Expr]| list.iter().map(|e| typed(e, op, t)).collect::<Vec<_>>().join(", ");
     match &e.node {
@@ -29,7 +29,7 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::Number(n) => number(*n, &dtype(&e.ty, t)),
         Node::Bool(b) => b.to_string(),
         Node::Word(word, args) => {
-            // a word that returns an element of the second dtype takes that dtype from the kernel's result
+            // if a word returns an element of the second dtype, the kernel's result type determines that dtype
             let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
             format!("op_{word}{to}({})", all(args))
         }
@@ -39,12 +39,12 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::If(parts) => {
             format!("({} ? {} : {})", typed(&parts[0], op, t), typed(&parts[1], op, t), typed(&parts[2], op, t))
         }
-        // these nodes are not part of the language of scalar expressions; the check reports them
+        // the check has already reported these nodes, which scalar expressions do not have
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }
 
-/// The C++ type of a number: the type of the elements next to it.
+/// The C++ type of a number, which is the type of the elements with which it is combined.
 fn dtype(ty: &Ty, t: &str) -> String {
     match ty {
         Ty::Element(Elem::Real) => return format!("typename Types<{t}>::Real"),
@@ -63,7 +63,7 @@ fn dtype(ty: &Ty, t: &str) -> String {
 fn number(n: Number, dtype: &str) -> String {
     match n {
         Number::Decimal(value) => format!("op_of<{dtype}>({value:?})"),
-        // in C++ a sign is an operator, so the number without its sign must fit the type
+        // in C++ a sign is an operator, so the number without its sign must fit the type as well
         Number::Integer(value) if value == i64::MIN.into() => format!("cast<{dtype}>({}LL - 1)", value + 1),
         Number::Integer(value) if value > i64::MAX.into() => format!("cast<{dtype}>({value}ULL)"),
         Number::Integer(value) => format!("cast<{dtype}>({value}LL)"),

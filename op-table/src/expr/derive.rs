@@ -1,30 +1,30 @@
-//! Derivatives of scalar expressions as compositions of ops, which compute the gradient of an operand from the gradient
-//! of the result.
+//! Differentiates scalar expressions. The derivatives are compositions of ops that compute the gradient of an operand
+//! from the gradient of the result.
 
 use super::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
 use crate::model::{Model, WordResult};
 
-/// The gradient with respect to the operand `of` of an expression, given the gradient `g` of its result and the result
-/// `y`; `None` if it is zero.
+/// The gradient of an expression with respect to the operand `of`, given the gradient `g` of the expression's result
+/// `y`; `None` if the gradient is zero.
 ///
 /// The branches of an `if` are differentiated separately, so a branch that is not taken contributes nothing, not even
 /// NaN.
 ///
 /// # Errors
-/// The error is a word without a derivative.
+/// Returns the name of a word that has no derivative.
 pub fn gradient(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
     Ok(by_element(e, of, model)?.map(as_ops))
 }
 
-/// Like `gradient`, but the result is a scalar expression.
+/// Like `gradient`, but returns a scalar expression instead of a composition of ops.
 ///
 /// # Errors
-/// The error is a word without a derivative.
+/// Returns the name of a word that has no derivative.
 pub fn by_element(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, String> {
     Derive { of, model }.pull(e, &name("y"), name("g"))
 }
 
-/// Converts a composition of ops to a scalar expression; `None` unless there is a word for each op.
+/// Converts a composition of ops to a scalar expression; `None` if an op in it has no corresponding word.
 pub fn as_words(e: Expr, model: &Model) -> Option<Expr> {
     let Node::Call(op, arguments) = e.node else {
         let parts = std::cell::Cell::new(true);
@@ -64,7 +64,7 @@ impl Derive<'_> {
         found
     }
 
-    /// The contribution of the gradient `g` of `e`, whose value is `y`, to the gradient of the operand.
+    /// The term that an expression `e` with the value `y` and the gradient `g` adds to the gradient of the operand.
     fn pull(&self, e: &Expr, y: &Expr, g: Expr) -> Result<Option<Expr>, String> {
         if !self.has(e) {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Derive<'_> {
     }
 }
 
-/// Substitutes in the derivative of a word: the word's operands for `a` and `b`, and its value for `y`.
+/// Replaces names in the derivative of a word: `a` and `b` by the word's operands, and `y` by its value.
 fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
     if let Node::Name(name) = &e.node {
         return match name.as_str() {
@@ -108,7 +108,7 @@ fn filled(e: &Expr, args: &[Expr], y: &Expr) -> Expr {
     mapped(e.clone(), &|part| filled(&part, args, y))
 }
 
-/// Applies `change` to the direct parts of an expression.
+/// Applies `change` to the direct subexpressions of an expression.
 fn mapped(mut e: Expr, change: &dyn Fn(Expr) -> Expr) -> Expr {
     let both = |parts: Box<[Expr; 2]>| Box::new(parts.map(change));
     e.node = match e.node {
@@ -152,7 +152,7 @@ fn number(e: &Expr) -> Option<f64> {
     }
 }
 
-/// `g` times a derivative, in the form that is cheapest to compute; `None` if it is zero.
+/// The product of `g` and a derivative, in the form that is cheapest to compute; `None` if it is zero.
 fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     match number(by) {
         Some(0.0) => return None,
@@ -188,7 +188,7 @@ fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-/// A selection between two gradients, each of which may be zero.
+/// Selects between two gradients by a condition; `None` stands for a zero gradient.
 fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr> {
     if yes.is_none() && no.is_none() {
         return None;
@@ -198,7 +198,7 @@ fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr>
     Some(of_node(Node::If(Box::new(parts))))
 }
 
-/// Replaces selections and logic, which compositions do not have, by calls of ops.
+/// Replaces selections and logical operators by calls of ops, because compositions do not have them.
 fn as_ops(e: Expr) -> Expr {
     let e = mapped(e, &as_ops);
     match e.node {
@@ -213,7 +213,7 @@ fn as_ops(e: Expr) -> Expr {
                 Logic::Equal => call("logical_not", vec![call("logical_xor", parts)]),
             }
         }
-        // a number on the left is moved to the right, where the op accepts numbers
+        // swaps the operands if the left one is a number, because the op accepts numbers only on the right
         Node::Compare(how, parts) if number(&parts[0]).is_some() => {
             let turned = match how {
                 Comparison::Less => Comparison::Greater,

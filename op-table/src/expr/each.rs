@@ -1,4 +1,4 @@
-//! Determines the types in a scalar expression: elements, truth values and numbers.
+//! Determines the types in a scalar expression: elements, truth values, and numbers without a dtype.
 
 use super::{Expr, Node, Number, Ty};
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
 const MOST_ARRAYS: usize = 3;
 const MOST_OTHERS: usize = 8;
 
-/// Describes the language, for messages.
+/// Describes the language of scalar expressions, for error messages.
 const LANGUAGE: &str = "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
 
-/// The mistakes in the parameters of a row with a scalar expression.
+/// Returns the mistakes in the parameters of a row with a scalar expression.
 pub fn check_params(op: &Op) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for param in &op.params {
@@ -163,7 +163,7 @@ impl Scope<'_> {
         })
     }
 
-    /// `x.word(y, ..)`
+    /// Checks `x.word(y, ..)`.
     fn word(&self, name: &str, args: &mut [Expr], span: &Span) -> Result<Ty, Mistake> {
         let part = sign_of(name).unwrap_or(name);
         let Some(word) = self.model.words.get(name) else {
@@ -189,7 +189,7 @@ impl Scope<'_> {
             let message = format!("`{part}` is for {} dtypes; here it is used on {dtype}", word.set);
             return Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))));
         }
-        // an operator on numbers without a dtype gives a number without a dtype
+        // if all operands are numbers without a dtype, so is the result of an operator
         if ty == Ty::Number && (sign_of(name).is_none() || word.result != WordResult::Same) {
             args.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
         } else if ty == Ty::Number {
@@ -209,7 +209,7 @@ impl Scope<'_> {
         })
     }
 
-    /// The common type of all expressions. Numbers without a dtype take this type.
+    /// The common type of several expressions. Numbers without a dtype get this type.
     fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
         let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
         let Some(strong) = strong else {
@@ -238,7 +238,7 @@ impl Scope<'_> {
         Ok(strong)
     }
 
-    /// Gives the numbers in an expression without a type the dtype of the neighbouring elements.
+    /// Gives numbers without a dtype, inside an expression, the dtype of the element type `elem`.
     fn settle(&self, e: &mut Expr, elem: Elem) -> Result<(), Mistake> {
         if e.ty != Ty::Number {
             return Ok(());
@@ -262,7 +262,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The dtypes of an element type: one for each dtype of the row, or, for `U`, all dtypes of the second set.
+    /// The dtypes of an element type: one per dtype of the row or, for `U`, all dtypes of the second set.
     fn dtypes(&self, elem: Elem) -> Vec<&str> {
         match (elem, &self.op.second_set) {
             (Elem::U, Some(set)) => self.model.dtypes_of(set).iter().map(String::as_str).collect(),
@@ -275,7 +275,7 @@ impl Scope<'_> {
         (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
 
-    /// The first dtype of the row for which two element types differ, and the two dtypes.
+    /// The first dtype of the row for which two element types have different dtypes, and these dtypes.
     fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
         if (a == Elem::U) != (b == Elem::U) {
             return ("the two dtypes of the row", a.name(), b.name());
@@ -295,10 +295,10 @@ impl Scope<'_> {
     }
 }
 
-/// Checks that all these dtypes can represent a number. The error consists of a message and help.
+/// Checks that all given dtypes can represent a number. An error consists of a message and help.
 ///
-/// Integer dtypes must represent an integer exactly (`bool` only 0 and 1), and represent no decimal number. Float
-/// dtypes round to the nearest value.
+/// Integer dtypes must represent an integer exactly (`bool` represents only 0 and 1), and cannot represent a decimal
+/// number. Float dtypes round to the nearest value.
 pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> {
     let mut integers = dtypes.iter().filter_map(|d| Some((d, integer_range(d)?)));
     match n {
@@ -319,7 +319,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
     }
 }
 
-/// The operator that a word stands for.
+/// The operator for which a word is the name, if any.
 pub fn sign_of(word: &str) -> Option<&'static str> {
     Some(match word {
         "plus" => "+",

@@ -21,7 +21,7 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// The operators and brackets, with longer ones first.
+/// The operators and brackets. Longer ones come first, because the first match is used.
 const SIGNS: [&str; 26] = [
     "&&", "||", "==", "!=", "<=", ">=", "::", "..", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{",
     "}", ",", ";", ".", ":",
@@ -61,12 +61,12 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
 }
 
 /// The length of a number, which consists of digits, a point with digits, and an exponent. Characters that follow
-/// directly count as part of the number, which is then rejected as a whole.
+/// without a space count as part of the number, so that the parser rejects the whole text.
 fn number_len(rest: &str) -> usize {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut len = rest.find(|c| !word(c)).unwrap_or(rest.len());
     let after = &rest[len..];
-    // accepts `1.5` and `1.`, but not `1.exp()` and `0..2`
+    // accepts `1.5` and `1.` as numbers, but only the `1` of `1.exp()` and the `0` of `0..2`
     if after.starts_with('.') && !after[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '.') {
         len += 1 + after[1..].find(|c| !word(c)).unwrap_or(after.len() - 1);
     }

@@ -1,8 +1,8 @@
-//! The expression language of tables, which is used in `each` and `compose`, and the passes over its trees.
+//! The expression language of tables, which `each` and `compose` use, and the passes over its trees.
 //!
-//! [`parse`](parse()) makes a tree in which every part has a position. [`each`] and [`compose`] determine the types.
-//! [`cuda`] writes a scalar expression in CUDA C++, and [`mod@derive`] differentiates it. The generator writes the same
-//! trees in Rust.
+//! [`parse`](parse()) converts a text to a tree with the position of every part. [`each`] and [`compose`] determine the
+//! types. [`cuda`] converts a scalar expression to CUDA C++, and [`mod@derive`] differentiates it. The generator
+//! converts the same trees to Rust.
 
 pub mod compose;
 pub mod cuda;
@@ -28,7 +28,7 @@ pub struct Expr {
     pub node: Node,
     /// The position. For an operator or a call, it is the position of the sign or the name.
     pub span: Span,
-    /// The type, known after the check.
+    /// The type, which is unknown before the check.
     pub ty: Ty,
 }
 
@@ -44,7 +44,7 @@ pub struct Name {
 /// The kind of an expression, with its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// A parameter, a `let`, or a word such as `all`.
+    /// The name of a parameter, of a `let`, or a word such as `all`.
     Name(String),
     /// `0.5`, `-1`
     Number(Number),
@@ -52,7 +52,7 @@ pub enum Node {
     Bool(bool),
     /// `[0, 1]`
     List(Vec<Expr>),
-    /// `x.word(y)`. An arithmetic operator is a word too.
+    /// `x.word(y)`. Arithmetic operators are words, too.
     Word(String, Vec<Expr>),
     /// `x < y`
     Compare(Comparison, Box<[Expr; 2]>),
@@ -121,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// An operator on two truth values. Both operands are always computed, so that loops vectorise.
+/// An operator on two truth values. Both operands are always computed, so that loops can be vectorised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Logic {
     /// `&&`
@@ -152,7 +152,7 @@ pub type Dtypes = Option<Vec<String>>;
 /// The type of an expression.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ty {
-    /// Unknown, because of a mistake that was reported.
+    /// Unknown, because of a mistake that was already reported.
     #[default]
     Unknown,
     /// An element, in `each`.
@@ -198,7 +198,7 @@ impl Expr {
         found
     }
 
-    /// Returns whether the expression contains a word that computes enough to gain from wider vectors.
+    /// Returns whether the expression contains a word with enough computation to gain from wider vectors.
     pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -209,7 +209,7 @@ impl Expr {
         found
     }
 
-    /// If the expression is an `if` whose condition is only a name, this name.
+    /// The name of the condition, if the expression is an `if` whose condition is only a name.
     pub fn chosen_by(&self) -> Option<&str> {
         match &self.node {
             Node::If(parts) => match &parts[0].node {
@@ -220,9 +220,9 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression is much cheaper if the named number is positive, normal and finite. This is the
-    /// case if it contains a word with this property, or selects between a cheap expression for numbers above 0 and an
-    /// expensive one.
+    /// Returns whether the expression is much cheaper to compute if the named number is positive, normal and finite.
+    /// This is the case if it contains a word with this property, or if it selects between a cheap expression for
+    /// numbers above 0 and an expensive one.
     pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
         let mut has_word = false;
         self.walk(&mut |expr| {
@@ -234,8 +234,8 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// The magnitude of the named number below which the expression is much cheaper, which is the smallest bound of the
-    /// expression's words.
+    /// The magnitude of the named number below which the expression is much cheaper to compute: the smallest such
+    /// magnitude of its words.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {
@@ -257,8 +257,8 @@ impl Expr {
         is_of && is_0 && !above.gains_from_wide_vectors(model) && other.gains_from_wide_vectors(model)
     }
 
-    /// Returns whether the expression is a parameter, or selects between parameters by truth values that are parameters
-    /// too. `visit` is called with the name of each parameter that can be selected.
+    /// Returns whether the expression is a parameter, or a selection between parameters by conditions that are
+    /// parameters too. Calls `visit` with the name of each parameter that can be selected.
     pub fn is_choice(&self, visit: &mut impl FnMut(&str)) -> bool {
         match &self.node {
             Node::Name(name) => {
@@ -272,7 +272,8 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression is a truth value of parameters only, without a comparison of numbers.
+    /// Returns whether the expression is a truth value that is computed from parameters only, without comparing
+    /// numbers.
     pub fn is_truth_of_parameters(&self) -> bool {
         match &self.node {
             Node::Name(_) | Node::Bool(_) => self.ty == Ty::Truth,
@@ -281,7 +282,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` with the expression and all expressions in it.
+    /// Calls `visit` with the expression and with every expression in it.
     pub fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);
         self.children().into_iter().for_each(|child| child.walk(visit));

@@ -1,4 +1,4 @@
-//! Parses text to a tree by operator precedence, with a bounded stack.
+//! Parses text to a tree by operator precedence, with a limited recursion depth.
 
 use super::{
     Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
@@ -63,7 +63,7 @@ impl<'t> Parser<'t> {
         if self.is(sign) { Ok(self.next().span) } else { Err(unexpected(self.peek(), &format!("`{sign}`"))) }
     }
 
-    /// Parses operators whose precedence is at least that of `level`.
+    /// Parses an expression of operators whose precedence is at least `level`.
     fn expr(&mut self, level: usize) -> Result<Tree, Mistake> {
         self.depth += 1;
         if self.depth > MOST_NESTED {
@@ -85,14 +85,15 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
-    /// The level of the next operator; `None` if its precedence is too low.
+    /// The precedence level of the next operator; `None` if it is below `level`, or if no operator follows.
     fn operator(&self, level: usize) -> Option<usize> {
         let token = self.peek();
         let is_next = |i: &usize| token.kind == TokenKind::Sign && LEVELS[*i].contains(&token.text);
         (level..LEVELS.len()).find(is_next)
     }
 
-    /// Parses signs before an operand, whose precedence is higher than that of every operator except `.`.
+    /// Parses the signs `-` and `!` before an operand. Their precedence is higher than that of every operator except
+    /// `.`.
     fn prefix(&mut self) -> Result<Tree, Mistake> {
         if !(self.is("-") || self.is("!")) {
             return self.postfix();
@@ -102,7 +103,7 @@ impl<'t> Parser<'t> {
         if self.depth > MOST_NESTED {
             return Err(too_deep(sign.span));
         }
-        // `-2.exp()` means `-(2.exp())`
+        // a minus sign belongs to a number, except in `-2.exp()`, which means `-(2.exp())`
         let dot = self.tokens.get(self.at + 1).is_some_and(|t| t.kind == TokenKind::Sign && t.text == ".");
         let tree = if sign.text == "-" && self.peek().kind == TokenKind::Number && !dot {
             self.number(true)?
@@ -120,7 +121,7 @@ impl<'t> Parser<'t> {
         self.words(operand)
     }
 
-    /// Parses any number of `.word(..)`.
+    /// Parses any number of `.word(..)` after an operand.
     fn words(&mut self, mut tree: Tree) -> Result<Tree, Mistake> {
         while self.takes(".") {
             let word = self.next();
@@ -199,7 +200,7 @@ impl<'t> Parser<'t> {
         over(Node::List(items), start..end, height)
     }
 
-    /// Parses `op(x, option = y)`, beginning at the bracket.
+    /// Parses the arguments of `op(x, option = y)`, beginning at the bracket.
     fn call(&mut self, op: &Token) -> Result<Tree, Mistake> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
@@ -224,7 +225,7 @@ impl<'t> Parser<'t> {
         over(Node::Call(op.text.into(), arguments), op.span.clone(), height)
     }
 
-    /// `{ let a = x; y }`
+    /// Parses `{ let a = x; y }`.
     fn block(&mut self) -> Result<Tree, Mistake> {
         let start = self.wants("{")?.start;
         let (mut lets, mut height) = (Vec::new(), 0);
@@ -275,7 +276,7 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// Makes a node whose parts have the depth `height`.
+/// Makes a node above parts of depth `height`.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }
@@ -316,7 +317,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
     over(node, sign.span, height)
 }
 
-/// The number that a token represents; the error is a message and help.
+/// The number that a token represents. An error consists of a message and help.
 fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> {
     let shown = format!("{}{text}", if negative { "-" } else { "" });
     let is_decimal = text.contains(['.', 'e', 'E']);
@@ -431,7 +432,7 @@ mod tests {
             deep("x.a(", ")", 800),
             deep("", ".a()", 5000),
             chain,
-            // each bracket contains a chain
+            // every bracket contains a chain of operators
             deep("(x + x + x + x + ", " + x + x + x + x)", 60),
         ] {
             let said = read(&text).unwrap_err();

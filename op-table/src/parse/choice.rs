@@ -7,8 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Words that have another meaning at places where the value of a choice may be: in cases, in compositions, and as a
-/// default.
+/// Words that have another meaning where a choice may be written: in cases, in compositions, and as a default.
 const OTHER_WORDS: [&str; 4] = ["all", "false", "none", "true"];
 
 impl Parser<'_> {

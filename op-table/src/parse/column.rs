@@ -27,7 +27,7 @@ impl Parser<'_> {
         self.model.columns.push(Column { name: name.text.clone(), summary, words });
     }
 
-    /// The words of a row in the declared columns, each with the name of its column.
+    /// The words that a row gives in the declared columns, each with the name of its column.
     pub(super) fn columns(&mut self, row: &Table) -> Vec<(String, String)> {
         let mut said = Vec::new();
         for column in self.model.columns.clone() {

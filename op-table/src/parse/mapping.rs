@@ -1,4 +1,4 @@
-//! Parses the mappings by which libraries run a row.
+//! Parses the mappings of a row, which determine how each library runs it.
 
 use super::*;
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 pub(super) const MAPPINGS: [&str; 5] = ["each", "fold", "call", "compose", "generic"];
 
 impl Parser<'_> {
-    /// Reads the mapping of every library, which is in the library's column or, if the row has no such column, the
-    /// mapping shared by all libraries.
+    /// Reads the mapping of every library from the library's column or, if the row lacks this column, from the mapping
+    /// that all libraries share.
     pub(super) fn mappings(&mut self, name: &Text, row: &Table, op: &mut Op, all_known: bool) {
         let shared: Vec<&(Text, Value)> = row.iter().filter(|(k, _)| MAPPINGS.contains(&k.text.as_str())).collect();
         if let [_, second, ..] = shared[..] {
@@ -24,7 +24,7 @@ impl Parser<'_> {
             let map = self.mapping(key, value)?;
             self.function_of_all(&name.text, value, &map).then_some((key, map))
         });
-        // if the parameters could not be read, mistakes in the expression are not reported
+        // after mistakes in the parameters, mistakes in the expression are not reported
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
@@ -111,14 +111,15 @@ impl Parser<'_> {
                     return None;
                 }
                 let path = word.text.clone();
-                // a function over any backend belongs to the table's crate, with or without `crate::` in its path
+                // a function that is generic over the backend belongs to the table's crate, so `crate::` in its path is
+                // optional
                 let within = path.strip_prefix("crate::").unwrap_or(&path).to_string();
                 Some(if kind == "call" { Map::Call(path) } else { Map::Generic(within) })
             }
         }
     }
 
-    /// Returns whether a function that a row of a user's table names for every library can exist. Only functions of
+    /// Returns whether the function exists that a row of a user's table names for all libraries. Only the functions of
     /// base rows exist for all libraries.
     fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
         let Map::Call(path) = map else { return true };
@@ -185,7 +186,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `name.overload(argument, ..)`. If the parameters could not be read, any name is accepted as an argument.
+    /// Parses `name.overload(argument, ..)`. If the parameters could not be parsed, any name is accepted as an
+    /// argument.
     fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
         let Value::Text(word) = value else {
             self.bad(value.span(), "`aten` is a string", None);
@@ -219,7 +221,8 @@ impl Parser<'_> {
         Some(Map::Aten(Aten { name: name.into(), overload: overload.into(), args, via }))
     }
 
-    /// Parses a parameter or a literal, which is a finite number (integers have 64 bits), a truth value, or none.
+    /// Parses an argument: a parameter, or a literal, which is a finite number (integers have 64 bits), a truth value
+    /// or none.
     fn aten_argument(&mut self, word: &Text, params: Option<&[Param]>) -> Option<AtenArg> {
         let text = word.text.as_str();
         let Some(params) = params else {
@@ -248,11 +251,12 @@ impl Parser<'_> {
     }
 }
 
-/// Returns whether the name of a libtorch op indicates that the op writes to its arguments. Such ops are not allowed,
-/// because another handle may share that memory.
+/// Returns whether the name of a libtorch op shows that the op writes to its arguments. Such ops are not allowed,
+/// because another handle may share the memory of an argument.
 ///
-/// Names that end in `_` work in place, except for Python's operators (`__and__`, with `__iand__` in place); overloads
-/// `out` and `.._out` write into an argument. For all other ops, libtorch's schemas decide if libtorch is available.
+/// Names that end in `_` work in place, except for Python's operators (`__and__` is not in place, but `__iand__` is).
+/// The overloads `out` and `.._out` write to an argument. All other ops are checked by libtorch's schemas, if libtorch
+/// is available.
 fn writes_its_arguments(name: &str, overload: &str) -> bool {
     let in_place = match name.strip_prefix("__").and_then(|n| n.strip_suffix("__")) {
         Some(operator) => ["iand", "ior", "ixor", "ilshift", "irshift"].contains(&operator),

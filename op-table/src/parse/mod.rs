@@ -1,4 +1,5 @@
-//! Converts TOML to the model. This module finds mistakes within one row, and `check` finds mistakes across rows.
+//! Converts TOML to the model. This module reports mistakes within one row; the module `check` reports mistakes between
+//! rows.
 
 mod choice;
 mod column;
@@ -20,7 +21,7 @@ use crate::{
 const SECTIONS: [&str; 10] =
     ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "op"];
 
-/// The role of a table in a macro call.
+/// The role of a table in a call of the macro.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Role {
     /// The base table as context, for which no code is generated.
@@ -77,7 +78,7 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
         parser.group(name, value);
     }
     if !parser.report.is_empty() {
-        // rows use the vocabulary read above, so after mistakes there, mistakes in rows may only be consequences
+        // ignores mistakes in rows after a mistake in the vocabulary, because they may be consequences of it
         parser.report.seal();
     }
     for (name, value) in sections(&table, "op") {
@@ -94,9 +95,9 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
 struct Parser<'a> {
     source: &'a SourceFile,
     role: Role,
-    /// Whether the table is read in addition to a base table.
+    /// True if this table extends a base table.
     has_base: bool,
-    /// Whether the parameters of the row have a mistake, so that its expressions cannot be checked.
+    /// True if the parameters of the row have a mistake, so that its expressions cannot be checked.
     row_is_lost: bool,
     model: &'a mut Model,
     report: &'a mut Report,
@@ -107,7 +108,7 @@ impl Parser<'_> {
         self.report.at(self.source, span, message, help);
     }
 
-    /// Marks the rows of an unknown section as broken, so that uses of them are not reported.
+    /// Marks the rows of an unknown section as broken, so that uses of these rows are not reported.
     fn lost(&mut self, section: &Value) {
         if let Value::Table(rows, _) = section {
             self.model.broken.extend(rows.iter().map(|(name, _)| name.text.clone()));
@@ -128,7 +129,7 @@ impl Parser<'_> {
         self.word(row, key).map(|w| w.text)
     }
 
-    /// The string at a key of a row, with its position.
+    /// The string under a key of a row, with its position.
     fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
@@ -155,13 +156,13 @@ impl Parser<'_> {
         strings
     }
 
-    /// The strings in the list at a key of a row; `None` if the row does not have the key.
+    /// The strings in the list under a key of a row; `None` if the row does not have the key.
     fn list(&mut self, row: &Table, key: &str) -> Option<Vec<Text>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
         Some(self.strings(value, key))
     }
 
-    /// Returns whether the word is a valid name, and reports an invalid one. `what` describes the named thing.
+    /// Returns whether the word is a valid name, and reports an invalid name. `what` describes the named item.
     fn name(&mut self, word: &Text, what: &str) -> bool {
         let legal = is_name(&word.text);
         if !legal {
@@ -171,7 +172,7 @@ impl Parser<'_> {
         legal
     }
 
-    /// Returns whether the name is new, and reports a name that already exists.
+    /// Returns whether the name is new, and reports a name that already exists. `what` describes the named item.
     fn new_name(&mut self, word: &Text, is_there: bool, what: &str) -> bool {
         if is_there {
             self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text.escape_debug()), None);

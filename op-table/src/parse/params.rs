@@ -4,7 +4,7 @@ use super::*;
 use crate::model::*;
 
 impl Parser<'_> {
-    /// The parameters of a row; `None` unless all of them can be parsed.
+    /// The parameters of a row; `None` if one of them cannot be parsed.
     pub(super) fn params(&mut self, row: &Table) -> Option<Vec<Param>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == "params")?;
         let before = self.report.len();
@@ -93,7 +93,7 @@ impl Parser<'_> {
         known
     }
 
-    /// Parses the key `result`. Returns the result and its text. The default is one array.
+    /// Parses the key `result`, whose default is one array. Returns the result and its text.
     pub(super) fn result(&mut self, row: &Table) -> (Out, String) {
         let array = || (Out::One(Elem::T), "array".to_string());
         match row.iter().find(|(key, _)| key.text == "result") {

@@ -1,4 +1,4 @@
-//! Parses the keys of a row that appear only on its page: `returns`, `errors`, `runs`, `also`.
+//! Parses the keys of a row that appear only on its reference page: `returns`, `errors`, `runs`, `also`.
 
 use super::*;
 use crate::model::{ERRORS, Reference};

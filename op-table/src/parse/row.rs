@@ -1,4 +1,4 @@
-//! Parses a row: `[op.name]`.
+//! Parses a row, such as `[op.name]`.
 
 use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The example of a row. It runs as a test, so it must contain an assertion.
+    /// The example of a row. The example runs as a test, so it must contain an assertion.
     fn example(&mut self, row: &Table) -> String {
         let Some(word) = self.word(row, "example") else {
             return String::new();
@@ -122,7 +122,7 @@ impl Parser<'_> {
         word.text
     }
 
-    /// Parses `["x1", "x2"]`, or `["x, values"]` for inputs in which the op is jointly linear.
+    /// Parses `["x1", "x2"]`, or `["x, values"]` if the op is jointly linear in two inputs.
     fn linear(&mut self, row: &Table) -> Vec<Vec<String>> {
         let groups = self.list(row, "linear").unwrap_or_default();
         groups.into_iter().map(|group| group.text.split(',').map(|name| name.trim().to_owned()).collect()).collect()
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name and bound of a set, which a row gives by name, or as a list of dtypes and sets.
+    /// The name and bound of a set. A row gives the set by its name, or as a list of dtypes and sets.
     fn set(&mut self, name: &Text, row: &Table, key: &str) -> Option<(String, String)> {
         if let Some((_, Value::List(_, span))) = row.iter().find(|(k, _)| k.text == key) {
             let (span, members) = (span.clone(), self.list(row, key)?);

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A set in the table: name, bound, members.
+/// A set in the table: its name, its bound, and its members.
 type Given = (Text, String, Vec<Text>);
 
 impl Parser<'_> {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         for part in word.text.split(',') {
             let (name, bound) = part.split_once(':').unwrap_or((part, ""));
             let (name, bound) = (name.trim(), bound.trim());
-            // the methods have type parameters too, and the names must not clash
+            // the methods have type parameters too, with which the names must not clash
             let is_free = is_type_name(name) && !["T", "U"].contains(&name) && !name.starts_with('K');
             if is_free && is_path(bound) {
                 generics.push((name.into(), bound.into()));
@@ -121,7 +121,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the sets, which may name dtypes and earlier or later sets.
+    /// Reads the sets, whose members are dtypes and other sets, including sets that follow later.
     pub(super) fn sets<'t>(&mut self, rows: impl Iterator<Item = (&'t Text, &'t Value)>) {
         let mut given: Vec<Given> = Vec::new();
         for (name, value) in rows {
@@ -164,8 +164,7 @@ impl Parser<'_> {
         self.model.sets.push(Set { name, bound: bound.into(), dtypes, is_narrower: more, own });
     }
 
-    /// The set for a list of dtypes in a row, which is an existing set with the same dtypes, or otherwise a new set
-    /// named `name`.
+    /// The set for a list of dtypes in a row: an existing set with the same dtypes, or else a new set named `name`.
     pub(super) fn set_in_place(&mut self, name: &str, members: Vec<Text>, span: Span) -> Option<(String, String)> {
         let before = self.report.len();
         let list = Text::new(name.into(), span.clone(), "");
@@ -185,7 +184,7 @@ impl Parser<'_> {
         Some((name.into(), bound.into()))
     }
 
-    /// The dtypes of a set, in the order in which they are named. Each nested set is expanded only once.
+    /// The dtypes of a set, in the order in which the table names them. Each nested set is expanded only once.
     fn members(&mut self, set: &Text, given: &[Given]) -> Vec<String> {
         let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
         let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
