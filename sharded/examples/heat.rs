@@ -1,22 +1,22 @@
-//! The heat equation on a plate, on as many ranks as a launcher starts:
-//! `mpiexec -n 4 target/release/examples/heat [ROWS] [STEPS]`.
+//! Simulates the heat equation on a plate, on the ranks that a launcher starts: `mpiexec -n 4
+//! target/release/examples/heat [ROWS] [STEPS]`.
 //!
-//! The steps are written for any backend. Each rank holds some rows of the plate and exchanges the rows at the edges of
-//! its part with its neighbours; the program contains no code for that exchange.
+//! The steps are written for any backend. Each rank holds some rows of the plate, and exchanges the rows at the edges
+//! of its part with its neighbours. The program itself contains no code for this exchange.
 
 use backends::{ix, prelude::*};
 use backends_sharded::{Sharded, World, run};
 use std::time::Instant;
 
-/// One step: every point moves towards the mean of its neighbours.
+/// Computes one time step, in which every point moves towards the mean of its neighbours.
 #[allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 fn step<B: Backend>(b: &B, u: &mut B::Array<f64>) -> Result<()> {
     let next = expr!(b, u[1..-1, 1..-1] + 0.1 * (u[..-2, 1..-1] + u[2.., 1..-1] + u[1..-1, ..-2] + u[1..-1, 2..] - 4.0 * u[1..-1, 1..-1]))?;
     b.set(u, ix![1..-1, 1..-1], next)
 }
 
-/// Returns the mean temperature of the plate after `steps` steps. At the start the left edge and some random points are
-/// hot.
+/// Returns the mean temperature of the plate after `steps` steps. At the start, the left edge and some random points
+/// are hot.
 fn heat<B: Backend>(b: &B, rows: usize, steps: usize) -> Result<f64> {
     b.seed(1);
     let mut u = b.random_uniform::<f64>([rows, 1000])?;

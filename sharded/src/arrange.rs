@@ -1,4 +1,4 @@
-//! Moves arrays from one layout to another.
+//! Changes the layouts of arrays: splits, gathers and redistributes them.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -13,8 +13,8 @@ use backends::{
 use std::{borrow::Cow, ops::Range};
 
 impl<B: Backend> Sharded<B> {
-    /// The default split axis of an array of this shape: the first that is long enough. Arrays without elements are not
-    /// split.
+    /// The default split axis of an array of this shape: the first axis that is long enough. Arrays without elements
+    /// are not split.
     pub(crate) fn usual_axis(&self, shape: &[usize]) -> Option<usize> {
         shape.iter().position(|&n| self.may_split(n)).filter(|_| !shape.contains(&0))
     }
@@ -23,7 +23,7 @@ impl<B: Backend> Sharded<B> {
         may_split(n, self.policy.least, self.ranks())
     }
 
-    /// This rank's range of an axis of length `n` that is split in the usual way.
+    /// This rank's range of an axis of length `n` in the default split.
     pub(crate) fn mine(&self, n: usize) -> Range<usize> {
         range(n, self.rank(), self.ranks())
     }
@@ -32,7 +32,7 @@ impl<B: Backend> Sharded<B> {
         ranges(n, self.ranks())
     }
 
-    /// Builds an array of this backend from the parts of all ranks.
+    /// Builds an array of this backend from the parts of all ranks. `part` is this rank's part.
     #[inline]
     pub(crate) fn array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         if layout.split.is_some() && layout.shape.contains(&0) {
@@ -41,14 +41,14 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// Like `array`, for an array that has elements or is not split.
+    /// Like `array`, for an array that has elements or is not split, which need not be checked for these cases.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
         ShardedArray { layout, part }
     }
 
-    /// Builds an array without elements: every rank holds the whole array.
+    /// Builds an array without elements, which every rank holds completely.
     #[cold]
     fn empty_array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         match self.within.zeros(&layout.shape[..]) {
@@ -57,7 +57,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// The given rows of a part along `axis`, as a view if the backend has views.
+    /// Returns the given rows of a part along `axis`. The result is a view if the inner backend has views.
     pub(crate) fn cut<T: Element>(&self, x: &Part<B, T>, axis: usize, rows: Range<usize>) -> Result<Part<B, T>> {
         if rows == (0..self.within.shape(x)[axis]) {
             return Ok(x.clone());
@@ -67,8 +67,8 @@ impl<B: Backend> Sharded<B> {
         self.within.getitem(x, slices)
     }
 
-    /// Makes an array of this backend from one that every rank holds whole; splits it as the policy says. Nothing is
-    /// sent.
+    /// Makes an array of this backend from an array that every rank holds completely, and splits it according to the
+    /// policy. Nothing is sent.
     pub(crate) fn settle<T: Element>(&self, x: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match self.usual_axis(self.within.shape(&x)) {
             Some(axis) => self.settle_along(x, axis),
@@ -76,7 +76,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Like `settle`, but split along the given axis if it is long enough.
+    /// Like `settle`, but splits along the given axis if it is long enough.
     pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
         if !self.may_split(shape[axis]) || shape.contains(&0) {
@@ -90,8 +90,9 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// Makes an array of this backend from a result of a single rank that was computed along `axis`. It is split along
-    /// `axis`, as on several ranks, if the axis is long enough, otherwise as the policy says.
+    /// Makes an array of this backend from a result that a single rank has computed along `axis`. If the axis is long
+    /// enough, the array is split along it, as the result of several ranks would be; otherwise, it is split according
+    /// to the policy.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -101,14 +102,14 @@ impl<B: Backend> Sharded<B> {
         Ok(self.filled(Layout::along(shape, axis), x))
     }
 
-    /// Builds an array from the parts of all ranks: `part` is this rank's part, with the rows that [`Sharded::range`]
+    /// Builds an array from the parts of all ranks. `part` is this rank's part: the rows that [`Sharded::range`]
     /// returns.
     ///
-    /// Collective: all ranks must call it with the same shape and axis, although nothing is sent.
+    /// Collective: all ranks must call this with the same shape and axis, although nothing is sent.
     ///
     /// # Errors
-    /// [`Error::Axis`] if there is no such axis, [`Error::Argument`] if the axis is too short to be split,
-    /// [`Error::Shapes`] if the part has another shape.
+    /// [`Error::Axis`] if the axis does not exist, [`Error::Argument`] if the axis is too short to be split,
+    /// [`Error::Shapes`] if the part does not have the expected shape.
     pub fn from_parts<T: Element>(&self, shape: &[usize], axis: usize, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         const OP: &str = "from_parts";
         rules::count(OP, shape, size_of::<T>())?;
@@ -130,8 +131,8 @@ impl<B: Backend> Sharded<B> {
         self.mine(n)
     }
 
-    /// Moves `x` into its usual layout, where shape and axis alone determine each rank's rows. A sliced array may have
-    /// other rows.
+    /// Moves `x` to its default layout, in which shape and axis alone determine the rows of each rank. A sliced array
+    /// may have a different distribution of rows.
     pub(crate) fn usual_layout<'a, T: Element>(
         &self,
         op: &'static str,
@@ -147,8 +148,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Cow::Owned(self.array(Layout::along(x.layout.shape.clone(), axis), part)))
     }
 
-    /// Gathers all of `x` on every rank, for an op without a distributed algorithm. The policy limits the size, and the
-    /// bytes are counted.
+    /// Gathers all of `x` on every rank, for an op without a distributed algorithm. The policy limits the size of `x`,
+    /// and the gathered bytes are counted in the statistics.
     pub(crate) fn whole<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
         if x.layout.split.is_none() || self.ranks() == 1 {
             return Ok(x.into_owned().part);
@@ -176,7 +177,7 @@ impl<B: Backend> Sharded<B> {
         let counts: Vec<usize> = held.iter().map(|rows| rows.len() * row).collect();
         let mut all = self.gather_parts(op, &x.part, &counts)?;
         if x.layout.shape[..axis].iter().all(|&n| n == 1) {
-            // the parts lie in memory in the order of the whole array
+            // in memory, the parts follow one another in the order of the whole array
             return all.next(&self.within, &x.layout.shape);
         }
         self.joined(held.iter().map(|rows| all.next(&self.within, &x.layout.part(rows))), axis)
@@ -199,13 +200,14 @@ impl<B: Backend> Sharded<B> {
         self.within.concat_with(&parts, backends::options::ConcatOptions::new().axis(axis as isize))
     }
 
-    /// Splits `x` along another axis. With `None`, every rank gets the whole array, even if the policy would split it.
+    /// Splits `x` along another axis. If `axis` is `None`, every rank gets the whole array, even if the policy would
+    /// split it.
     ///
-    /// Collective: each rank sends every other rank its share. If the axis is too short to be split, the array stays
-    /// whole.
+    /// Collective: each rank sends every other rank a block. If the axis is too short to be split, every rank gets the
+    /// whole array.
     ///
     /// # Errors
-    /// [`Error::Axis`] if there is no such axis; errors of the communication between ranks.
+    /// [`Error::Axis`] if the axis does not exist; errors of the communication between ranks.
     pub fn resplit<T: Element>(&self, x: &ShardedArray<B, T>, axis: Option<usize>) -> Result<ShardedArray<B, T>> {
         const OP: &str = "resplit";
         if let Some(axis) = axis {
@@ -214,7 +216,7 @@ impl<B: Backend> Sharded<B> {
         Ok(self.split_along(OP, Cow::Borrowed(x), axis)?.into_owned())
     }
 
-    /// Like `resplit`, with errors in the name of an op.
+    /// Like `resplit`, but errors name the op `op`.
     pub(crate) fn split_along<'a, T: Element>(
         &self,
         op: &'static str,
@@ -234,8 +236,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Changes the split from axis `from` to axis `to`: each rank sends every other rank the block that lies in the
-    /// sender's old rows and the receiver's new rows.
+    /// Changes the split from axis `from` to another axis. Each rank sends every other rank the block in the sender's
+    /// old rows and the receiver's new rows.
     fn turned<T: Element>(
         &self,
         op: &'static str,

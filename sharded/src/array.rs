@@ -1,20 +1,20 @@
-//! Arrays that are split over ranks.
+//! The type of arrays that are split over ranks.
 
 use crate::Layout;
 use backends::{Arrays, Backend, Element, runtime::ArrayAttributes};
 use std::fmt;
 
-/// An array of which each rank holds a part, or the whole. Cheap to clone.
+/// An array of which each rank holds a part or the whole. Cloning is cheap.
 pub struct ShardedArray<B: Arrays, T: Element> {
     pub(crate) layout: Layout,
     pub(crate) part: B::Array<T>,
 }
 
-/// The part of an array that one rank holds: an array of the inner backend.
+/// The part of an array that one rank holds, which is an array of the inner backend.
 pub type Part<B, T> = <B as Arrays>::Array<T>;
 
 impl<B: Arrays, T: Element> ShardedArray<B, T> {
-    /// The layout: how the elements are distributed over the ranks.
+    /// The layout, which describes how the elements are distributed over the ranks.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -24,12 +24,12 @@ impl<B: Arrays, T: Element> ShardedArray<B, T> {
         self.layout.axis()
     }
 
-    /// This rank's part; if the array is not split, the whole array.
+    /// This rank's part, or the whole array if the array is not split.
     pub fn part(&self) -> &Part<B, T> {
         &self.part
     }
 
-    /// Like `part`, by value.
+    /// Like `part`, but consumes the array.
     pub fn into_part(self) -> Part<B, T> {
         self.part
     }
@@ -56,7 +56,7 @@ impl<B: Arrays, T: Element> Clone for ShardedArray<B, T> {
 }
 
 impl<B: Arrays, T: Element> fmt::Debug for ShardedArray<B, T> {
-    /// Formats this rank's part. No rank communicates, so the array may be printed on one rank alone.
+    /// Formats this rank's part. This needs no communication, so a single rank may print the array.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shape = &self.layout.shape;
         match self.split() {

@@ -1,4 +1,4 @@
-//! Conversions from and to the host, formulas, and the state of the random numbers.
+//! Implements `Arrays`: conversions from and to the host, formulas, and the seeds of the random numbers.
 
 use crate::{
     Layout, Plan, Sharded, ShardedArray,
@@ -24,13 +24,13 @@ impl<B: Backend> Arrays for Sharded<B> {
         self.within.begin_fused(op, dtype, told)
     }
 
-    /// Copies the whole array to the host, on every rank. Collective.
+    /// Copies the whole array to the host, on every rank. Collective: all ranks must call this.
     fn to_ndarray<T: Element>(&self, x: &ShardedArray<B, T>) -> Result<HostArray<T>> {
         let whole = self.gather("to_ndarray", Cow::Borrowed(x))?;
         self.within.to_ndarray(&whole)
     }
 
-    /// Makes an array from host data that every rank passes whole. Nothing is sent: each rank keeps its part.
+    /// Makes an array from host data, which every rank must pass completely. Nothing is sent; each rank keeps its part.
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<ShardedArray<B, T>> {
         self.compare_host("from_ndarray", &x)?;
         match self.usual_axis(x.shape()) {
@@ -48,8 +48,8 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// Runs a formula over the parts, after bringing them into one layout. It takes one pass if the inner backend fuses
-    /// formulas.
+    /// Runs a formula on the parts of its arrays, after moving the arrays to a common layout. This takes one pass if
+    /// the inner backend fuses formulas.
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
     where
         E: formula::Run<'a, Self, L> + Typed<Out = T>,
@@ -81,7 +81,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// The device of this rank's part: `"cpu"`, `"cuda:0"`.
+    /// The device of this rank's part, such as `"cpu"` or `"cuda:0"`.
     fn device(&self) -> String {
         self.within.device()
     }
@@ -102,13 +102,13 @@ impl<B: Backend> Arrays for Sharded<B> {
         self.within.free_cache()
     }
 
-    /// Waits for this rank's work only. To wait for all ranks, use `world().barrier()`.
+    /// Waits only for the work of this rank. To wait for all ranks, use `world().barrier()`.
     fn synchronize(&self) -> Result<()> {
         self.within.synchronize()
     }
 
-    /// Seeds the random numbers. The same seed on all ranks gives one stream: the stream of the inner backend on a
-    /// single rank.
+    /// Seeds the random numbers. If all ranks set the same seed, the numbers are the same as those of the inner backend
+    /// on a single rank.
     fn seed(&self, seed: u64) {
         self.seen.seed.store(seed, Relaxed);
         self.within.seed(seed);
@@ -124,7 +124,7 @@ impl<B: Backend> Arrays for Sharded<B> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Seeds all ranks with a random seed drawn on rank 0.
+    /// Seeds all ranks with the same random seed, which rank 0 draws.
     pub(crate) fn seed_at_random(&self) -> Result<()> {
         const OP: &str = "Sharded::new";
         if self.ranks() == 1 {
@@ -137,13 +137,13 @@ impl<B: Backend> Sharded<B> {
         Ok(())
     }
 
-    /// Gathers the numbers of every rank; all ranks pass equally many.
+    /// Gathers the numbers of every rank. All ranks must pass the same number of numbers.
     pub(crate) fn all_gather_numbers(&self, op: &'static str, mine: &[u64]) -> Result<Vec<u64>> {
         self.gather_elements(op, mine)
     }
 }
 
-/// The arrays of a formula, with their layouts.
+/// The arrays of a formula, each with its layout.
 struct All<'a>(Vec<(&'a Layout, &'a dyn Any)>);
 
 impl<'a, B: Backend> Visitor<'a, Sharded<B>> for All<'a> {
@@ -152,19 +152,19 @@ impl<'a, B: Backend> Visitor<'a, Sharded<B>> for All<'a> {
     }
 }
 
-/// The parts of a formula's arrays, all in one layout.
+/// Collects the parts of a formula's arrays, moved to a common layout.
 struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
     plan: &'p Plan,
     all: &'p [(&'a Layout, &'a dyn Any)],
-    /// Parts that were received earlier, in one message with the part of another array.
+    /// Parts, by array number, that arrived earlier in one message with the part of another array.
     moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
 }
 
 impl<B: Backend> Parts<'_, '_, B> {
-    /// This rank's part of array number `k`.
+    /// This rank's part of array number `k` of the formula.
     fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<Part<B, T>> {
         const OP: &str = formula::NAME;
         if !self.moved.contains_key(&k) && self.b.moved_by(self.plan, k, &x.layout).is_some() {
@@ -176,8 +176,8 @@ impl<B: Backend> Parts<'_, '_, B> {
         }
     }
 
-    /// Moves the rows of all arrays of one dtype, beginning with array number `first`. In a stencil, the slices of one
-    /// array exchange their edges in one message.
+    /// Moves the rows of all arrays of one dtype, beginning with array number `first`, in one message per pair of
+    /// ranks. In a stencil, the slices of one array thus exchange their edges together.
     fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
         let b = self.b;
         let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {

@@ -1,4 +1,4 @@
-//! Collective calls on the arrays of any backend, for programs written in terms of ranks: each rank has its own arrays.
+//! Collective calls for arrays of any backend, for programs in which each rank has its own arrays.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part, exchange::kind, failed};
 use backends::{
@@ -9,11 +9,12 @@ use backends_world::{Join, Kind, Pending, World};
 use ndarray::{Axis, IxDyn};
 use std::{marker::PhantomData, ops::Range};
 
-/// The calls of a [`World`] on arrays of a backend instead of memory. They take arrays and return new ones.
+/// The collective calls of a [`World`], for arrays of a backend in place of memory. They take arrays and return new
+/// arrays.
 ///
-/// Each rank passes arrays of its own backend and gets new ones. All ranks make the same calls in the same order, with
-/// the same dtype. [`Join::Max`] and [`Join::Min`] give NaN if any element is NaN, and are not defined for complex
-/// numbers. [`Join::And`] and [`Join::Or`] are defined for bool.
+/// Each rank passes arrays of its own backend, and gets new arrays. All ranks must make the same calls in the same
+/// order, with the same dtype. [`Join::Max`] and [`Join::Min`] return NaN if any element is NaN; they are not defined
+/// for complex numbers. [`Join::And`] and [`Join::Or`] are defined for bool.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -27,17 +28,18 @@ use std::{marker::PhantomData, ops::Range};
 /// assert_eq!(sums[0], Ok(vec![3.0, 3.0]));
 /// ```
 pub trait Collectives {
-    /// Joins the arrays of all ranks elementwise; every rank gets the result. All arrays have the same shape.
+    /// Joins the arrays of all ranks elementwise. Every rank gets the result. All arrays must have the same shape.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the shapes differ; [`Error::Library`] if the dtype does not have the join, or if ranks are
-    /// lost.
+    /// [`Error::Shape`] if the shapes differ; [`Error::Library`] if the join is not defined for the dtype, or if a rank
+    /// is lost.
     fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Like [`Collectives::all_reduce_array`], with a function that joins two elements, applied in the order of ranks.
+    /// Like [`Collectives::all_reduce_array`], but with a function that joins two elements. It is applied in the order
+    /// of the ranks.
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`].
+    /// The errors of [`Collectives::all_reduce_array`].
     fn all_reduce_array_by<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -45,10 +47,10 @@ pub trait Collectives {
         join: impl Fn(T, T) -> T,
     ) -> Result<B::Array<T>>;
 
-    /// Joins the arrays of all ranks elementwise; only rank `root` gets the result.
+    /// Joins the arrays of all ranks elementwise. Only rank `root` gets the result.
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`]; [`Error::Library`] if there is no rank `root`.
+    /// The errors of [`Collectives::all_reduce_array`]; [`Error::Library`] if rank `root` does not exist.
     fn reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -57,10 +59,11 @@ pub trait Collectives {
         root: usize,
     ) -> Result<Option<B::Array<T>>>;
 
-    /// Joins the arrays of all ranks elementwise; rank r gets part r of the result, cut along an axis by [`cuts`].
+    /// Joins the arrays of all ranks elementwise. Rank r gets part r of the result, which is cut along an axis by
+    /// [`cuts`].
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`]; [`Error::Axis`].
+    /// The errors of [`Collectives::all_reduce_array`]; [`Error::Axis`] if the axis does not exist.
     fn reduce_scatter_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -69,22 +72,23 @@ pub trait Collectives {
         join: Join,
     ) -> Result<B::Array<T>>;
 
-    /// Rank r gets the elementwise join of the arrays of ranks 0 to r.
+    /// Joins elementwise the arrays of ranks 0 to r, for each rank r, which gets the result.
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`].
+    /// The errors of [`Collectives::all_reduce_array`].
     fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Rank r gets the elementwise join of the arrays of the ranks before r; rank 0 gets the identity of the join.
+    /// Joins elementwise the arrays of the ranks before r, for each rank r, which gets the result. Rank 0 gets the
+    /// identity of the join.
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`].
+    /// The errors of [`Collectives::all_reduce_array`].
     fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Every rank gets the array of rank `root`; the arrays of other ranks are ignored.
+    /// Sends the array of rank `root` to every rank. The arrays of the other ranks are ignored.
     ///
     /// # Errors
-    /// [`Error::Argument`] if rank `root` passes no array; [`Error::Library`].
+    /// [`Error::Argument`] if rank `root` passes no array; [`Error::Library`] if the communication fails.
     fn broadcast_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -92,16 +96,18 @@ pub trait Collectives {
         root: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Concatenates the arrays of all ranks along an axis, where their lengths may differ; every rank gets the result.
+    /// Concatenates the arrays of all ranks along an axis, on which their lengths may differ. Every rank gets the
+    /// result.
     ///
     /// # Errors
-    /// [`Error::Shapes`] if the lengths of other axes differ, [`Error::Axis`], [`Error::Library`].
+    /// [`Error::Shapes`] if the lengths of other axes differ, [`Error::Axis`] if the axis does not exist,
+    /// [`Error::Library`] if the communication fails.
     fn all_gather_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>>;
 
-    /// Concatenates the arrays of all ranks along an axis; only rank `root` gets the result.
+    /// Concatenates the arrays of all ranks along an axis. Only rank `root` gets the result.
     ///
     /// # Errors
-    /// Like [`Collectives::all_gather_array`].
+    /// The errors of [`Collectives::all_gather_array`].
     fn gather_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -110,11 +116,11 @@ pub trait Collectives {
         root: usize,
     ) -> Result<Option<B::Array<T>>>;
 
-    /// Rank r gets part r of the array of rank `root`, cut along an axis by [`cuts`]; the arrays of other ranks are
-    /// ignored.
+    /// Cuts the array of rank `root` along an axis by [`cuts`], and sends part r to rank r. The arrays of the other
+    /// ranks are ignored.
     ///
     /// # Errors
-    /// Like [`Collectives::broadcast_array`]; [`Error::Axis`].
+    /// The errors of [`Collectives::broadcast_array`]; [`Error::Axis`] if the axis does not exist.
     fn scatter_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -123,11 +129,12 @@ pub trait Collectives {
         root: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Each rank sends part r of its array, cut along `cut`, to rank r, and gets the parts it receives concatenated
-    /// along `join`.
+    /// Cuts each rank's array along the axis `cut`, and sends part r to rank r. Each rank gets the parts that it
+    /// receives, concatenated along the axis `join`.
     ///
     /// # Errors
-    /// [`Error::Axis`], [`Error::Shapes`] if the parts do not fit together, [`Error::Library`].
+    /// [`Error::Axis`] if an axis does not exist, [`Error::Shapes`] if the parts cannot be concatenated,
+    /// [`Error::Library`] if the communication fails.
     fn all_to_all_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -136,22 +143,22 @@ pub trait Collectives {
         join: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Sends an array to one rank, which must receive it; the other ranks do nothing.
+    /// Sends an array to one rank, which must receive it. The other ranks need not call this.
     ///
     /// # Errors
-    /// [`Error::Library`] if there is no such rank, or if it is this rank.
+    /// [`Error::Library`] if `to` is not a rank, or is this rank.
     fn send_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, to: usize) -> Result<()>;
 
-    /// Receives an array, with its shape, from one rank.
+    /// Receives an array, together with its shape, from one rank.
     ///
     /// # Errors
-    /// Like [`Collectives::send_array`].
+    /// [`Error::Library`] if `from` is not a rank, or is this rank.
     fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>>;
 
-    /// Starts [`Collectives::all_reduce_array`]; `wait` returns the result.
+    /// Starts [`Collectives::all_reduce_array`]. The method `wait` of the returned value returns the result.
     ///
     /// # Errors
-    /// Like [`Collectives::all_reduce_array`].
+    /// The errors of [`Collectives::all_reduce_array`].
     fn start_all_reduce_array<B: Arrays, T: Element>(
         &self,
         b: &B,
@@ -160,7 +167,7 @@ pub trait Collectives {
     ) -> Result<PendingArray<B, T>>;
 }
 
-/// The pending result of a call that has been started. Dropping it waits for the call.
+/// The pending result of a call that was started. Dropping it waits for the end of the call.
 #[must_use = "the call has not ended before it is waited for"]
 pub struct PendingArray<B, T> {
     b: B,
@@ -189,15 +196,15 @@ impl<B: Arrays, T: Element> PendingArray<B, T> {
     }
 }
 
-/// Cuts an axis of length `n` into one range for each of `ranks`. If they cannot be equal, the first ranges are one
-/// longer, as in `np.array_split`.
+/// Cuts an axis of length `n` into one range for each of `ranks`. If the ranges cannot have equal lengths, the first
+/// ones are longer by one, as in `np.array_split`.
 pub fn cuts(n: usize, ranks: usize) -> Vec<Range<usize>> {
     let ranks = ranks.max(1);
     let at = |r: usize| n / ranks * r + r.min(n % ranks);
     (0..ranks).map(|r| at(r)..at(r + 1)).collect()
 }
 
-/// The largest number of axes of an array that is sent. A sent shape is the number of axes followed by the lengths.
+/// Maximum number of axes of an array that is sent. Its shape is sent as the number of axes, followed by the lengths.
 const AXES: usize = 32;
 
 fn packed_shape(op: &'static str, shape: &[usize]) -> Result<[u64; AXES + 1]> {
@@ -224,7 +231,7 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
     Ok(all.chunks(AXES + 1).map(unpacked_shape).collect())
 }
 
-/// This rank's elements in C order. An error if the shapes differ between ranks.
+/// This rank's elements in C order. Returns an error if the shapes of the ranks' arrays differ.
 fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
     let all = shapes(world, op, x.shape())?;
     match all.iter().position(|shape| shape != &all[0]) {
@@ -238,7 +245,7 @@ fn shaped<B: Arrays, T: Element>(op: &'static str, b: &B, shape: &[usize], eleme
     b.from_ndarray(crate::tree::shaped(op, shape, elements)?)
 }
 
-/// Concatenates arrays of these shapes along an axis; `elements` holds them one after the other.
+/// Concatenates arrays of these shapes along an axis. `elements` contains their elements, one array after another.
 fn joined<B: Arrays, T: Element>(
     op: &'static str,
     b: &B,
@@ -260,7 +267,8 @@ fn joined<B: Arrays, T: Element>(
     b.from_ndarray(out)
 }
 
-/// Cuts an array along an axis; returns the elements of the parts, one after the other, and the shapes of the parts.
+/// Cuts an array along an axis into one part per rank. Returns the elements, one part after another, and the shapes of
+/// the parts.
 fn cut<B: Arrays, T: Element>(
     op: &'static str,
     b: &B,
@@ -284,7 +292,7 @@ fn sizes(shapes: &[Vec<usize>]) -> Vec<usize> {
     shapes.iter().map(|shape| shape.iter().product()).collect()
 }
 
-/// Copies elements, lets `call` change the copy in place, and returns it.
+/// Copies elements, passes the copy to `call`, which changes it in place, and returns the copy.
 fn changed<T: Element>(
     op: &'static str,
     elements: &[T],
@@ -368,7 +376,7 @@ impl Collectives for World {
         root: usize,
     ) -> Result<B::Array<T>> {
         let op = "broadcast";
-        // a root without an array reports this to all ranks, which would otherwise wait for the array
+        // if the root has no array, it reports this to all ranks, which would otherwise wait for the array
         let given = x.filter(|_| self.rank() == root);
         let mut shape = [u64::MAX; AXES + 1];
         if let Some(x) = given {
@@ -506,14 +514,14 @@ impl Collectives for World {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Applies a function to this rank's part, on the inner backend. The result keeps the layout of `x`, so the
-    /// function must keep the length of the split axis.
+    /// Applies a function to this rank's part, which is an array of the inner backend. The result keeps the layout of
+    /// `x`, so the function must not change the length of the split axis.
     ///
-    /// For computations that are easier to write for parts. The function runs on every rank and may make collective
-    /// calls of [`Sharded::world`], the same on all ranks.
+    /// This is for computations that are easier to write for parts. The function runs on every rank. It may make
+    /// collective calls of [`Sharded::world`], if all ranks make the same ones.
     ///
     /// # Errors
-    /// Errors of the function; [`Error::Shape`] if its result has another length along the split axis.
+    /// The errors of the function; [`Error::Shape`] if the function changes the length of the split axis.
     pub fn map_parts<T: Element, U: Element>(
         &self,
         x: &ShardedArray<B, T>,

@@ -1,6 +1,6 @@
-//! With `WORLD_CHECK=1`, checks that all ranks make a call with the same arguments. Compares lengths, dtypes and
-//! layouts, and, by a hash of their bits, the values of scalars, options, indices and host data. All NaNs are equal; -0
-//! and 0 differ.
+//! With `WORLD_CHECK=1`, checks that all ranks make each call with the same arguments. Lengths, dtypes and layouts are
+//! compared, and hashes of the values of scalars, options, indices and host data. All NaNs count as equal; -0 and 0
+//! count as different.
 
 use crate::{Layout, Sharded};
 use backends::{
@@ -14,14 +14,14 @@ use std::{
 };
 
 impl<B: Backend> Sharded<B> {
-    /// Returns whether ranks compare their arguments.
+    /// Returns whether the ranks compare the arguments of their calls.
     #[doc(hidden)]
     #[inline]
     pub fn compares(&self) -> bool {
         self.world.checks()
     }
 
-    /// Checks that all ranks make this call with these arguments. Collective.
+    /// Checks that all ranks make this call with these arguments. Collective: all ranks must call this.
     #[doc(hidden)]
     pub fn compare_call(&self, call: &Call<'_>) -> Result<()> {
         self.agree(call.op, || {
@@ -36,8 +36,8 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Checks that all ranks run the same formula with the same scalars. Like [`Sharded::compare_host`], it is free if
-    /// ranks do not compare arguments.
+    /// Checks that all ranks run the same formula with the same scalars. Like [`Sharded::compare_host`], it does
+    /// nothing if the ranks do not compare their arguments.
     #[inline]
     pub(crate) fn compare_formula<E>(&self, layouts: &[Option<&Layout>], scalars: &impl Debug) -> Result<()> {
         if !self.compares() {
@@ -47,7 +47,7 @@ impl<B: Backend> Sharded<B> {
         self.agree(formula::NAME, || format!("{} of arrays of {shapes:?}, scalars {scalars:?}", type_name::<E>()))
     }
 
-    /// Checks that all ranks pass the same host data. Collective if ranks compare arguments; otherwise free.
+    /// Checks that all ranks pass the same host data, if the ranks compare their arguments. Otherwise it does nothing.
     pub(crate) fn compare_host<T: Element>(&self, op: &'static str, x: &HostArray<T>) -> Result<()> {
         if !self.compares() {
             return Ok(());
@@ -56,7 +56,7 @@ impl<B: Backend> Sharded<B> {
     }
 }
 
-/// Describes a call without its name: `of float64: x float64[1000], y = 2.0`.
+/// The dtypes and arguments of a call as text, such as `of float64: x float64[1000], y = 2.0`.
 fn described(call: &Call<'_>) -> String {
     let mut text = format!("of {}", call.dtype);
     if let Some(to) = call.to {
@@ -86,7 +86,7 @@ fn index(item: &IndexArg<'_>) -> String {
     }
 }
 
-/// A number with all of its digits. NaNs are written alike, whatever their sign and payload.
+/// Formats a number with all its digits. All NaNs have the same text, regardless of sign and payload.
 fn scalar(number: &Number) -> String {
     match number {
         Number::Bool(value) => value.to_string(),
@@ -115,12 +115,12 @@ fn typed_host(x: &dyn AnyTyped) -> String {
     text.unwrap_or_else(|| format!("{x:?}"))
 }
 
-/// Describes host data: `float64[1000] with the hash 0123456789abcdef`.
+/// Describes host data, for example `float64[1000] with the hash 0123456789abcdef`.
 fn host<T: Element>(x: &HostArray<T>) -> String {
     format!("{}{:?} with the hash {:016x}", T::DTYPE, x.shape(), hash(x))
 }
 
-/// A hash of all elements in C order, whatever their order in memory.
+/// Hashes all elements in C order, regardless of their order in memory.
 fn hash<T: Element>(x: &HostArray<T>) -> u64 {
     let of = |elements: &[T]| {
         // FNV-1a over words of 8 bytes, which runs at the speed of memory
@@ -130,8 +130,8 @@ fn hash<T: Element>(x: &HostArray<T>) -> u64 {
         let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| step(hash, u64::from_le_bytes(*word)));
         rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
     };
-    // NaNs of any sign and payload hash alike: elements that are NaN are replaced before hashing, and their positions
-    // are hashed as well
+    // NaNs are replaced before hashing, and their positions are hashed as well, so that NaNs of any sign and payload
+    // have the same hash
     #[allow(clippy::eq_op)]
     let is_nan = |x: &T| x != x;
     if x.iter().any(is_nan) {

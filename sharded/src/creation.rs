@@ -1,10 +1,10 @@
-//! Array creation: each rank makes its part.
+//! Ops that create arrays. Each rank creates its part.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{options::*, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
-/// Makes an array of a shape; `make` gets the shape of this rank's part.
+/// Makes an array of a shape. `make` receives the shape of this rank's part and returns the part.
 fn made<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -18,7 +18,8 @@ fn made<B: Backend, T: Element>(
     Ok(b.array(layout, part))
 }
 
-/// Makes an array with the layout of another; `make` gets this rank's part of the other.
+/// Makes an array with the layout of `x`. `make` receives this rank's part of `x` and returns this rank's part of the
+/// result.
 fn made_like<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -63,8 +64,8 @@ pub fn full_like<B: Backend, T: Element>(
     made_like(b, x, |part| b.within.full_like(part, value))
 }
 
-/// The diagonal of this rank's part that lies on diagonal `k` of the whole matrix: `k` plus the first row of the part,
-/// or `k` minus its first column.
+/// Converts diagonal `k` of the whole matrix to the number of the same diagonal in this rank's part: `k` plus the index
+/// of the part's first row, or `k` minus the index of its first column.
 fn diagonal_here<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: isize) -> isize {
     let ndim = x.layout.shape.len();
     let Some(axis) = x.split() else { return k };
@@ -88,7 +89,7 @@ pub fn triu<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: i
     made_like(b, x, |part| b.within.triu_with(part, TriuOptions::new().k(k)))
 }
 
-/// Row `i` of the result has its one in column `i + k`.
+/// In row `i`, column `i + k` is 1, and all other columns are 0.
 pub fn eye<B: Backend, T: Element>(
     b: &Sharded<B>,
     n_rows: usize,
@@ -104,7 +105,7 @@ pub fn eye<B: Backend, T: Element>(
     })
 }
 
-/// Puts each array along an axis of its own and repeats it along the other axes.
+/// Reshapes each array to one axis of the grid, and repeats it along all other axes.
 pub fn meshgrid<B: Backend, T: Element>(
     b: &Sharded<B>,
     xs: &[&ShardedArray<B, T>],
@@ -124,7 +125,7 @@ pub fn meshgrid<B: Backend, T: Element>(
         let grids = b.within.meshgrid_with(&parts, MeshgridOptions::new().indexing(indexing))?;
         return grids.into_iter().map(|grid| b.settle(grid)).collect();
     };
-    // this rank's rows of the array that runs along the split axis
+    // of the array along the split axis, each rank uses only its own rows
     let mut own = parts;
     let along = axes.iter().position(|&axis| axis == split).unwrap_or(split);
     let flat = b.within.reshape(&own[along], -1)?;

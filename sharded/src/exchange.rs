@@ -1,5 +1,5 @@
-//! Exchanges arrays between ranks. The parts are packed into the bytes of one message and unpacked on the other side,
-//! or go from device to device over the link of the backends.
+//! Exchanges arrays between ranks. Either the parts are packed into the bytes of one message, which the receiver
+//! unpacks, or the link of the inner backends sends them directly from device to device.
 
 use crate::{Part, Sharded, failed};
 use backends::{
@@ -9,7 +9,7 @@ use backends::{
 use backends_world::{Kind, Tag};
 use ndarray::{Array1, IxDyn};
 
-/// The `Kind` of the ranks' library for a dtype.
+/// The `Kind` that the communication library uses for a dtype.
 pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
     Ok(match dtype {
         DType::Bool => Kind::Bool,
@@ -31,17 +31,17 @@ pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
     })
 }
 
-/// The tag of an exchange: the op, the dtype, and lengths that are the same on all ranks.
+/// A tag that identifies an exchange. It consists of the op, the dtype, and lengths that are the same on all ranks.
 fn tag<T: Element>(op: &'static str, lengths: &[usize]) -> Tag {
     let mut numbers = [0; 17];
-    // the first 16 lengths are enough: all parts follow from one shape
+    // the first 16 lengths are enough, because all parts are derived from one shape
     let some = lengths.len().min(16);
     numbers[0] = T::DTYPE as usize;
     numbers[1..=some].copy_from_slice(&lengths[..some]);
     Tag::new(op, &numbers[..=some])
 }
 
-/// Received elements, to be taken as arrays in their order; on the host, or in the memory of the backend.
+/// Received elements, from which arrays are read in order. They are on the host, or in the memory of the backend.
 pub struct Received<B: Arrays, T: Element> {
     elements: Elements<B, T>,
     at: usize,
@@ -61,7 +61,8 @@ impl<B: Backend, T: Element> Received<B, T> {
         Received { elements: Elements::There(elements), at: 0 }
     }
 
-    /// Takes the next elements as an array of this shape in C order, in the memory in which they arrived.
+    /// Reads the next elements as an array of this shape, in C order. The array stays in the memory in which the
+    /// elements arrived.
     pub fn next(&mut self, b: &B, shape: &[usize]) -> Result<Part<B, T>> {
         let (start, end) = (self.at, self.at + shape.iter().product::<usize>());
         self.at = end;
@@ -69,7 +70,7 @@ impl<B: Backend, T: Element> Received<B, T> {
             Elements::Host(elements) => {
                 let part = elements.clone().slice_move(ndarray::s![start..end]);
                 let part = part.into_dyn().into_shape_with_order(IxDyn(shape));
-                // contiguous elements can be viewed in any shape of their size
+                // contiguous elements can be viewed as an array of any shape with the same number of elements
                 b.from_ndarray(
                     part.map_err(|why| Error::shape("from_ndarray", shape, format!("does not match the part: {why}")))?,
                 )
@@ -83,7 +84,7 @@ impl<B: Backend, T: Element> Received<B, T> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Packs the elements of arrays, one array after the other, each in C order.
+    /// Packs the elements of several arrays, one array after another, each in C order.
     fn packed<T: Element>(&self, op: &'static str, parts: &[Part<B, T>]) -> Result<Packed<T>> {
         if let [one] = parts {
             let host = self.within.to_ndarray(one)?;
@@ -103,7 +104,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Packed::Many(all))
     }
 
-    /// Gathers the parts of all ranks on every rank; `counts` holds the number of elements of each.
+    /// Gathers the parts of all ranks on every rank. `counts[r]` is the number of elements of rank r's part.
     pub(crate) fn gather_parts<T: Element>(
         &self,
         op: &'static str,
@@ -156,7 +157,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Received::new(bytes::written(op, counts.iter().sum(), |from| through(own.bytes(), from))?))
     }
 
-    /// Gathers the elements of all ranks on the host; all ranks pass equally many.
+    /// Gathers the elements of all ranks on the host. All ranks must pass the same number of elements.
     pub(crate) fn gather_elements<T: Element>(&self, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         self.agree(op, || format!("{} elements of {} of each rank", own.len(), T::DTYPE))?;
         let counts = vec![own.len(); self.ranks()];
@@ -171,7 +172,8 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Exchanges elements on the host. Rank r gets the next `to[r]` elements of `own`, and sends `from[r]` elements.
+    /// Exchanges elements on the host. Rank r receives the next `to[r]` elements of `own`, and sends `from[r]` elements
+    /// to this rank.
     pub(crate) fn exchange_elements<T: Element>(
         &self,
         op: &'static str,
@@ -187,7 +189,7 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// If checks are on, checks that all ranks are about to make the same call.
+    /// If checks are enabled, checks that all ranks are about to make the same call.
     pub(crate) fn agree(&self, op: &'static str, what: impl FnOnce() -> String) -> Result<()> {
         self.world.agree(op, what).map_err(failed(op))
     }

@@ -1,7 +1,7 @@
-//! Fourier transforms over several axes. The axes that are not split are transformed first; then the split is changed,
-//! and the axis that was split is transformed.
+//! Fourier transforms over several axes. First, the axes that are not split are transformed. Then the array is split
+//! along one of them, and the axis that was split is transformed.
 //!
-//! The passes are those of the inner backend, in the same order, so each lane has the same bits as on one rank.
+//! The inner backend makes the same passes in the same order as on one rank, so the result has the same bits.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{
@@ -11,11 +11,11 @@ use backends::{
 };
 use std::borrow::Cow;
 
-/// Passes in their order: the axis, its number of points, and its length in the result.
+/// The passes in order: for each pass the axis, its number of points, and its length in the result.
 type Steps = [(usize, usize, usize)];
 
-/// Brings the array into the layout for the next passes. Returns it and the number of these passes, which end before
-/// the next pass along the split axis.
+/// Changes the layout of the array for the next passes. Returns the array and the number of passes that are possible
+/// before the next pass along the split axis.
 fn stage<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -26,7 +26,7 @@ fn stage<'a, B: Backend, T: Element>(
     let shape = x.layout.shape.clone();
     let may_be = |axis: &usize| b.may_split(shape[*axis]);
     let Some(from) = x.split() else {
-        // a whole array is cut as early as possible, since cutting sends nothing
+        // splits an array that every rank holds as early as possible, because this sends nothing
         let free = (0..shape.len()).filter(may_be).find(|&axis| place(axis) == steps.len());
         if free.is_some() {
             return Ok((b.split_along(op, x, free)?, steps.len()));
@@ -37,7 +37,7 @@ fn stage<'a, B: Backend, T: Element>(
     if place(from) > 0 {
         return Ok((x, place(from)));
     }
-    // splits along the axis that is transformed last, if there is a suitable axis
+    // splits along the axis that is transformed last, if one is long enough
     let to =
         (0..shape.len()).filter(|&axis| axis != from).filter(may_be).max_by_key(|&axis| (place(axis), shape[axis]));
     match to {
@@ -49,7 +49,7 @@ fn stage<'a, B: Backend, T: Element>(
     }
 }
 
-/// Makes an array from a part that passes have computed, in the layout before the passes.
+/// Makes an array from the part that some passes have computed, with the split that it had before the passes.
 fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
     let Some(split) = &layout.split else { return b.settle(part) };
     let mut shape = b.within.shape(&part).to_vec();
@@ -57,14 +57,14 @@ fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B,
     Ok(b.array(Layout::new(shape, Some(split.clone())), part))
 }
 
-/// The axes of passes and their numbers of points, in the order of an op that transforms the last axis first.
+/// The axes of the passes and their numbers of points, in reverse order, for an op that transforms the last axis first.
 fn backwards(steps: &Steps) -> (Axes, Lengths) {
     let (axes, points): (Vec<usize>, Vec<usize>) = steps.iter().rev().map(|step| (step.0, step.1)).unzip();
     (axes.into(), points.into())
 }
 
-/// Returns whether the passes run one by one. Transforms with repeated axes, or on one rank, are left to the inner
-/// backend.
+/// Returns whether this file runs the passes in stages. On one rank, or if an axis occurs twice, the inner backend does
+/// the whole transform.
 fn is_staged<B: Backend>(b: &Sharded<B>, transform: &Transform) -> bool {
     b.ranks() > 1 && !transform.axes.is_empty() && !transform.repeats()
 }
@@ -90,7 +90,7 @@ macro_rules! to_complex {
             let (axes, s) = backwards(&steps[..count]);
             let part = b.within.$with(&x.part, $options::new().axes(axes).s(s).norm(norm))?;
             let mut rest = &steps[count..];
-            // an array that is not split stays whole until the end
+            // an array that is not split stays unsplit until the last pass
             let mut x = if rest.is_empty() { placed(b, &x.layout, part)? } else { kept(b, &x.layout, part) };
             while !rest.is_empty() {
                 let (staged, count) = stage(b, op, Cow::Owned(x), rest)?;
@@ -111,7 +111,7 @@ to_complex! {
     rfftn<Real> half: Result, rfftn_with RfftnOptions, then fftn_with FftnOptions;
 }
 
-/// Like [`placed`], but an array that every rank holds stays whole: a later pass may want another split.
+/// Like [`placed`], but an array that every rank holds is not split, because a later pass may need another split.
 fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> ShardedArray<B, T> {
     let mut shape = b.within.shape(&part).to_vec();
     if let Some(split) = &layout.split {
@@ -141,7 +141,7 @@ pub fn irfftn<B: Backend, T: ComplexFloat>(
     loop {
         let (staged, count) = stage(b, op, x, rest)?;
         if count == rest.len() {
-            // the inverse transform of the half spectrum runs last, as in the inner backend
+            // as in the inner backend, the inverse transform of the half spectrum is the last pass
             let (axes, points): (Vec<usize>, Vec<usize>) = rest.iter().map(|step| (step.0, step.1)).unzip();
             let options = IrfftnOptions::new().axes(axes).s(points).norm(norm);
             return placed(b, &staged.layout, b.within.irfftn_with(&staged.part, options)?);

@@ -1,17 +1,19 @@
-//! Arrays in `.npy` files. Each rank reads and writes its part, so a file may be larger than the memory of any rank.
+//! Reads and writes arrays in `.npy` files. Each rank reads and writes only its part, so a file may be larger than the
+//! memory of a rank.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Error, Result};
 use backends_npz::{MappedMut, NpyReader};
 use std::path::Path;
 
-/// Converts an error of a file to one of an op.
+/// Converts a file error to an error of an op.
 fn of_file(op: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Reads the array of an `.npy` file, each rank its part. Collective: all ranks must see the file.
+    /// Reads an array from an `.npy` file, of which each rank reads its part. Collective: all ranks need access to the
+    /// file.
     ///
     /// # Errors
     /// Errors of `backends_npz::NpyReader`. If one rank fails, all ranks return an error.
@@ -32,11 +34,11 @@ impl<B: Backend> Sharded<B> {
         self.together(OP, read())
     }
 
-    /// Writes an array to an `.npy` file, each rank its part; an existing file is replaced. Collective: all ranks must
-    /// see the file's folder.
+    /// Writes an array to an `.npy` file, to which each rank writes its part. An existing file is replaced. Collective:
+    /// all ranks need access to the folder of the file.
     ///
     /// # Errors
-    /// Errors of `backends_npz::MappedMut`, on all ranks.
+    /// The errors of `backends_npz::MappedMut`, which all ranks return.
     pub fn write_npy<T: Element>(&self, x: &ShardedArray<B, T>, path: impl AsRef<Path>) -> Result<()> {
         const OP: &str = "write_npy";
         let path = path.as_ref();
@@ -46,7 +48,7 @@ impl<B: Backend> Sharded<B> {
         };
         let made = self.together(OP, make())?;
         let write = || {
-            // the first rank writes an array that is not split
+            // if the array is not split, only rank 0 writes it
             if x.split().is_none() && self.rank() > 0 {
                 return Ok(());
             }
@@ -61,7 +63,7 @@ impl<B: Backend> Sharded<B> {
         self.together(OP, write())
     }
 
-    /// Returns an error on all ranks if one rank has failed alone.
+    /// If a rank has failed, returns an error on all ranks.
     fn together<R>(&self, op: &'static str, done: Result<R>) -> Result<R> {
         let all = self.all_gather_numbers(op, &[done.is_err() as u64])?;
         let done = done.map_err(|why| why.within(op))?;

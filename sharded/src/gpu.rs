@@ -1,17 +1,17 @@
-//! The GPU of a rank.
+//! Selects the GPU of a rank.
 
 use crate::failed;
 use backends::{Cuda, Error, Result};
 use backends_world::World;
 
-/// The GPU of a rank. Its number is the rank's number on its machine, modulo the number of GPUs.
+/// The GPU of this rank. Its ordinal is the rank's number among the ranks of its machine, modulo the number of GPUs.
 ///
-/// The backend has its own stream of random numbers, as [`Sharded`](crate::Sharded) requires. Parts of arrays go
-/// between GPUs by NCCL if each rank has its own GPU; ranks that share a GPU exchange parts through the host.
+/// The backend has its own stream of random numbers, as [`Sharded`](crate::Sharded) requires. If each rank has its own
+/// GPU, NCCL moves parts of arrays between GPUs; ranks that share a GPU exchange parts through the host.
 ///
 /// # Errors
-/// [`Error::Unavailable`] without a driver, its libraries or a GPU; [`Error::Library`] if the ranks do not know which
-/// machine they run on.
+/// [`Error::Unavailable`] without a driver, its libraries or a GPU; [`Error::Library`] if the ranks cannot determine
+/// which of them share a machine.
 pub fn gpu(world: &World) -> Result<Cuda> {
     let local = world.local_rank().map_err(failed("gpu"))?;
     match Cuda::count()? {

@@ -1,5 +1,5 @@
-//! Slices and indices. Slices of the split axis stay in place or move as rows; for indices, the rank that holds a row
-//! sends it.
+//! Slices and indices. The rows that a slice of the split axis selects stay on their ranks, or move to other ranks. For
+//! an array of indices, the rank that holds a row sends it.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -24,7 +24,7 @@ fn slice(span: &Span) -> Slice {
     Slice { start: Some(start), stop, step: span.step, drop: false }
 }
 
-/// Slices of all axes, except that axis `axis` is taken whole.
+/// The slices of all axes, except that `axis` is not sliced.
 fn but(spans: &[Span], axis: usize) -> Vec<Slice> {
     spans.iter().enumerate().map(|(k, span)| if k == axis { Slice::ALL } else { slice(span) }).collect()
 }
@@ -44,7 +44,7 @@ pub fn getitem<B: Backend, T: Element>(
     }
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
-    // slices the split axis separately, after all other axes
+    // slices the split axis in a separate step, after all other axes
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
         spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
@@ -62,9 +62,9 @@ pub fn getitem<B: Backend, T: Element>(
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
 }
 
-/// The rows of this rank's part that a slice of the split axis selects, if they can stay here. They can if the slice
-/// selects all rows, or if every rank keeps some rows and no rank many more than the others. Then nothing moves, and
-/// the layout records each rank's rows.
+/// The rows of this rank's part that a slice of the split axis selects, if all rows can stay on their ranks. This is
+/// the case if the slice selects all rows, or if every rank keeps some rows and no rank keeps many more than the other
+/// ranks. Then nothing is sent, and the layout records the rows of each rank.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn stays<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -129,8 +129,8 @@ pub fn add_at<B: Backend, T: Numeric>(
     }
 }
 
-/// Writes values to a slice of an array, each rank to its own rows. Returns false without writing if `index` has other
-/// items than slices and integers.
+/// Writes values to a slice of an array; each rank writes to its own rows. Returns false, and writes nothing, if
+/// `index` contains anything but slices and integers.
 fn written<B: Backend, T: Element>(
     op: &'static str,
     b: &Sharded<B>,
@@ -159,7 +159,7 @@ fn written<B: Backend, T: Element>(
     let span = spans[axis];
     let run = Run { source: 0, from: span.start, step: span.step, to: 0, len: span.len };
     let before = x.layout.ranges(b.ranks());
-    // the rows of the values that each rank writes to its part
+    // the rows of the values that each rank writes to its own part
     let rows: Arc<[Range<usize>]> = before.iter().map(|own| run.within(own)).collect();
     let values = match values {
         Operand::Scalar(value) => Operand::Scalar(*value),
@@ -169,7 +169,7 @@ fn written<B: Backend, T: Element>(
             let own = own.filter(|&k| !span.drop && values.layout.shape[k] == span.len && span.len > 1);
             let values = Cow::Borrowed(&**values);
             Operand::Array(match own {
-                // the values are broadcast along the axis, or lack it
+                // the values have length 1 along the axis, or do not have the axis
                 None => Cow::Owned(b.gather(op, values)?),
                 Some(k) => b.with_rows(op, values, k, Some(&rows))?,
             })
@@ -194,8 +194,8 @@ fn items<'i, B: Backend>(slices: &[Slice]) -> Vec<Index<'i, B>> {
     slices.iter().map(|slice| Index::Slice(*slice)).collect()
 }
 
-/// Takes rows at indices that all ranks know: the rank that holds a row sends it to the rank that holds its place in
-/// the result.
+/// Selects rows by indices that all ranks know. The rank that holds a row sends it to the rank that needs it for its
+/// part of the result.
 pub fn take<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -223,7 +223,7 @@ pub fn take<B: Backend, T: Element>(
     };
     let places = host.iter().map(place).collect::<Result<Vec<usize>>>()?;
     let part = served(b, op, x, along, &places)?;
-    // the taken axis becomes the axes of the indices
+    // in the result, the axes of the indices replace this axis
     let layout = Layout::new(shape, None);
     let row = part.layout.shape.clone();
     if indices.layout.shape.len() == 1 {
@@ -233,8 +233,8 @@ pub fn take<B: Backend, T: Element>(
     b.reshape(&flat, layout.shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
 }
 
-/// The rows of `x` at these places along its split axis. The result is split along that axis, or whole if it is too
-/// short.
+/// Selects rows of `x` by their indices along the split axis. The result is split along the same axis, or held
+/// completely by every rank if this axis is too short.
 fn served<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -271,7 +271,7 @@ fn served<B: Backend, T: Element>(
         parts.push(all.next(&b.within, &shape)?);
     }
     let part = if parts.is_empty() { b.cut(&x.part, axis, 0..0)? } else { b.concatenated(parts, axis)? };
-    // the rows arrive grouped by owner; each goes to its place
+    // the rows arrive grouped by their owner, and are moved to their index in the result
     let mut next: Vec<usize> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n))).collect();
     let order: Vec<i64> = places[mine.clone()]
         .iter()
@@ -293,7 +293,7 @@ fn served<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, axis), part))
 }
 
-/// Makes an array in the usual layout from the rows that each rank has found: `counts[r]` rows along the first axis.
+/// Makes an array in the default layout from the rows that each rank has found. Rank r has found `counts[r]` rows.
 fn counted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -309,12 +309,12 @@ fn counted<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(b.array(Layout::new(shape, split), part)), 0, total, &[run], None)
 }
 
-/// The number of rows that each rank has found.
+/// Gathers the number of rows that each rank has found.
 fn counts<B: Backend>(b: &Sharded<B>, op: &'static str, own: usize) -> Result<Vec<usize>> {
     Ok(b.all_gather_numbers(op, &[own as u64])?.into_iter().map(|n| n as usize).collect())
 }
 
-/// The elements or rows that a mask selects, in C order.
+/// Selects the elements or rows for which a mask is true, in C order.
 pub fn boolean_mask<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -331,12 +331,12 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let split = Split { axis: split.axis - axes + 1, held: split.held.clone() };
         return Ok(b.array(Layout::new(shape, Some(split)), part));
     }
-    // a mask with an empty axis selects nothing, and its axes may be shorter than those of the array
+    // a mask with an empty axis selects nothing; its other axes may be shorter than the axes of the array
     if mask.layout.shape.contains(&0) {
         let shape = [&[0], &x.layout.shape[axes..]].concat();
         return b.settle(b.within.empty::<T>(shape)?);
     }
-    // if the first axis is split, the parts follow each other in C order
+    // if the first axis is split, the parts follow one another in C order
     let x = first_split(b, op, x)?;
     let Some(split) = &x.layout.split else {
         let mask = b.gather(op, Cow::Borrowed(mask))?;
@@ -348,7 +348,7 @@ pub fn boolean_mask<B: Backend, T: Element>(
     counted(b, op, part, &counts)
 }
 
-/// Splits the array along its first axis, or makes it whole if that is too short.
+/// Splits the array along its first axis; if this axis is too short, every rank gets the whole array.
 fn first_split<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -361,12 +361,12 @@ fn first_split<'a, B: Backend, T: Element>(
     }
 }
 
-/// The index of this rank's first row.
+/// The index, in the whole array, of this rank's first row.
 fn start<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> i64 {
     x.layout.ranges(b.ranks())[b.rank()].start as i64
 }
 
-/// The indices of the nonzero elements along each axis, in C order.
+/// The indices of the nonzero elements, as one array per axis, in C order.
 pub fn nonzero<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<Vec<ShardedArray<B, i64>>> {
     let op = "nonzero";
     let x = first_split(b, op, x)?;
@@ -383,7 +383,7 @@ pub fn nonzero<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -
     found.into_iter().enumerate().map(along).collect()
 }
 
-/// The indices of the nonzero elements as rows of a matrix.
+/// The indices of the nonzero elements, as rows of a matrix.
 pub fn argwhere<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, i64>> {
     let op = "argwhere";
     let x = first_split(b, op, x)?;

@@ -1,5 +1,5 @@
-//! Distribution of arrays: the layout is a function of the shape, the split axis and the number of ranks, so ranks
-//! never have to ask each other.
+//! The distribution of arrays over ranks. The layout is a function of the shape, the split axis and the number of
+//! ranks, so ranks need no communication to know it.
 
 use ndarray::{Dimension, IntoDimension, IxDyn};
 use std::{
@@ -8,23 +8,24 @@ use std::{
     sync::Arc,
 };
 
-/// The largest number of grains of an axis.
+/// Maximum number of grains of an axis.
 pub const GRAINS: usize = 4096;
 
-/// The number of elements of a grain, the smallest piece of an axis that a rank holds: a power of two that depends only
-/// on the length of the axis. Sums are computed by grain, so their bits do not depend on the number of ranks.
+/// Number of elements of a grain: the smallest range of an axis that a rank can hold. It is a power of two that depends
+/// only on the length of the axis. Sums are computed grain by grain, so their bits do not depend on the number of
+/// ranks.
 pub fn grain(n: usize) -> usize {
     let least = if n < 512 { 1 } else { 8 };
     n.div_ceil(GRAINS).next_power_of_two().max(least)
 }
 
-/// The number of grains of an axis, [`GRAINS`] at most.
+/// The number of grains of an axis, which is at most [`GRAINS`].
 fn grains(n: usize, grain: usize) -> usize {
     (n >> grain.trailing_zeros()) + usize::from(!n.is_multiple_of(grain))
 }
 
-/// The range of an axis of length `n` that rank `r` of `ranks` holds: whole grains, except for the last grain of the
-/// axis.
+/// The range of an axis of length `n` that rank `r` of `ranks` holds. It consists of whole grains, except that the last
+/// grain of the axis may be shorter.
 pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
     if ranks <= 1 {
         return 0..n;
@@ -35,17 +36,19 @@ pub fn range(n: usize, r: usize, ranks: usize) -> Range<usize> {
     at(r)..at(r + 1)
 }
 
-/// Returns whether an axis of length `n` may be split: it has at least `least` elements, and no part would be empty.
+/// Returns whether an axis of length `n` may be split. It must have at least `least` elements, and every rank must get
+/// some of them.
 pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
     n >= least.max(2) && (ranks == 1 || grains(n, grain(n)) >= ranks)
 }
 
-/// The split axis of an array, and the range of it that each rank holds.
+/// The split axis of an array, and the range of this axis that each rank holds.
 #[derive(Clone, Debug)]
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// The range of each rank, if the ranges are not the usual ones, as after a slice whose rows stayed in place.
+    /// The range of each rank; `None` for the default ranges. After a slice whose rows stayed on their ranks, the
+    /// ranges may be others.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 
@@ -61,7 +64,7 @@ impl PartialEq for Split {
 }
 
 /// Lengths of axes. Short shapes are stored inline, so a new layout is one allocation.
-// hidden because its page would list all methods of slices
+// hidden, because its page would list all methods of slices
 #[doc(hidden)]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shape(IxDyn);
@@ -100,7 +103,7 @@ impl<const N: usize> From<[usize; N]> for Shape {
     }
 }
 
-/// The layout of an array: its shape and split axis. Without a split axis, every rank holds the whole array. Clones
+/// The layout of an array: its shape and its split axis. Without a split axis, every rank holds the whole array. Clones
 /// share the data.
 #[derive(Clone, Debug)]
 pub struct Layout(Arc<Place>);
@@ -110,7 +113,7 @@ pub struct Layout(Arc<Place>);
 pub struct Place {
     /// The shape of the whole array; it dereferences to `[usize]`.
     pub shape: Shape,
-    /// The split; `None` if every rank holds the whole array.
+    /// The split axis; `None` if every rank holds the whole array.
     pub split: Option<Split>,
 }
 
@@ -131,17 +134,17 @@ impl PartialEq for Layout {
 }
 
 impl Layout {
-    /// A layout of this shape and split.
+    /// Makes a layout from a shape and a split.
     pub fn new(shape: impl Into<Shape>, split: Option<Split>) -> Layout {
         Layout(Arc::new(Place { shape: shape.into(), split }))
     }
 
-    /// A layout in which every rank holds the whole array.
+    /// Makes a layout in which every rank holds the whole array.
     pub fn whole(shape: impl Into<Shape>) -> Layout {
         Layout::new(shape, None)
     }
 
-    /// A layout that is split along an axis in the usual way.
+    /// Makes a layout that is split along an axis in the default ranges.
     pub fn along(shape: impl Into<Shape>, axis: usize) -> Layout {
         Layout::new(shape, Some(Split { axis, held: None }))
     }
@@ -160,7 +163,7 @@ impl Layout {
         }
     }
 
-    /// The shape of a part that has this range of the split axis.
+    /// The shape of the part that has this range of the split axis.
     pub fn part(&self, range: &Range<usize>) -> Vec<usize> {
         let mut shape = self.shape.to_vec();
         if let Some(split) = &self.split {
@@ -175,7 +178,7 @@ impl Layout {
     }
 }
 
-/// The range of an axis of length `n` that each of `ranks` holds.
+/// The default range of an axis of length `n` for each of `ranks`.
 pub fn ranges(n: usize, ranks: usize) -> Vec<Range<usize>> {
     (0..ranks).map(|r| range(n, r, ranks)).collect()
 }

@@ -1,8 +1,9 @@
-//! Arrays split over ranks: a program over any backend runs on many processes unchanged.
+//! A backend whose arrays are split over ranks: programs that are generic over the backend run on many processes
+//! unchanged.
 //!
-//! `Sharded<B>` is a backend whose arrays are split along one axis over the ranks of a [`World`]: processes started by
-//! an MPI launcher, threads of one process, or one rank alone. Each rank computes its part on the backend `B`; an op
-//! that needs data of other ranks gets it by itself.
+//! `Sharded<B>` is a backend whose arrays are split along one axis over the ranks of a [`World`]. The ranks are
+//! processes started by an MPI launcher, threads of one process, or a single rank. Each rank computes its part on the
+//! backend `B`. An op that needs data of other ranks communicates with them.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -21,17 +22,17 @@
 //!
 //! # Layout of arrays
 //!
-//! The layout of an array is a function of its shape, its split axis and the number of ranks. New arrays are split
-//! along their first axis of [`Policy::least`] elements or more; arrays without such an axis are whole on every rank.
-//! No rank has an empty part. Ops keep the layout of their arguments or change it as they need: the column `split` of
-//! the op table says how, and the guide `docs/ranks.md` lists it for each op.
+//! The layout of an array is a function of its shape, its split axis and the number of ranks. A new array is split
+//! along its first axis that has at least [`Policy::least`] elements; if it has no such axis, every rank holds the
+//! whole array. No rank has an empty part. Ops keep the layout of their arguments, or change it if necessary. The
+//! column `split` of the op table, and for users the guide `docs/ranks.md`, describe this for each op.
 //!
 //! # Requirements on all ranks
 //!
-//! All ranks run the same calls in the same order. Errors that follow from shapes and arguments are the same on all
-//! ranks. After an error of one rank alone (out of memory, an error of a library) the other ranks would wait for it, so
-//! [`run`] ends all ranks. Branch only on the results of `to_ndarray` or `item`, which are the same everywhere, and not
-//! on parts.
+//! All ranks must make the same calls in the same order. Errors that follow from shapes and arguments are the same on
+//! all ranks. If a single rank fails, for example because it is out of memory or a library fails, the other ranks would
+//! wait for it, so [`run`] ends all ranks. Branches may depend on the results of `to_ndarray` or `item`, which are the
+//! same on all ranks, but not on parts.
 
 #![deny(missing_docs)]
 
@@ -80,12 +81,12 @@ use std::{
     },
 };
 
-/// The guide, whose programs run as tests.
+/// Runs the programs of the guide as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/ranks.md")]
 struct Guide;
 
-/// The modules that the column `split` of the op table names.
+/// The modules to which the words of the column `split` in the op table refer.
 mod ops {
     pub(crate) use crate::{
         Sharded, creation, fft, indexing, linalg, manipulation, nufft, product, random, reduction, scatter, searching,
@@ -95,18 +96,18 @@ mod ops {
 
 backends::backend! { overlay = "sharded.toml" }
 
-/// The rules for splitting arrays, and for the amount of data that ops which need whole arrays may gather.
+/// The rules for splitting arrays, and the limit on the data that ops without a distributed algorithm may gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// New arrays are split along their first axis of at least this length. The default is 64: shorter axes are faster
-    /// on one rank.
+    /// New arrays are split along their first axis of at least this length. The default is 64, because one rank is
+    /// faster for shorter axes.
     pub least: usize,
-    /// The largest array in bytes that an op without a distributed algorithm may gather on every rank; larger arrays
-    /// are an error. The default is 256 MiB.
+    /// Maximum size in bytes of an array that an op without a distributed algorithm gathers on every rank. A larger
+    /// array is an error. The default is 256 MiB.
     pub whole: usize,
     /// True if sums must have the same bits for any number of ranks, which is the default. If false, each rank computes
-    /// one partial sum, which is a little faster.
+    /// one partial sum, which is slightly faster.
     pub exact: bool,
 }
 
@@ -141,8 +142,8 @@ impl Default for Policy {
     }
 }
 
-/// Statistics of the whole arrays that ops without a distributed algorithm have gathered: the number, the bytes, and
-/// the ops.
+/// Statistics of the arrays that ops without a distributed algorithm have gathered: the number of arrays, their size,
+/// and the ops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gathered {
@@ -150,7 +151,7 @@ pub struct Gathered {
     pub count: u64,
     /// The total size of the arrays in bytes.
     pub bytes: u64,
-    /// The ops, sorted by bytes in descending order.
+    /// The arrays by op, sorted by size in descending order.
     pub ops: Vec<GatheredBy>,
 }
 
@@ -167,7 +168,8 @@ pub struct GatheredBy {
 }
 
 impl fmt::Display for Gathered {
-    /// `3 arrays of 24000 bytes: 2 of 16000 bytes by unique_values, 1 of 8000 bytes by histogram`
+    /// Formats the statistics: `3 arrays of 24000 bytes: 2 of 16000 bytes by unique_values, 1 of 8000 bytes by
+    /// histogram`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arrays = if self.count == 1 { "array" } else { "arrays" };
         write!(f, "{} {arrays} of {} bytes", self.count, self.bytes)?;
@@ -178,14 +180,15 @@ impl fmt::Display for Gathered {
     }
 }
 
-/// A backend over any backend, with arrays split over ranks; a value is one rank's view. Clones share all state.
+/// A backend around another one, with arrays split over ranks. Each rank has its own value of this type. Clones share
+/// all state.
 #[derive(Clone)]
 pub struct Sharded<B> {
     within: B,
     world: World,
     policy: Policy,
     seen: Arc<Seen>,
-    /// The link by which parts go from device to device, or the reason why they go through the host.
+    /// The link that sends parts from device to device, or the reason why parts are sent through the host.
     link: std::result::Result<Link, Arc<str>>,
 }
 
@@ -201,9 +204,10 @@ struct Seen {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// A backend over the ranks of `world`, each of which computes on its own `within`, with the default [`Policy`].
+    /// Creates a backend over the ranks of `world`, with the default [`Policy`]. Each rank computes on its own
+    /// `within`.
     ///
-    /// Collective. Random numbers start from a random seed drawn on rank 0.
+    /// Collective: all ranks must call this. Random numbers start from a random seed, which rank 0 draws.
     ///
     /// # Errors
     /// [`Error::Library`] if the ranks cannot communicate.
@@ -211,10 +215,10 @@ impl<B: Backend> Sharded<B> {
         Sharded::with(within, world, Policy::new())
     }
 
-    /// Like [`Sharded::new`], with a policy, which must be the same on all ranks.
+    /// Like [`Sharded::new`], but with a policy, which must be the same on all ranks.
     ///
     /// # Errors
-    /// Like [`Sharded::new`]; [`Error::Argument`] if the policies of the ranks differ.
+    /// The errors of [`Sharded::new`]; [`Error::Argument`] if the policies of the ranks differ.
     pub fn with(within: B, world: World, policy: Policy) -> Result<Sharded<B>> {
         let mut b = Sharded { within, world, policy, seen: Arc::default(), link: Err("".into()) };
         b.same_policy()?;
@@ -223,12 +227,12 @@ impl<B: Backend> Sharded<B> {
         Ok(b)
     }
 
-    /// The inner backend, which computes the parts.
+    /// The inner backend, which computes on the parts.
     pub fn within(&self) -> &B {
         &self.within
     }
 
-    /// The world of ranks.
+    /// The world to which this rank belongs.
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -238,7 +242,7 @@ impl<B: Backend> Sharded<B> {
         self.policy
     }
 
-    /// Statistics of the whole arrays that ops have gathered so far on this backend and its clones, by op.
+    /// Statistics, by op, of the arrays that ops have gathered on this backend and its clones.
     pub fn gathered(&self) -> Gathered {
         let mut ops = self.seen.gathered.lock().unwrap_or_else(PoisonError::into_inner).clone();
         ops.sort_by_key(|by| (Reverse(by.bytes), Reverse(by.count), by.op));
@@ -250,15 +254,15 @@ impl<B: Backend> Sharded<B> {
         self.seen.largest.load(Relaxed)
     }
 
-    /// The library, with its version, that moves parts of arrays from device to device (`NCCL 2.30.3`).
+    /// The library that moves parts of arrays from device to device, with its version, such as `NCCL 2.30.3`.
     ///
     /// # Errors
-    /// The reason why parts go through the memory of the host, as messages of [`Sharded::world`].
+    /// The reason why parts are sent through the host, in messages of [`Sharded::world`].
     pub fn link(&self) -> std::result::Result<&str, &str> {
         self.link.as_ref().map(Link::name).map_err(|why| &**why)
     }
 
-    /// Bytes that this rank has sent over its [link](Sharded::link) so far, on this backend and its clones.
+    /// Number of bytes that this rank has sent over its [link](Sharded::link) so far, on this backend and its clones.
     pub fn linked(&self) -> u64 {
         self.seen.linked.load(Relaxed)
     }
@@ -315,7 +319,7 @@ impl<B: fmt::Debug> fmt::Debug for Sharded<B> {
     }
 }
 
-/// Converts an error of the ranks to one of an op.
+/// Converts a communication error to an error of an op.
 pub(crate) fn failed(op: &'static str) -> impl Fn(backends_world::Error) -> Error {
     move |why| Error::library(op, "sharded", why.to_string()).caused_by(why)
 }

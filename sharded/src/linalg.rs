@@ -1,10 +1,11 @@
-//! Diagonals.
+//! The op `diagonal`.
 
 use crate::{Layout, Sharded, ShardedArray, Split};
 use backends::{Backend, Result, options::*, runtime::rules};
 use std::borrow::Cow;
 
-/// The diagonals of matrices: computed on the parts if neither matrix axis is split, otherwise on the gathered array.
+/// The diagonals of matrices. If the matrix axes are not split, they are computed on the parts, otherwise on the
+/// gathered array.
 pub fn diagonal<B: Backend, T: backends::Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,

@@ -1,4 +1,4 @@
-//! Links from device to device between ranks.
+//! Opens links that send arrays between ranks from device to device.
 
 use crate::failed;
 use backends::{
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const OP: &str = "Sharded::with";
 
-/// The channel through which backends talk to each other while they open a link.
+/// The channel through which backends communicate while they open a link.
 struct Among<'a>(&'a World);
 
 impl Peers for Among<'_> {
@@ -30,11 +30,11 @@ impl Peers for Among<'_> {
     }
 }
 
-/// Opens the link of all ranks, or returns the reason why there is none: if one rank has no link, all ranks exchange
-/// through the host. Collective.
+/// Opens the link between all ranks. If one rank cannot open it, all ranks send parts through the host, and the reason
+/// is returned. Collective: all ranks must call this.
 ///
 /// # Errors
-/// Errors if the ranks cannot communicate at all.
+/// An error if the ranks cannot communicate at all.
 pub(crate) fn open<B: Backend>(within: &B, world: &World) -> Result<std::result::Result<Link, Arc<str>>> {
     if world.size() == 1 {
         return Ok(Err("there is one rank".into()));

@@ -1,4 +1,5 @@
-//! Ops that permute or reshape axes, which moves nothing, and ops that move rows along the split axis between ranks.
+//! Ops that permute or reshape axes, for which nothing is sent, and ops that move rows along the split axis between
+//! ranks.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -14,7 +15,7 @@ fn list(axes: &[usize]) -> Axes {
     Axes::from(axes)
 }
 
-/// Builds a result whose axis number `k` is axis `order[k]` of `x`; `None` stands for a new axis.
+/// Builds a result whose axis `k` is axis `order[k]` of `x`; if `order[k]` is `None`, axis `k` is new.
 fn renamed<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -83,7 +84,7 @@ pub fn squeeze<B: Backend, T: Element>(
 ) -> Result<ShardedArray<B, T>> {
     let gone = rules::single_axes("squeeze", axis, &x.layout.shape)?;
     let order: Vec<usize> = (0..x.layout.shape.len()).filter(|axis| !gone.contains(axis)).collect();
-    // the split axis has more than one element, but this part may have one
+    // this part may have length 1 along the split axis, but the whole array has more elements there
     let part = b.within.squeeze(&x.part, list(&gone))?;
     Ok(renamed(b, x, &some(&order), part))
 }
@@ -162,8 +163,8 @@ pub fn concat<B: Backend, T: Element>(
         runs.push(Run { source, from: 0, step: 1, to: at, len: n });
         match x.split() {
             Some(axis) => {
-                // change the split to this axis if the array is split along another; if this axis is too short, make
-                // the array whole
+                // changes the split if the array is split along another axis; if the new axis is too short, every rank
+                // gets the whole array
                 let x =
                     if axis == along { Cow::Borrowed(*x) } else { b.split_along(op, Cow::Borrowed(*x), Some(along))? };
                 if x.split().is_some() {
@@ -189,8 +190,8 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// The rows of a whole array that each rank needs if the array is placed at index `at` of a longer axis. Each rank
-/// already holds them, so nothing is sent.
+/// The rows that each rank needs of an array that is placed at index `at` of a longer axis. Every rank holds the whole
+/// array, so nothing is sent.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -289,7 +290,7 @@ pub fn repeat<B: Backend, T: Element>(
     if b.ranks() == 1 {
         return b.alone(part, along);
     }
-    // each rank's repeated rows move to the usual layout of the longer axis
+    // moves each rank's repeated rows to the default layout of the longer axis
     let held: Vec<Range<usize>> =
         x.layout.ranges(b.ranks()).iter().map(|rows| rows.start * repeats..rows.end * repeats).collect();
     let len = repeated.shape[along];
@@ -299,7 +300,7 @@ pub fn repeat<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), along, len, &[run], None)
 }
 
-/// Rolls the array along each axis by the given number of places.
+/// Rolls the array along each axis by the given number of elements.
 fn shifted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -402,7 +403,7 @@ pub fn pad<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), axis, shape[axis], &runs, fill)
 }
 
-/// The `n`-th differences of neighbours, after concatenating `prepend` and `append`, if given.
+/// The `n`-th differences of neighbouring elements, after concatenating `prepend` and `append`, if they are given.
 pub fn diff<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -448,7 +449,7 @@ pub fn diff<B: Backend, T: Numeric>(
     Ok(y)
 }
 
-/// The elements in C order as an array of one axis.
+/// Returns the elements in C order as a 1-D array.
 pub fn flatten<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>) -> Result<ShardedArray<B, T>> {
     let op = "flatten";
     reshaped(b, op, x, &[rules::count(op, &x.layout.shape, size_of::<T>())?])
@@ -463,7 +464,7 @@ pub fn reshape<B: Backend, T: Element>(
     reshaped(b, op, x, &rules::infer(op, &x.layout.shape, shape)?)
 }
 
-/// Reshapes the array: the same elements in C order with other axes.
+/// Reshapes the array: the elements keep their C order.
 fn reshaped<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -478,8 +479,7 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // axes before and after the split axis stay in place if the new shape also has the split axis, with the same number
-    // of elements before it
+    // nothing moves if the new shape also has the split axis, with the same number of elements before it
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {
@@ -491,7 +491,7 @@ fn reshaped<B: Backend, T: Element>(
         }
         elements *= n;
     }
-    // otherwise move rows of the flattened array, split along the first axis with more than one element
+    // otherwise, moves rows of the flattened array, which is split along the first axis with more than one element
     let first = x.layout.shape.iter().position(|&n| n > 1).unwrap_or(0);
     let x = b.split_along(op, Cow::Borrowed(x), Some(first))?;
     if x.split().is_none() {
@@ -502,7 +502,7 @@ fn reshaped<B: Backend, T: Element>(
         return b.alone(local(&x.part, shape)?, to);
     }
     let Some(to) = shape.iter().position(|&n| n > 1).filter(|&to| b.may_split(shape[to])) else {
-        // the first axis of the result is too short: gather, and split along another axis
+        // if the first axis of the result is too short, gathers the array and splits it along another axis
         return b.settle(local(&b.gather(op, x)?, shape)?);
     };
     let (row, new_row) =

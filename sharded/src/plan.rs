@@ -1,6 +1,6 @@
-//! Plans: the layouts that a call needs for its arrays. A plan follows from the layouts of the arguments alone, so all
-//! ranks make the same plan and send nothing. The class of an op, given by its row, selects the kind of plan; the
-//! generated methods bring each array into the planned layout, run the op on the parts, and build arrays from the
+//! Plans: the layouts that a call needs for its arrays. A plan follows only from the layouts of the arguments, so all
+//! ranks make the same plan without communication. The class of an op, which its row gives, selects the kind of plan.
+//! The generated methods move each array to the planned layout, run the op on the parts, and build arrays from the
 //! resulting parts.
 
 use crate::{
@@ -17,43 +17,43 @@ pub struct Plan(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// All arrays have the same layout: the parts are used as they are.
+    /// All arrays have the same layout, and their parts are used without a change.
     Same(Layout),
-    /// Split along an axis of the result. Boxed, because every call moves a plan and this kind is rarer.
+    /// The arrays are split along an axis of the result. Boxed, because every call moves a plan, and this kind is rare.
     Along(Box<Along>),
-    /// All arrays are whole on every rank.
+    /// Every rank holds all arrays completely.
     Whole,
 }
 
 #[derive(Debug)]
 struct Along {
-    /// The axis, counted in arrays of `ndim` axes. Arrays with fewer axes have the last ones of these.
+    /// The split axis, for arrays of `ndim` axes. The axes of arrays with fewer axes are the last ones of these.
     axis: usize,
     ndim: usize,
-    /// Length of the axis.
+    /// Length of the split axis.
     len: usize,
-    /// The range of each rank, if it is not the usual one.
+    /// The range of each rank; `None` for the default ranges.
     held: Option<Arc<[Range<usize>]>>,
-    /// The arrays that are split.
+    /// The arrays that are split; every rank holds all other arrays completely.
     which: Which,
-    /// The axes along which the op computes; a result may lack them.
+    /// The axes along which the op computes. A result may not have these axes.
     taken: Vec<usize>,
-    /// The layouts of the call's arrays, for errors that name shapes.
+    /// The layouts of the call's arrays, for error texts with their shapes.
     arrays: Vec<Layout>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
-    /// All arrays that are not broadcast along the axis.
+    /// All arrays, except those that are broadcast along the split axis.
     All,
-    /// Arrays with the same number of axes as the first.
+    /// The arrays with the same number of axes as the first array.
     Alike,
-    /// The first array only.
+    /// Only the first array.
     First,
 }
 
 impl Along {
-    /// The axis along which array number `k` is split; `None` if it is whole.
+    /// The axis along which array number `k` is split; `None` if every rank holds the whole array.
     fn axis_of(&self, k: usize, shape: &[usize]) -> Option<usize> {
         let is_split = match self.which {
             Which::All => true,
@@ -61,14 +61,14 @@ impl Along {
             Which::First => k == 0,
         };
         let own = (self.axis + shape.len()).checked_sub(self.ndim).filter(|_| is_split)?;
-        // an array that is broadcast along the axis is whole
+        // an array that is broadcast along the axis is not split
         (shape[own] == self.len).then_some(own)
     }
 }
 
 impl Along {
-    /// The split axis of a result of `ndim` axes. A result with fewer axes than the arguments lacks the axes along
-    /// which the op computes.
+    /// The split axis of a result with `ndim` axes. A result with fewer axes than the arguments does not have the axes
+    /// along which the op computes.
     fn axis_of_result(&self, ndim: usize) -> usize {
         let has_gone = |axis: &usize| ndim < self.ndim && self.taken.contains(axis);
         self.axis - (0..self.axis).filter(has_gone).count()
@@ -76,15 +76,15 @@ impl Along {
 }
 
 impl Plan {
-    /// Returns whether all arrays must be whole on every rank.
+    /// Returns whether every rank needs all arrays completely.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.0, Kind::Whole)
     }
 }
 
 impl<B: Backend> Sharded<B> {
-    /// One layout for all arrays of an elementwise op, after broadcasting. The split axis and the rows are those of the
-    /// largest array that is split, or of the first of equally large ones.
+    /// The plan for an elementwise op: a common layout for all its arrays, after broadcasting. The largest split array,
+    /// or the first of equally large ones, determines the split axis and the rows.
     #[doc(hidden)]
     #[inline]
     pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
@@ -108,7 +108,8 @@ impl<B: Backend> Sharded<B> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }
 
-    /// Like `common_axis`, with the rows of the first array that is split there and has the whole axis.
+    /// Like `common_axis`, but also returns the rows, which are those of the first array that is split along the axis
+    /// and not broadcast there.
     fn common<'l>(&self, shape: &[usize], arrays: impl Iterator<Item = &'l Layout> + Clone) -> Option<Along> {
         let mut best: Option<(usize, usize)> = None;
         for layout in arrays.clone() {
@@ -127,8 +128,8 @@ impl<B: Backend> Sharded<B> {
         Some(Along { axis, ndim, len, held, which: Which::All, taken: Vec::new(), arrays: Vec::new() })
     }
 
-    /// A layout that is not split along the axes of the op: the present layout if possible, otherwise one that is split
-    /// along the longest other axis.
+    /// The plan for an op that computes along `axes`: a split along an axis that is not in `axes`. If possible, the
+    /// present split is kept; otherwise, the longest such axis is split.
     #[doc(hidden)]
     pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -140,14 +141,14 @@ impl<B: Backend> Sharded<B> {
         for axes in axes {
             match axes {
                 Axes::All => taken.extend(0..ndim),
-                // the op itself reports axes that are named twice
+                // the op itself reports an axis that occurs twice
                 Axes::List(list) => taken.extend(list.resolve(op, ndim)?),
             }
         }
         Ok(self.plan_free(arrays, &taken))
     }
 
-    /// A layout that is not split along the last two axes.
+    /// The plan for an op on matrices: a split along an axis other than the last two.
     #[doc(hidden)]
     pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -156,7 +157,8 @@ impl<B: Backend> Sharded<B> {
         Ok(self.plan_free(arrays, &taken))
     }
 
-    /// A split along an axis that is not in `taken`. Arrays with fewer axes than the first are whole.
+    /// A plan with a split along an axis that is not in `taken`. Arrays with fewer axes than the first array are not
+    /// split.
     fn plan_free(&self, arrays: &[Option<&Layout>], taken: &[usize]) -> Plan {
         let arrays = || arrays.iter().flatten().copied();
         let ndim = arrays().next().map_or(0, |first| first.shape.len());
@@ -171,7 +173,7 @@ impl<B: Backend> Sharded<B> {
         let Some(axis) = as_it_is.or_else(longest) else { return Plan(Kind::Whole) };
         let len = length(axis);
         if alike().any(|layout| ![1, len].contains(&layout.shape[axis])) {
-            // the shapes do not match; the op reports that for whole arrays
+            // the shapes do not match, which the op reports when it receives the whole arrays
             return Plan(Kind::Whole);
         }
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
@@ -181,7 +183,7 @@ impl<B: Backend> Sharded<B> {
         Plan(Kind::Along(Box::new(along)))
     }
 
-    /// The first array is split along its first axis; the others are whole.
+    /// The plan for an op on a batch: the first array is split along its first axis, and no other array is split.
     #[doc(hidden)]
     pub fn plan_batch(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
         let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
@@ -195,7 +197,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(Kind::Along(Box::new(along))))
     }
 
-    /// All arrays are whole.
+    /// The plan for an op whose arrays every rank must hold completely.
     #[doc(hidden)]
     pub fn plan_whole(&self, _op: &'static str) -> Result<Plan> {
         Ok(Plan(Kind::Whole))
@@ -211,7 +213,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// This rank's part of array number `k` of a call, in the layout of the plan.
+    /// Moves array number `k` of a call to the layout of the plan, and returns this rank's part.
     #[doc(hidden)]
     #[inline]
     pub fn arrange<'a, T: Element>(
@@ -255,14 +257,14 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<Cow<'a, Part<B, T>>> {
         match along.axis_of(k, &x.layout.shape) {
             Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
-            // an array that is broadcast along the split axis is gathered without being counted, since it is an
-            // argument of an elementwise op
+            // an array that is broadcast along the split axis is gathered without counting it, because it belongs to an
+            // elementwise op
             None if along.which == Which::All => self.gather(op, x).map(Cow::Owned),
             None => self.whole(op, x).map(Cow::Owned),
         }
     }
 
-    /// This rank's part of `x` after splitting it along `axis` with the rows `held`, by default the usual rows.
+    /// Splits `x` along `axis` with the rows `held`, by default the default rows, and returns this rank's part.
     pub(crate) fn with_rows<'a, T: Element>(
         &self,
         op: &'static str,
@@ -271,13 +273,14 @@ impl<B: Backend> Sharded<B> {
         held: Option<&Arc<[Range<usize>]>>,
     ) -> Result<Cow<'a, Part<B, T>>> {
         let n = x.layout.shape[axis];
-        // change the split if the array is split along another axis; the array becomes whole if this axis is too short
+        // changes the split if the array is split along another axis; if this axis is too short, every rank gets the
+        // whole array
         let x = match x.split() {
             Some(own) if own != axis => self.split_along(op, x, Some(axis))?,
             _ => x,
         };
         if x.split().is_none() {
-            // every rank holds the whole array and keeps its rows
+            // every rank holds the whole array, and keeps only its own rows
             let rows = held.map_or_else(|| self.mine(n), |held| held[self.rank()].clone());
             return self.cut(&x.part, axis, rows).map(Cow::Owned);
         }
@@ -287,22 +290,22 @@ impl<B: Backend> Sharded<B> {
         self.move_rows(op, moving).map(Cow::Owned)
     }
 
-    /// The rows that each rank must hold of an array split along `axis`, if its rows differ from `held` or, by default,
-    /// the usual ones.
+    /// The rows that each rank must hold of an array that is split along `axis`; `None` if the ranks already hold them.
+    /// `held` are these rows, or `None` for the default rows.
     fn other_rows(&self, x: &Layout, axis: usize, held: Option<&Arc<[Range<usize>]>>) -> Option<Vec<Range<usize>>> {
         let own = x.split.as_ref().and_then(|split| split.held.as_ref());
         (own != held).then(|| held.map_or_else(|| self.ranges(x.shape[axis]), |held| held.to_vec()))
     }
 
-    /// The axis along which array number `k` is already split, and the rows that each rank must hold instead. `None` if
-    /// the array does not move, or is split along another axis.
+    /// The split axis of array number `k`, and the rows that each rank must hold, if rows must move along this axis.
+    /// `None` if nothing moves, or if the array is split along another axis.
     pub(crate) fn moved_by(&self, plan: &Plan, k: usize, x: &Layout) -> Option<(usize, Vec<Range<usize>>)> {
         let Kind::Along(along) = &plan.0 else { return None };
         let axis = along.axis_of(k, &x.shape).filter(|&axis| x.axis() == Some(axis))?;
         Some((axis, self.other_rows(x, axis, along.held.as_ref())?))
     }
 
-    /// The number of this rank's rows of the axis.
+    /// Number of rows of the split axis that this rank holds.
     fn own_rows(&self, along: &Along) -> usize {
         match &along.held {
             Some(held) => held[self.rank()].len(),
@@ -310,7 +313,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// An error of the inner backend, with the shapes of the parts replaced by those of the whole arrays.
+    /// Replaces the shapes of parts, in an error of the inner backend, by the shapes of the whole arrays.
     #[doc(hidden)]
     #[cold]
     #[inline(never)]
@@ -324,7 +327,7 @@ impl<B: Backend> Sharded<B> {
                 part[axis] = own;
                 (part == shape).then(|| layout.shape.to_vec())
             };
-            // a whole array may have the same shape as the part of another array
+            // an array that is not split may have the same shape as the part of another array
             let is_whole =
                 |(k, layout): (usize, &Layout)| along.axis_of(k, &layout.shape).is_none() && *layout.shape == *shape;
             if along.which != Which::First && along.arrays.iter().enumerate().any(is_whole) {
@@ -339,7 +342,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Like [`place`](Sharded::place), for the only result of a call; moves the layout out of the plan.
+    /// Like [`place`](Sharded::place), but for the only result of a call, so that the layout can be moved out of the
+    /// plan.
     #[doc(hidden)]
     #[inline]
     pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
@@ -349,7 +353,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Builds an array from this rank's result of a call.
+    /// Builds an array from this rank's part of a call's result.
     #[doc(hidden)]
     #[inline]
     pub fn place<T: Element>(&self, op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
@@ -375,7 +379,7 @@ impl<B: Backend> Sharded<B> {
     }
 }
 
-/// The part of an array: borrowed if the array is borrowed, otherwise owned.
+/// The part of an array: borrowed from a borrowed array, owned otherwise.
 #[inline]
 pub fn part_of<B: Backend, T: Element>(x: Cow<'_, ShardedArray<B, T>>) -> Cow<'_, Part<B, T>> {
     match x {

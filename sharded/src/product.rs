@@ -1,4 +1,4 @@
-//! Products of split matrices.
+//! Matrix products of split arrays.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -15,9 +15,9 @@ fn held<B: Backend, T: Numeric>(x: &ShardedArray<B, T>) -> Held {
     x.layout.split.as_ref().and_then(|split| split.held.clone())
 }
 
-/// The product of matrices. Depending on the split, it multiplies rows of the first matrix by the whole second one, the
-/// whole first matrix by columns of the second one, or batch by batch. If the summed axis is split, the products of the
-/// parts are added.
+/// The matrix product. Depending on the splits, each rank multiplies its rows of the first matrix by the whole second
+/// matrix, the whole first matrix by its columns of the second matrix, or its batches. If the summed axis is split, the
+/// products of the parts are added.
 pub fn matmul<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x1: &ShardedArray<B, T>,
@@ -26,7 +26,8 @@ pub fn matmul<B: Backend, T: Numeric>(
     let op = "matmul";
     let (n1, n2) = (x1.layout.shape.len(), x2.layout.shape.len());
     let product = Product::of(op, &x1.layout.shape, &x2.layout.shape, size_of::<T>())?;
-    // axes counted from the end: 1 and 2 are the matrix axes, larger numbers are batch axes
+    // numbers the split axes from the end: 1 and 2 are the matrix axes, larger numbers are batch axes; 0 means that the
+    // array is not split
     let from_end = |x: &ShardedArray<B, T>| x.split().map_or(0, |axis| x.layout.shape.len() - axis);
     let (end1, end2) = (from_end(x1), from_end(x2));
     if end1 > 2 || end2 > 2 {
@@ -46,7 +47,7 @@ pub fn matmul<B: Backend, T: Numeric>(
         let elements: usize = product.shape.iter().product();
         let gathered = elements.saturating_mul(b.ranks());
         if n1 > 1 && b.may_split(product.rows) && gathered > x1.layout.size() + x2.layout.size() {
-            // the products of the parts would be larger than the matrices
+            // used if the products of the parts would be larger than the matrices
             let turned = b.split_along(op, Cow::Borrowed(x1), Some(n1 - 2))?;
             return rows(b, op, &turned, x2, &product);
         }
@@ -55,8 +56,8 @@ pub fn matmul<B: Backend, T: Numeric>(
     b.settle(b.within.matmul(&x1.part, &x2.part)?)
 }
 
-/// Multiplies rows of the first matrix by the whole second matrix. The second matrix is gathered, or, if the policy
-/// forbids that, broadcast in one block per rank.
+/// Multiplies rows of the first matrix by the whole second matrix. The second matrix is gathered; if the policy forbids
+/// gathering it, each rank in turn broadcasts its block.
 fn rows<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -102,8 +103,8 @@ fn broadcast<B: Backend, T: Numeric>(
     b.within.from_ndarray(shaped(op, shape, all)?)
 }
 
-/// Batches: the larger of the arrays that are split along a batch axis determines the split axis. An operand whose axis
-/// is broadcast there is gathered.
+/// Multiplies batches. The larger of the two arrays with a split batch axis determines the split. An operand that is
+/// broadcast along the split axis is gathered.
 fn batches<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -112,7 +113,7 @@ fn batches<B: Backend, T: Numeric>(
     product: &Product,
 ) -> Result<ShardedArray<B, T>> {
     let count = product.batches.len();
-    // the position of an operand's split axis among the batch axes
+    // the index of an operand's split axis among the batch axes of the result
     let batch = |x: &ShardedArray<B, T>| {
         let own = x.layout.shape.len().saturating_sub(2);
         x.split().filter(|&axis| axis < own).map(|axis| axis + count - own)
@@ -134,7 +135,8 @@ fn batches<B: Backend, T: Numeric>(
     Ok(b.array(Layout::new(product.shape.clone(), split), part))
 }
 
-/// Both matrices are split along the summed axis: the ranks' products are added in the order of ranks.
+/// Multiplies matrices that are both split along the summed axis. The products of the ranks are added in the order of
+/// the ranks.
 fn inner<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

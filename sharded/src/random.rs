@@ -1,24 +1,24 @@
-//! Random numbers: one stream for all ranks, of which each rank draws the blocks of its part.
+//! Random numbers. All ranks share one stream, from which each rank draws the blocks of its part.
 //!
-//! The inner backends have the same state on every rank. If the elements of an op have fixed places in the stream, each
-//! rank draws only its own part; otherwise every rank draws the whole array.
+//! The inner backends have the same state on every rank. For ops whose elements have fixed positions in the stream,
+//! each rank draws only its own part. For all other ops, every rank draws the whole array.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
 
-/// The number of elements that one block of the stream gives, for ops in the table of the runtime's module `random`.
+/// The number of elements per block of the stream, for the ops in the table of the runtime's module `random`.
 fn per_block<T: Element>(is_integer: bool) -> u64 {
     match (is_integer, T::DTYPE) {
         (true, _) => 2,
         (false, backends::DType::Float64) => 2,
-        // complex elements take two reals each
+        // each complex element needs two reals
         (false, backends::DType::Complex128) => 1,
         (false, backends::DType::Complex64) => 2,
         _ => 4,
     }
 }
 
-/// Draws an array whose elements in C order follow the stream; each rank draws its own rows.
+/// Draws an array whose elements, in C order, follow the stream. Each rank draws only its own rows.
 fn drawn<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -40,7 +40,8 @@ fn drawn<B: Backend, T: Element>(
     Ok(b.array(layout, part))
 }
 
-/// This rank's rows as stretches of the stream, one for each index of the preceding axes.
+/// Draws this rank's rows as contiguous ranges of the stream: one range for each combination of indices of the axes
+/// before `axis`.
 fn stretches<B: Backend, T: Element>(
     b: &Sharded<B>,
     shape: &[usize],

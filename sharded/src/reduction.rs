@@ -1,5 +1,5 @@
-//! Reductions. They are computed on the parts if the split axis is not reduced; otherwise each rank computes a partial
-//! result, and the partial results are joined.
+//! Reductions. If the split axis is not reduced, the parts are reduced separately. Otherwise, each rank computes a
+//! partial result, and the partial results are joined.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -11,11 +11,11 @@ use crate::{
 use backends::{options::*, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
-/// The shape and layout of the result of a reduction.
+/// The axes of a reduction, and the shape and split of its result.
 struct Left {
     axes: Vec<usize>,
     shape: Vec<usize>,
-    /// The split of the result: the argument's split, if the split axis is not reduced.
+    /// The split of the result, which is the split of the argument, if the split axis is not reduced.
     split: Option<Split>,
     /// True if the split axis is reduced.
     is_across: bool,
@@ -33,7 +33,7 @@ impl Left {
         Ok(Left { axes, shape, split, is_across })
     }
 
-    /// Builds the result from the reduced parts.
+    /// Builds the result from this rank's reduced part.
     fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
         match self.split {
             None => b.settle(part),
@@ -42,18 +42,18 @@ impl Left {
     }
 }
 
-/// Arrays of up to this many elements are gathered and reduced on every rank, which is faster than a tree and gives the
-/// bits of one rank.
+/// Arrays of up to this number of elements are gathered and reduced on every rank. This is faster than a tree, and
+/// gives the same bits as one rank.
 const FEW: usize = 1 << 12;
 
-/// A reduction that joins partial results.
+/// A reduction whose partial results can be joined.
 struct Fold<F, J> {
     op: &'static str,
-    /// The reduction on the inner backend.
+    /// Reduces an array of the inner backend.
     local: F,
-    /// Joins two results.
+    /// Joins two partial results.
     join: J,
-    /// True if the order of joins affects the bits.
+    /// True if joining is affected by rounding, so that the bits depend on the order.
     rounds: bool,
 }
 
@@ -72,8 +72,8 @@ impl<F, J> Fold<F, J> {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
         let is_few = is_tree && x.layout.size() <= FEW;
-        // there is nothing to join if every rank holds the array, or if a single rank computes a result for which
-        // several ranks would gather the whole array
+        // no partial results are joined if every rank holds the array, or if this is the only rank and several ranks
+        // would gather the whole array
         let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
@@ -106,7 +106,8 @@ impl<F, J> Fold<F, J> {
         b.settle(b.within.from_ndarray(tree::shaped(op, &left.shape, all)?)?)
     }
 
-    /// The results of this rank's grains, merged where they form pairs.
+    /// Reduces each grain of this rank's part, and joins the results of neighbouring grains where they form pairs of
+    /// the tree.
     fn grains<B: Backend, T: Element, U: Element>(
         &self,
         b: &Sharded<B>,
@@ -124,13 +125,14 @@ impl<F, J> Fold<F, J> {
         let whole = rows.len() / grain;
         let mut values: Vec<U> = Vec::new();
         if whole > 0 {
-            // splits the axis into two axes, grains and elements of a grain; the axis of grains is not reduced
+            // splits the axis into two axes: the index of the grain, which is not reduced, and the index within the
+            // grain
             let full = b.cut(&x.part, along, 0..whole * grain)?;
             let mut shape: Vec<isize> = b.within.shape(&full).iter().map(|&n| n as isize).collect();
             shape.splice(along..=along, [whole as isize, grain as isize]);
             let inner: Vec<usize> = axes.iter().map(|&axis| if axis >= along { axis + 1 } else { axis }).collect();
             let partial = (self.local)(&b.within.reshape(full, shape)?, Axes::from(&inner[..]), false)?;
-            // axes that stay move from before the grains to after them
+            // moves the axes that are not reduced from before the axis of grains to after it
             let before = (0..along).filter(|axis| !axes.contains(axis)).count();
             let partial = if before == 0 { partial } else { b.within.moveaxis(partial, before, 0)? };
             values = b.within.to_vec(partial)?;
@@ -143,8 +145,8 @@ impl<F, J> Fold<F, J> {
     }
 }
 
-/// Returns whether partial sums of a dtype would be rounded or overflow, although the inner backend sums in a wider
-/// dtype.
+/// Returns whether partial sums in this dtype would be rounded often, or overflow, although the inner backend sums in a
+/// wider dtype.
 fn rounds_often<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real) && size_of::<T>() < 4
 }
@@ -174,7 +176,7 @@ folds! {
     count_nonzero(Element -> i64) count_nonzero_with CountNonzeroOptions, false, std::ops::Add::add;
 }
 
-/// The sum of floats in their own dtype, by the tree.
+/// The sum of floats in their own dtype, computed by the tree.
 fn total<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,
@@ -182,19 +184,19 @@ fn total<B: Backend, T: Float>(
     axis: Axes,
     keepdims: bool,
 ) -> Result<ShardedArray<B, T>> {
-    // a sum of floats has their dtype
+    // the sum of floats has the dtype of the floats, so this conversion changes nothing
     let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
         b.within.astype::<T, _>(b.within.sum_with(x, axis, SumOptions::new().keepdims(keepdims))?)
     };
     Fold { op, local, join: |a: T, v: T| a.plus(v), rounds: true }.of(b, x, axis, keepdims)
 }
 
-/// The number of elements that one element of the result is reduced from.
+/// The number of elements that are reduced to each element of the result.
 fn count(layout: &Layout, axes: &[usize]) -> f64 {
     axes.iter().map(|&axis| layout.shape[axis]).product::<usize>() as f64
 }
 
-/// The sum divided by the number of elements.
+/// The mean: the sum divided by the number of elements.
 pub fn mean<B: Backend, T: Float>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -215,7 +217,8 @@ pub fn mean<B: Backend, T: Float>(
     b.divide(total(b, op, x, axis, keepdims)?, T::from_f64(count))
 }
 
-/// The mean squared distance to the mean; `None` if the inner backend computes it, on the parts or on the whole array.
+/// The mean squared distance from the mean; `None` if the inner backend computes the variance, from the parts or from
+/// the whole array.
 fn variance<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,
@@ -231,7 +234,7 @@ fn variance<B: Backend, T: Float>(
     let centre = mean(b, x, axis, true).map_err(|why| why.within(op))?;
     let distances = b.abs(b.subtract(x, centre)?)?;
     let squares = b.square(distances)?;
-    // the real dtype of a float dtype is a float dtype
+    // the real dtype of a float dtype is itself a float dtype
     let sum = total_real(b, op, &squares, axis, keepdims)?;
     let over = (count(&x.layout, &left.axes) - correction).max(0.0);
     Ok(Some(b.divide(sum, T::Real::from_f64(over))?))
@@ -281,7 +284,7 @@ pub fn std<B: Backend, T: Float>(
     }
 }
 
-/// A reduction without a join: if the split axis is reduced, every rank reduces the whole array.
+/// Reduces without joining partial results: if the split axis is reduced, every rank reduces the whole array.
 fn unsplit<B: Backend, T: Element, U: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -338,7 +341,7 @@ extremes! {
     argmin argmin_with ArgminOptions min minimum;
 }
 
-/// The index of the best element of each of `size` lanes, from the best elements that the ranks have found.
+/// The index of the best element of each of `size` lanes, given the best element that each rank has found.
 #[allow(clippy::eq_op)] // NaN equals nothing
 fn first_of<T: Ordered>(
     values: &[T],

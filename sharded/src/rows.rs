@@ -1,10 +1,10 @@
-//! Moves rows along the split axis between ranks: the primitive operation of slices, rolls, concatenations and borders.
+//! Moves rows along the split axis between ranks. Slices, rolls, concatenations and borders are made of this operation.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};
 use std::{borrow::Cow, ops::Range};
 
-/// Rows `to .. to + len` of a result are rows `from, from + step, ..` of source number `source`.
+/// A run of rows: rows `to .. to + len` of a result are rows `from, from + step, ..` of source number `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     pub source: usize,
@@ -15,12 +15,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// The source row of row number `k` of the run.
+    /// The index, in the source, of row number `k` of the run.
     fn row(&self, k: usize) -> i128 {
         self.from as i128 + self.step as i128 * k as i128
     }
 
-    /// The range of `k` whose source rows lie in `rows`.
+    /// The range of `k` for which the source row is in `rows`.
     pub fn within(&self, rows: &Range<usize>) -> Range<usize> {
         let (start, end) = (rows.start as i128, rows.end as i128);
         let first = |is_past: &dyn Fn(i128) -> bool| {
@@ -43,7 +43,7 @@ impl Run {
         if range.start < range.end { range } else { 0..0 }
     }
 
-    /// The range of `k` whose source rows lie in `source` and whose result rows lie in `target`.
+    /// The range of `k` for which the source row is in `source` and the result row is in `target`.
     fn overlap(&self, source: &Range<usize>, target: &Range<usize>) -> Range<usize> {
         let k = self.within(source);
         let inside = |at: usize| at.clamp(self.to, self.to + self.len) - self.to;
@@ -51,8 +51,8 @@ impl Run {
         if k.start < k.end { k } else { 0..0 }
     }
 
-    /// The slice of a source that covers rows `k` of the run; `start` is the index of the source's first row here. A
-    /// repeated row is taken once.
+    /// The slice of a source that contains rows `k` of the run. `start` is the index of the first source row that this
+    /// rank holds. If all rows of the run are the same source row, the slice contains it once.
     fn slice(&self, k: &Range<usize>, start: usize) -> Slice {
         let first = self.row(k.start) - start as i128;
         let count = if self.step == 0 { 1 } else { k.len() };
@@ -62,7 +62,7 @@ impl Run {
     }
 }
 
-/// The runs for the source rows `sources`, in this order: consecutive rows with a constant step form one run.
+/// The runs for the rows `sources` of a source, in this order. Consecutive rows with a constant step form one run.
 pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
@@ -79,11 +79,11 @@ pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     runs
 }
 
-/// An array whose rows along `axis` come from rows of the sources along the same axis, as `runs` say; all other rows
-/// are `fill`.
+/// A move of rows. The result is an array whose rows along `axis` are rows of the sources along the same axis, as given
+/// by `runs`; all other rows are `fill`.
 ///
-/// `held[s][r]` is the range of source s that rank r holds, `wanted[r]` the range of the result that it needs. All
-/// ranks know all ranges, so each rank knows what to send without being asked.
+/// `held[s][r]` is the range of source s that rank r holds, and `wanted[r]` is the range of the result that rank r
+/// needs. All ranks know all ranges, so each rank knows which rows to send.
 pub struct Moving<'a, B: Arrays, T: Element> {
     pub sources: &'a [&'a Part<B, T>],
     pub axis: usize,
@@ -93,17 +93,18 @@ pub struct Moving<'a, B: Arrays, T: Element> {
     pub fill: Option<T>,
 }
 
-/// A piece of a part: its position, the number of repeats if it is one repeated row, and its rows.
+/// A block of this rank's part of the result: its index, the number of repetitions if it is one repeated row, and its
+/// rows.
 type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
 
 impl<B: Backend, T: Element> Moving<'_, B, T> {
-    /// The runs for which rank `s` holds rows that rank `d` needs, with the range of these rows.
+    /// The runs of which rank `s` holds rows that rank `d` needs, each with the range of these rows.
     fn between(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
         let of = self.runs.iter().map(move |run| (run, run.overlap(&self.held[run.source][s], &self.wanted[d])));
         of.filter(|(_, k)| !k.is_empty())
     }
 
-    /// Returns whether any rank needs rows of another rank.
+    /// Returns whether any rank needs rows that another rank holds.
     fn is_sent(&self) -> bool {
         let has_all = |d: usize, run: &Run| {
             let wanted = run.overlap(&(0..usize::MAX), &self.wanted[d]);
@@ -112,21 +113,21 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
         (0..self.wanted.len()).any(|d| !self.runs.iter().all(|run| has_all(d, run)))
     }
 
-    /// Rows of a source that rank `me` holds.
+    /// Returns rows of a source that rank `me` holds.
     fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<Part<B, T>> {
         let mut slices = vec![Slice::ALL; self.axis];
         slices.push(run.slice(k, self.held[run.source][me].start));
         b.getitem(self.sources[run.source], slices)
     }
 
-    /// A piece of the part that rank `me` needs.
+    /// Makes a block of the part that rank `me` needs.
     fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
         let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
         (run.to + k.start - self.wanted[me].start, repeats, rows)
     }
 
-    /// The shape of the rows of a run that are sent. A rank may hold no rows of a source, but all sources agree on the
-    /// other axes.
+    /// The shape of the rows of a run that are sent. It is computed from the first source, because all sources have
+    /// equal lengths along the other axes.
     fn shape(&self, b: &B, run: &Run, k: &Range<usize>) -> Vec<usize> {
         let mut shape = b.shape(self.sources[0]).to_vec();
         shape[self.axis] = if run.step == 0 { 1 } else { k.len() };
@@ -135,13 +136,13 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Moves rows between ranks; returns this rank's part of the result.
+    /// Moves rows between ranks, and returns this rank's part of the result.
     pub(crate) fn move_rows<T: Element>(&self, op: &'static str, moving: Moving<'_, B, T>) -> Result<Part<B, T>> {
         let mut parts = self.move_all(op, std::slice::from_ref(&moving))?;
         Ok(parts.remove(0))
     }
 
-    /// Like `move_rows`, for several arrays: each rank sends every other rank one message for all of them.
+    /// Like `move_rows`, but for several arrays. Each rank sends every other rank one message for all arrays.
     pub(crate) fn move_all<T: Element>(&self, op: &'static str, all: &[Moving<'_, B, T>]) -> Result<Vec<Part<B, T>>> {
         let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
         let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {
@@ -184,7 +185,7 @@ impl<B: Backend> Sharded<B> {
         all.iter().zip(pieces).map(laid_out).collect()
     }
 
-    /// Lays out pieces at their positions along an axis of this length, with `fill` between them.
+    /// Places blocks at their indices along an axis of this length, and fills the gaps with `fill`.
     fn laid_out<T: Element>(
         &self,
         like: &Part<B, T>,
@@ -221,7 +222,7 @@ impl<B: Backend> Sharded<B> {
         self.concatenated(parts, axis)
     }
 
-    /// The array of `len` rows along `axis` that come from rows of `x` as `runs` say; `x` is split along `axis`.
+    /// An array of `len` rows along `axis`, which are rows of `x` as given by `runs`. `x` is split along `axis`.
     pub(crate) fn moved<T: Element>(
         &self,
         op: &'static str,
@@ -234,15 +235,15 @@ impl<B: Backend> Sharded<B> {
         let mut shape = x.layout.shape.to_vec();
         shape[axis] = len;
         if x.layout.split.is_none() {
-            // every rank holds the whole source and makes the whole result
+            // every rank holds the whole source, and computes the whole result
             let mine = |n: usize| (0..self.ranks()).map(|r| if r == self.rank() { 0..n } else { 0..0 }).collect();
             let (held, wanted): (_, Vec<Range<usize>>) = (mine(x.layout.shape[axis]), mine(len));
             let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };
             return self.settle(self.move_rows(op, moving)?);
         }
         let held = x.layout.ranges(self.ranks());
-        // if the result is too short to be split along this axis, every rank gets it whole, and may split it along
-        // another axis
+        // if the result is too short to be split along this axis, every rank gets the whole result, which may then be
+        // split along another axis
         let is_split = self.may_split(len);
         let wanted = if is_split { self.ranges(len) } else { vec![0..len; self.ranks()] };
         let moving = Moving { sources: &[&x.part], axis, held: &[held], wanted: &wanted, runs, fill };

@@ -1,4 +1,4 @@
-//! Scatter ops: combine values into rows given by indices.
+//! Scatter ops, which combine values with the rows that indices select.
 
 use crate::{Sharded, ShardedArray, array::Part, plan::part_of};
 use backends::{Axes, Backend, Element, Error, Numeric, Ordered, Result, runtime::rules};
@@ -39,8 +39,8 @@ scatters! {
     scatter_min Ordered;
 }
 
-/// The values for this rank's rows of `x`, which is split along `axis`, and the places of these rows in its part. The
-/// values keep their order in the whole array, so each row combines them in the same order as on one rank.
+/// The values for this rank's rows of `x`, which is split along `axis`, and the indices of these rows in this rank's
+/// part. The values keep their order in the whole array, so each row combines them in the same order as on one rank.
 fn routed<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -52,7 +52,7 @@ fn routed<B: Backend, T: Element>(
     let held = x.layout.ranges(b.ranks());
     let (count, n) = (indices.layout.shape[0], x.layout.shape[axis]);
     if !b.may_split(count) || indices.split().is_none() && values.split().is_none() {
-        // few values: every rank gathers all and selects its own
+        // if there are few values, every rank gathers all of them, and selects those for its own rows
         let (indices, values) = (b.gather(op, Cow::Borrowed(indices))?, b.gather(op, Cow::Borrowed(values))?);
         let places = named(b.within.to_vec(&indices)?, n).map_err(|index| Error::index(op, index, axis, n))?;
         let Chosen { at, places } = Chosen::by_rank(&places, &held).swap_remove(b.rank());
@@ -88,7 +88,7 @@ fn routed<B: Backend, T: Element>(
     Ok((b.within.asarray(places)?, values))
 }
 
-/// Converts indices, which may be negative, to places from 0 on along an axis of length `n`; the error is the first
+/// Converts indices, which may be negative, to non-negative indices along an axis of length `n`. The error is the first
 /// index out of range.
 fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
     let place = |index: i64| {
@@ -98,7 +98,7 @@ fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
     indices.into_iter().map(place).collect()
 }
 
-/// Converts this rank's indices to places. All ranks return the same error: the first index out of range.
+/// Like `named`, for this rank's indices. All ranks return the same error: the first index out of range on any rank.
 fn agreed<B: Backend>(b: &Sharded<B>, op: &'static str, own: Vec<i64>, axis: usize, n: usize) -> Result<Vec<usize>> {
     let places = named(own, n);
     let wrong = places.as_ref().err().copied();
@@ -109,7 +109,8 @@ fn agreed<B: Backend>(b: &Sharded<B>, op: &'static str, own: Vec<i64>, axis: usi
     places.map_err(|index| Error::index(op, index, axis, n))
 }
 
-/// The places that one rank holds: their positions in the list, and the places relative to the rank's first row.
+/// The indices that select rows of one rank: their positions in the list of indices, and the rows relative to the
+/// rank's first row.
 #[derive(Clone, Default)]
 struct Chosen {
     at: Vec<i64>,
@@ -117,7 +118,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Sorts places by the rank that holds them; `held` are the rows of each rank.
+    /// Groups indices by the rank that holds their row. `held` are the rows of each rank.
     fn by_rank(places: &[usize], held: &[Range<usize>]) -> Vec<Chosen> {
         let mut all = vec![Chosen::default(); held.len()];
         for (k, &place) in places.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Ops that look up points in a table: every rank holds the whole table and looks up its own points.
+//! Ops that look up points in a table. Every rank holds the whole table, and looks up its own points.
 
 use crate::{Layout, Sharded, ShardedArray, Split};
 use backends::{
@@ -50,7 +50,7 @@ pub fn interp<B: Backend, T: Precision>(
     Ok(b.array(x.layout.clone(), part))
 }
 
-/// Interpolates an image at points: each rank interpolates its own points in the whole image.
+/// Interpolates an image at points. Each rank interpolates the whole image at its own points.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn map_coordinates<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
@@ -65,7 +65,7 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     rules::mapped(op, &x.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
     let options = MapCoordinatesOptions::new().order(order).mode(mode).cval(cval).prefilter(prefilter);
     let image = b.whole(op, Cow::Borrowed(x))?;
-    // the first axis of `coordinates` counts the coordinates of a point, and is not an axis of the result
+    // the first axis of `coordinates` is the index of a coordinate, and is not an axis of the result
     let points = match coordinates.split() {
         Some(0) => {
             let shape = &coordinates.layout.shape;
@@ -80,7 +80,7 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     Ok(b.array(Layout::new(&points.layout.shape[1..], Some(split)), part))
 }
 
-/// Samples a grid at coordinates: each rank reads its own coordinates in the whole grid.
+/// Samples a grid at coordinates. Each rank samples the whole grid at its own coordinates.
 pub fn grid_sample<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
     grid: &ShardedArray<B, T>,
@@ -92,7 +92,7 @@ pub fn grid_sample<B: Backend, T: WideFloat>(
     let found = rules::grid_sampled(op, &grid.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
     let options = GridSampleOptions::new().mode(mode).cval(cval);
     let grid = b.whole(op, Cow::Borrowed(grid))?;
-    // the first axis is the batch axis, which the grid shares; the last one is not an axis of the result
+    // the first axis is the batch axis of both arrays, and the last axis is not an axis of the result
     let shape = &coordinates.layout.shape;
     let is_of_points = |axis: &usize| (1..shape.len() - 1).contains(axis) && b.may_split(shape[*axis]);
     let axis = coordinates.split().filter(is_of_points).or_else(|| (0..shape.len()).find(is_of_points));
@@ -102,7 +102,7 @@ pub fn grid_sample<B: Backend, T: WideFloat>(
     Ok(b.array(Layout::new(found.shape, Some(split.clone())), part))
 }
 
-/// Correlates lanes with weights: each rank has some lanes and all weights.
+/// Correlates lanes with weights. Each rank has some of the lanes, and all weights.
 pub fn correlate1d<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,

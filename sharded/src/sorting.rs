@@ -1,5 +1,5 @@
-//! Sorting a one-dimensional array along its split axis by sample sort: splitters are chosen from samples, and each
-//! rank sorts the elements between two splitters.
+//! Sorts a 1-D array along its split axis by sample sort: splitters are chosen from samples of all ranks, and each rank
+//! sorts the elements between two splitters.
 
 use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
 use backends::{Axes, Backend, Element, Ordered, Result, options::*};
@@ -41,7 +41,7 @@ pub fn argsort<B: Backend, T: Ordered>(
     backends::runtime::rules::axis(op, axis, 1)?;
     let own = b.within.to_vec(&x.part)?;
     let buckets = Buckets::of(b, op, &own, descending)?;
-    // equal keys fall into the same bucket and arrive in the order of ranks, which is the order of their indices
+    // equal keys go to the same bucket, and arrive in the order of the ranks, which is the order of their indices
     let keys = b.within.from_iter(buckets.sent(b, op, &own)?)?;
     let first = x.layout.ranges(b.ranks())[b.rank()].start as i64;
     let indices: Vec<i64> = (first..first + own.len() as i64).collect();
@@ -50,20 +50,20 @@ pub fn argsort<B: Backend, T: Ordered>(
     buckets.placed(b, op, order)
 }
 
-/// The assignment of elements to ranks.
+/// The assignment of elements to ranks. The bucket of rank r has the elements that rank r sorts.
 struct Buckets {
     /// The bucket of each of this rank's elements.
     of: Vec<usize>,
-    /// The number of elements that go from rank `s` to rank `d`, at `s * ranks + d`.
+    /// Number of elements that rank `s` sends to rank `d`, at index `s * ranks + d`.
     counts: Vec<usize>,
 }
 
-/// The number of samples of each rank.
+/// Number of samples from each rank.
 const SAMPLES: usize = 64;
 
 impl Buckets {
     fn of<B: Backend, T: Ordered>(b: &Sharded<B>, op: &'static str, own: &[T], descending: bool) -> Result<Buckets> {
-        // no rank has an empty part, so the index is valid
+        // `own` is not empty, because no rank has an empty part
         let samples: Vec<T> = (0..SAMPLES).map(|k| own[own.len() * k / SAMPLES]).collect();
         let mut all = b.gather_elements(op, &samples)?;
         all.sort_by(|x, y| order(x, y, descending));
@@ -76,8 +76,8 @@ impl Buckets {
         Ok(Buckets { of, counts })
     }
 
-    /// Sends data that accompanies the keys to the ranks of their buckets; returns what this rank receives, in the
-    /// order of ranks.
+    /// Sends data that belongs to the keys to the ranks of the keys' buckets. Returns the data that this rank receives,
+    /// in the order of the ranks.
     fn sent<B: Backend, T: Element>(&self, b: &Sharded<B>, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         let (ranks, me) = (b.ranks(), b.rank());
         let to = &self.counts[me * ranks..][..ranks];
@@ -91,7 +91,7 @@ impl Buckets {
         b.exchange_elements(op, &ordered, to, &from)
     }
 
-    /// Makes an array in the usual layout from the sorted buckets.
+    /// Makes an array in the default layout from the sorted buckets.
     fn placed<B: Backend, T: Element>(
         &self,
         b: &Sharded<B>,
@@ -108,7 +108,7 @@ impl Buckets {
     }
 }
 
-/// The order of the op: NaN is last, also in descending order.
+/// The order in which the op sorts. NaN is the last element, even in descending order.
 #[allow(clippy::eq_op)] // NaN equals nothing
 fn order<T: Ordered>(x: &T, y: &T, descending: bool) -> Ordering {
     let is_nan = |x: &T| x != x;

@@ -1,5 +1,5 @@
-//! Sums whose bits do not depend on the number of ranks: the partial results of grains are joined in one balanced tree,
-//! whichever ranks hold them.
+//! Sums whose bits do not depend on the number of ranks. The partial results of grains are joined in one balanced tree,
+//! regardless of the ranks that hold them.
 
 use crate::layout::grain;
 use backends::{Element, Error, HostArray, Result};
@@ -12,7 +12,7 @@ pub fn shaped<T: Element>(op: &'static str, shape: &[usize], elements: Vec<T>) -
     Ok(array.map_err(|_| Error::shape(op, shape, "does not match the elements that the ranks gave"))?.into_shared())
 }
 
-/// Joins results of `size` elements each, stored one after the other, from the first to the last.
+/// Joins results of `size` elements each, which are stored one after another, from the first to the last.
 pub fn joined<T: Copy>(mut all: Vec<T>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     if size > 0 {
         let (total, others) = all.split_at_mut(size);
@@ -24,7 +24,7 @@ pub fn joined<T: Copy>(mut all: Vec<T>, size: usize, join: impl Fn(T, T) -> T) -
     all
 }
 
-/// A node of the tree: `2^level` grains from grain `index * 2^level` on.
+/// A node of the tree. It covers `2^level` grains, beginning with grain `index * 2^level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     level: u32,
@@ -36,12 +36,12 @@ pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
     rows.start / grain(n)..rows.end.div_ceil(grain(n))
 }
 
-/// The nodes that remain after merging each pair `(2i, 2i + 1)` of a range of grains.
+/// The nodes that remain after joining, level by level, the pairs `(2i, 2i + 1)` of a range of grains.
 pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     let Range { mut start, end } = grains;
     let mut found = Vec::new();
     while start < end {
-        // the largest node that begins here and ends in the range
+        // the largest node that begins at this grain and ends within the range
         let level = start.trailing_zeros().min((end - start).ilog2());
         found.push(Node { level, index: start >> level });
         start += 1 << level;
@@ -49,11 +49,11 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     found
 }
 
-/// The values of the [`nodes`] of `grains`, given the values of the grains, `size` elements each.
+/// The values of the [`nodes`] of `grains`, given the values of the grains, which have `size` elements each.
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    // one level of the tree after the other, in place; values without a partner are kept at either end
+    // joins one level of the tree after another, in place; values without a partner are kept at both ends
     while end - start > 1 {
         let alone = if start.is_multiple_of(2) { 0 } else { size };
         first.extend_from_slice(&values[..alone]);
@@ -78,8 +78,8 @@ fn pair(left: &Node, right: &Node) -> bool {
     left.level == right.level && left.index.is_multiple_of(2) && left.index + 1 == right.index
 }
 
-/// Joins the values of neighbouring nodes, `size` elements each, where they form pairs. The remaining values are moved
-/// to the front; returns their number.
+/// Joins the values of neighbouring nodes, of `size` elements each, where the nodes form pairs. Moves the remaining
+/// values to the front, and returns their number.
 fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(T, T) -> T) -> usize {
     let mut found: Vec<Node> = Vec::new();
     for (k, &place) in places.iter().enumerate() {
@@ -99,10 +99,11 @@ fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(
     found.len()
 }
 
-/// The total of an axis of length `n` from the values of all ranks: `held[r]` is the range of rank r, and `values`
-/// holds the values of its nodes.
+/// The total of an axis of length `n`, given the values of all ranks. `held[r]` is the range of rank r, and `values`
+/// contains the values of its nodes.
 ///
-/// Nodes without a partner are joined from the end, as they would be on one rank with all grains.
+/// The remaining nodes, which have no partner, are joined beginning with the last one, as on one rank that has all
+/// grains.
 pub fn total<T: Copy>(
     mut values: Vec<T>,
     n: usize,
@@ -125,11 +126,11 @@ mod tests {
     use super::*;
     use crate::layout::ranges;
 
-    /// Compares results of an order-sensitive join, so a different order would show.
+    /// Joins by a function for which the order matters, so that a different order changes the result.
     #[test]
     fn the_tree_does_not_depend_on_the_ranks() {
         for n in [5_usize, 64, 100, 511, 700, 5000] {
-            // a join that neither commutes nor associates
+            // a join that is neither commutative nor associative
             let join = |a: u64, b: u64| a.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(b.rotate_left(17) ^ a);
             let of = |ranks: usize| {
                 let held = ranges(n, ranks);

@@ -1,5 +1,5 @@
 //! Tests every row of the table on ranks: on the ranks that an MPI launcher has started, or on threads of this process.
-//! `RANKS` sets the number of threads, by default 3 and then 7.
+//! `RANKS` sets the number of threads; by default, the tests run on 3 and then on 7 threads.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
@@ -10,7 +10,7 @@ use std::{sync::OnceLock, time::Duration};
 
 backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
 
-/// Splits even the small arrays of the tests.
+/// This policy splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 fn alone() -> Result<Sharded<Numpyish>> {
@@ -36,19 +36,19 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
     }
 }
 
-/// Returns whether every row is tested with every number of ranks, as in `cargo xtask test --exhaustive`.
+/// Returns whether every row is tested with every number of ranks, as by `cargo xtask test --exhaustive`.
 fn is_exhaustive() -> bool {
     std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
 }
 
-/// Picks one of the numbers by the name of the running test, so the choice is always the same.
+/// Selects one of the numbers by the name of the running test, so that the selection is always the same.
 fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or_default();
     numbers[name.bytes().map(usize::from).sum::<usize>() % N]
 }
 
-/// Runs the same tests on processes: this binary is started by the launcher of each library. With more than two ranks
+/// Runs the same tests on processes: the launcher of each MPI library starts this binary. With more than two ranks,
 /// fewer dtypes are tested.
 #[test]
 #[cfg(target_os = "linux")]
@@ -71,7 +71,7 @@ fn on_processes() {
     let sampled = [(Mpi::Standard, 3, few), (Mpi::OpenMpi, 2, one)];
     for &(mpi, ranks, wanted) in if is_exhaustive() { &all[..] } else { &sampled } {
         let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
-        // random arguments are tested on threads, which detect any difference at once
+        // only the tests on threads use random arguments, because they detect any difference at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
         command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1200)).unwrap();

@@ -1,5 +1,5 @@
-//! Gradients over split arrays: `Diff<Sharded<B>>`. Every op acts on whole arrays, so the gradient rules of the rows
-//! hold unchanged.
+//! Tests gradients with respect to split arrays, with `Diff<Sharded<B>>`. Every op acts on whole arrays, so the
+//! gradient rules of the rows need no change.
 
 use backends::{expr, grad, prelude::*};
 use backends_sharded::{Sharded, world::threads};
@@ -16,7 +16,7 @@ fn loss<B: Backend>(b: &B, layers: &Layers<B>, x: &B::Array<f64>, y: &B::Array<f
     expr!(b, mean(square(out - y), ..))
 }
 
-/// The losses of some steps of gradient descent, and the final weights.
+/// Trains a model by gradient descent, and returns the losses of all steps and the final weights.
 fn trained<B: Backend>(b: &B) -> Result<(Vec<f64>, Vec<f64>)> {
     b.seed(5);
     let x = b.random_normal::<f64>([200, 6])?;

@@ -1,5 +1,5 @@
-//! Rows of the table on ranks that compute with libtorch and on a GPU. A sample is enough, because the communication
-//! does not depend on the library.
+//! Tests rows of the table on ranks that compute with libtorch and on a GPU. A sample of the rows is enough, because
+//! the communication does not depend on the library.
 
 use backends::{prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};

@@ -1,5 +1,5 @@
-//! Tests the exchange of parts of arrays from GPU to GPU. Each rank, a thread or a process, has a GPU. The software
-//! device has several GPUs; with fewer real GPUs than ranks, or without NCCL, these tests cannot run.
+//! Tests the exchange of arrays from GPU to GPU by NCCL. Each rank, which is a thread or a process, has its own GPU.
+//! The software device has several GPUs. These tests cannot run with fewer real GPUs than ranks, or without NCCL.
 #![cfg(target_os = "linux")]
 
 use backends::{Element, prelude::*, runtime::available};
@@ -10,7 +10,7 @@ use backends_sharded::{
 use mpiexec::Mpi;
 use std::{env, process::Command, sync::OnceLock, time::Duration};
 
-/// The environment variable with the role of this process as a rank of one of these tests.
+/// The environment variable that makes this process a rank of one of these tests. Its value is the role of the rank.
 const ROLE: &str = "BACKENDS_NCCL_ROLE";
 
 /// The number of ranks of the tests.
@@ -18,14 +18,14 @@ const RANKS: usize = 3;
 
 const POLICY: Policy = Policy::new().least(2);
 
-/// Runs tests of this file again, in a process that has a GPU for each rank.
+/// Runs tests of this file again, in a process with a GPU for each rank.
 fn again(command: &mut Command, tests: &[&str]) {
     command.env("SOFT_CUDA_DEVICES", RANKS.to_string()).env("RAYON_NUM_THREADS", "1");
     command.arg(env::current_exe().unwrap()).args(["--exact", "--nocapture", "--test-threads=1"]).args(tests);
     let finished = mpiexec::finish(command, Duration::from_secs(900)).unwrap();
     let has_passed = finished.status.is_some_and(|status| status.success());
     assert!(has_passed, "{:?}\n{}", finished.status, finished.output);
-    // a filter that matches no test would also pass
+    // checks the number of passed tests, because a filter that matches no test would also succeed
     assert!(finished.output.contains(&format!("{} passed", tests.len())), "{}", finished.output);
 }
 
@@ -39,12 +39,12 @@ fn is_there() -> bool {
     available("cuda", Cuda::new(0).and_then(|_| enough())).is_some()
 }
 
-/// The role of this process, if a test has started it.
+/// The role of this process, if a test has started the process.
 fn role() -> Option<String> {
     env::var(ROLE).ok()
 }
 
-/// Runs a test again in its own process with a GPU for each rank. Returns true inside that process.
+/// Runs a test again in a separate process, which has a GPU for each rank. Returns true inside that process.
 fn within(test: &str, set: &[(&str, &str)]) -> bool {
     if role().is_some() {
         return true;
@@ -59,22 +59,22 @@ fn on_threads<R: Send>(check: impl Fn(&Sharded<Cuda>) -> R + Sync) -> Vec<R> {
     threads::run(RANKS, |world| check(&Sharded::with(gpu(world).unwrap(), world.clone(), POLICY).unwrap()))
 }
 
-/// Distinct elements of any dtype.
+/// An array of elements of any dtype, which differ from their neighbours.
 fn numbers<T: Element>(n: usize) -> HostArray<T> {
     HostArray::from_shape_fn(ndarray::IxDyn(&[n, 3]), |at| T::from_i64(((at[0] * 7 + at[1] * 3) % 100) as i64))
 }
 
-/// Tests every way in which parts move, against the elements themselves.
+/// Tests every operation that moves parts, and compares the results with the original elements.
 fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     let x = numbers::<T>(20);
     let y = b.from_ndarray(x.clone())?;
-    // gather all parts on all ranks
+    // gathers all parts on all ranks
     assert_eq!(b.to_ndarray(&y)?, x);
-    // exchange blocks between ranks, and back
+    // exchanges blocks between ranks, and back
     let turned = b.resplit(&y, Some(1))?;
     assert_eq!((turned.split(), b.to_ndarray(&turned)?), (Some(1), x.clone()));
     assert_eq!(b.to_ndarray(&b.resplit(&turned, Some(0))?)?, x);
-    // reversed rows, a roll after which ranks need rows of other ranks, and rows of a list
+    // reverses rows, rolls rows to other ranks, and selects rows by a list
     let back = x.slice(ndarray::s![..;-1, ..]).to_owned().into_dyn();
     assert_eq!(b.to_ndarray(&b.flip(&y, 0)?)?, back);
     let roll = b.to_ndarray(&b.roll(&y, [5], [0])?)?;
@@ -87,7 +87,7 @@ fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     Ok(())
 }
 
-/// Tests the moves of all dtypes. Each moves something over the link, or nothing if there is no link.
+/// Tests the operations that move parts, in all dtypes. Each of them must send data over the link, if there is a link.
 fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
     let check = |moved: Result<()>, before: u64, dtype: DType| {
         moved.unwrap_or_else(|why| panic!("{dtype}: {why}"));
@@ -105,14 +105,14 @@ fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
 fn all_dtypes(b: &Sharded<Cuda>) {
     assert!(b.link().is_ok_and(|name| name.starts_with("NCCL 2.")), "{:?}", b.link());
     moves_of_all_dtypes(b);
-    // data that goes over the link is not sent as messages of the world
+    // data that is sent over the link is not sent as messages of the world as well
     let x = b.random_normal::<f64>([300, 4]).unwrap();
     b.world().reset_spent();
     b.resplit(&x, Some(1)).unwrap();
     if env::var_os("WORLD_CHECK").is_none() {
         assert_eq!(b.world().spent().calls, 0);
     }
-    // compare with the random numbers of another backend on one rank
+    // compares with the random numbers of another backend on one rank
     let alone = Numpyish::seeded(5);
     b.seed(5);
     let sums = b.to_vec(b.sum(b.random_normal::<f64>([200, 40]).unwrap(), 0).unwrap()).unwrap();
@@ -133,7 +133,7 @@ fn counts_are_compared_where_ranks_compare_calls() {
     if within("counts_are_compared_where_ranks_compare_calls", &[("WORLD_CHECK", "1")]) {
         on_threads(|b| {
             all_dtypes(b);
-            // an exchange whose counts do not match is an error before anything is sent
+            // if the counts of an exchange do not match, it fails before anything is sent
             let wrong = b.world().agree_counts(&[1, 2, 3], &[1, 2, 3 + b.world().rank()]).unwrap_err();
             assert!(wrong.to_string().contains("all_to_all"), "{wrong}");
         });
@@ -159,11 +159,11 @@ fn nothing_is_copied_to_the_host() {
 
 /// The function that returns the number of bytes that this thread has copied to the host; `None` on a real GPU.
 fn soft_copied() -> Option<extern "C" fn() -> u64> {
-    // SAFETY: the backend has already loaded this library, whichever the loader finds, so no initialisation code runs.
+    // SAFETY: the backend has already loaded this library, so loading it again runs no initialisation code.
     let driver = unsafe { libloading::Library::new("libcuda.so.1") }.ok()?;
-    // the library stays loaded, so the function stays valid
+    // the library is never unloaded, so the function stays valid
     let driver: &'static libloading::Library = Box::leak(Box::new(driver));
-    // SAFETY: the software device defines `soft_cuda_copied` with this type.
+    // SAFETY: the software device defines `soft_cuda_copied` with this function type.
     let copied = unsafe { driver.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.ok()?;
     Some(*copied)
 }
@@ -177,7 +177,7 @@ fn ranks_that_share_a_gpu_speak_through_the_host() {
             assert_eq!(b.to_ndarray(&b.flip(b.arange::<f64>(0.0, 30.0, 1.0).unwrap(), 0).unwrap()).unwrap()[[0]], 29.0);
             assert_eq!(b.linked(), 0);
         });
-        // more ranks than GPUs: ranks share them
+        // with more ranks than GPUs, some ranks share a GPU
         threads::run(RANKS + 1, |world| {
             assert_eq!(gpu(world).unwrap().device(), format!("cuda:{}", world.rank() % RANKS));
         });
@@ -224,7 +224,7 @@ fn a_plan_has_no_link() {
     }
 }
 
-/// Processes with a GPU each, under the MPI launcher.
+/// Tests processes with one GPU each, under the MPI launcher.
 #[test]
 fn every_dtype_moves_between_processes() {
     if env::var_os("WORLD_TESTS").is_some() {
@@ -234,7 +234,7 @@ fn every_dtype_moves_between_processes() {
             Sharded::with(gpu(&world).unwrap(), world, POLICY).unwrap_or_else(|why| panic!("{why}"))
         });
         all_dtypes(b);
-        // check that all ranks have come this far
+        // checks that all ranks have reached this point
         let mut passed = [1_i64];
         b.world().all_reduce(bytes::of_mut(&mut passed), backends_sharded::world::Kind::Int64, Join::Sum).unwrap();
         assert_eq!(passed[0], b.world().size() as i64);
@@ -261,7 +261,7 @@ mod rows {
     }
 
     fn ranks(check: &(dyn Fn(&Sharded<AnyBackend>) + Sync)) {
-        // run in a process that has the GPUs
+        // in the process with the GPUs, runs the check
         if role().as_deref() == Some("rows") {
             threads::run(RANKS, |world| {
                 let b = Sharded::with(gpu(world).unwrap().into(), world.clone(), POLICY).unwrap();
@@ -279,7 +279,8 @@ mod rows {
             return;
         }
         let mut command = Command::new(env::current_exe().unwrap());
-        // one at a time: two programs on the same GPUs would have to enqueue their messages in the same order
+        // the tests run one at a time, because two programs on the same GPUs would have to enqueue their messages in
+        // the same order
         command.env(ROLE, "rows").env("SOFT_CUDA_DEVICES", RANKS.to_string()).args(["rows::", "--test-threads=1"]);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1500)).unwrap();
         assert!(finished.status.is_some_and(|status| status.success()), "{:?}\n{}", finished.status, finished.output);

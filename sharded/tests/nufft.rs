@@ -1,4 +1,5 @@
-//! Non-uniform points that are split over ranks in every way give what one rank computes.
+//! Tests that transforms of non-uniform points, split over ranks in several layouts, give the same results as on one
+//! rank.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{NufftPlan, NufftType, prelude::*};
@@ -11,7 +12,7 @@ fn on<R: Send>(ranks: usize, policy: Policy, program: impl Fn(&Sharded<Numpyish>
     threads::run(ranks, |world| program(&Sharded::with(Numpyish::seeded(0), world.clone(), policy).unwrap()))
 }
 
-/// 203 points of a plane, and three values for each.
+/// 203 points in a plane, and three values for each point.
 fn points_and_values() -> (HostArray<f64>, HostArray<C>) {
     let within = Numpyish::seeded(5);
     let points = within.multiply(within.random_normal::<f64>([203, 2]).unwrap(), 4.0).unwrap();
@@ -76,7 +77,7 @@ fn points_of_a_slice_that_stay_on_their_ranks() {
         let given = NufftSpreadOptions::new().sorted(&sorted);
         let spread = b.nufft_spread_with(&at, &values, [12, 10], 4, 9.0, given)?;
         let back = b.nufft_interpolate(&at, &spread, 4, 9.0)?;
-        // in the usual layout the same points have other places
+        // in the default layout, the same points are on other ranks
         let moved = b.resplit(&b.resplit(&at, None)?, Some(0))?;
         let given = NufftSpreadOptions::new().sorted(&sorted);
         let wrong = b.nufft_spread_with(&moved, &values, [12, 10], 4, 9.0, given);

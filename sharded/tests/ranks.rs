@@ -1,5 +1,5 @@
-//! Tests beyond the small arrays of the table's cases: results that do not depend on the number of ranks, data that
-//! moves or is gathered, and plans.
+//! Tests that go beyond the small arrays of the table's cases: results that must not depend on the number of ranks, the
+//! data that is sent or gathered, and plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{expr, ix, prelude::*};
@@ -8,7 +8,7 @@ use backends_sharded::{
     world::{Join, threads},
 };
 
-/// Runs a program on `ranks` ranks; the results must be the same on all of them.
+/// Runs a program on `ranks` ranks. All ranks must return the same result.
 fn on<R: PartialEq + std::fmt::Debug + Send>(
     ranks: usize,
     policy: Policy,
@@ -97,7 +97,7 @@ trait Pipe: Sized {
 
 impl<T> Pipe for T {}
 
-/// A step of the heat equation: slices of one array move only their edges.
+/// One step of the heat equation. The slices of the array exchange only their edges.
 fn heat<B: Backend>(b: &B, u: &B::Array<f64>) -> Result<B::Array<f64>> {
     let inner = b.getitem(u, slices![1..-1, 1..-1])?;
     let around = b.add(
@@ -118,7 +118,7 @@ fn a_stencil_sends_its_edges_alone() {
         for _ in 0..10 {
             u = heat(b, &u)?;
         }
-        // for each shifted slice, a rank sends one row to each neighbour and nothing else
+        // for each shifted slice, a rank sends only one row to each neighbour
         let sent = b.world().spent().bytes;
         assert!(sent < 10 * 4 * 2 * 100 * 8, "{sent} bytes");
         assert_eq!(b.gathered().count, 0);
@@ -136,10 +136,10 @@ fn slices_in_a_formula_exchange_their_edges_in_one_message() {
             (b.getitem(&u, slices![..-4])?, b.getitem(&u, slices![2..-2])?, b.getitem(&u, slices![4..])?);
         let shifted = b.getitem(&mask, slices![..-4])?;
         b.world().reset_spent();
-        // all arrays are brought to the rows of the first array
+        // the parts of all arrays are moved to the row ranges of the first array
         let fused = expr!(b, inner * 0.5 + where(shifted, left, right))?;
         let calls = b.world().spent().calls;
-        // one call for the numbers, one for the mask
+        // one call for the arrays of numbers, and one call for the mask
         assert_eq!(calls, if b.world().size() == 1 { 0 } else { 2 });
         let by_ops = b.add(b.multiply(inner, 0.5)?, b.r#where(shifted, left, right)?)?;
         assert_eq!(bits(b, &fused)?, bits(b, &by_ops)?);
@@ -171,7 +171,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
     let program = |b: &Sharded<Numpyish>| {
         let (grid, values) = (b.random_normal::<f64>([1000])?, b.random_normal::<f64>([3000])?);
         let places = b.random_integers([3000], -1000_i64, 1000)?;
-        // most rows belong to a few ranks
+        // most of the indexed rows are on a few ranks
         let crowded = b.remainder(&b.abs(&places)?, 60)?;
         let mut all = Vec::new();
         for places in [&places, &crowded, &b.resplit(&places, None)?] {
@@ -179,7 +179,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
             all.push(bits(b, &b.scatter(&grid, places, &values, 0)?)?);
             all.push(bits(b, &b.scatter_max(&grid, places, &b.resplit(&values, None)?, 0)?)?);
         }
-        // an array that is too narrow to be split along its other axis, and a slice of it
+        // an array that is too narrow to be split along its second axis, and a slice of it
         let rows = b.random_normal::<f64>([1000, 5])?;
         let part = b.getitem(&rows, slices![100..])?;
         let (places, values) = (b.random_integers([300], 0_i64, 900)?, b.random_normal::<f64>([300, 5])?);
@@ -188,7 +188,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
         all.push(bits(b, &b.scatter_add(&part, &few.0, &few.1, 0)?)?);
         all.push(bits(b, &b.scatter_add(&part, b.zeros::<i64>([0])?, b.zeros::<f64>([0, 5])?, 0)?)?);
         assert_eq!(b.gathered().count, 0);
-        // one index on one rank is wrong, and all ranks report it
+        // an index on one rank is out of range, and all ranks return the error
         let mut wrong = places.clone();
         b.set(&mut wrong, ix![217], 900)?;
         let why = b.scatter_add(&part, &wrong, &values, 0).unwrap_err();
@@ -198,7 +198,7 @@ fn values_go_to_the_ranks_that_have_their_rows() {
     same_on_all(program);
 }
 
-/// NumPy's rule for masks: an axis of length 0 matches an axis of any length, and nothing is selected.
+/// In NumPy, a mask axis of length 0 matches an axis of any length, and nothing is selected.
 #[test]
 fn masks_of_length_0_choose_nothing() {
     same_on_all(|b| {
@@ -229,7 +229,7 @@ fn products_of_matrices_that_are_split_in_every_way() {
         let (x, y) = (random(&[m, k]), random(&[k, n]));
         let expected = within.matmul(&x, &y).unwrap();
         for ranks in [2, 3, 5] {
-            // the second policy forbids gathering: matrices go from rank to rank in blocks
+            // the second policy forbids gathering, so ranks send their matrices to other ranks in blocks
             for policy in [Policy::new(), Policy::new().whole(0)] {
                 for (split1, split2) in
                     [(None, None), (Some(0), Some(0)), (Some(1), Some(0)), (Some(0), Some(1)), (Some(1), Some(1))]
@@ -292,7 +292,7 @@ fn collective_calls_over_arrays() {
             2 => assert_eq!(b.to_vec(world.recv_array::<_, i32>(&b, 0)?)?, [0, 0]),
             _ => {}
         }
-        // every rank reports the difference
+        // every rank returns the error about the different shapes
         let odd = b.zeros::<f64>([2 + rank])?;
         assert!(world.all_reduce_array(&b, &odd, Join::Sum).unwrap_err().to_string().contains("shape [3]"));
         assert!(world.broadcast_array::<_, f64>(&b, None, 0).unwrap_err().to_string().contains("must give an array"));
@@ -326,7 +326,7 @@ fn a_plan_says_what_many_ranks_would_send() {
         u = heat(&b, &u).unwrap();
     }
     let report = plan.report();
-    // each rank has two neighbours, and each neighbour needs the adjacent row
+    // each rank has two neighbours, and each neighbour needs the row next to it
     assert!(report.total().messages <= 5 * 4 * 2, "{report}");
     assert!(report.total().sent <= 5 * 4 * 2 * 64 * 8, "{report}");
     assert_eq!(b.largest_part(), 8192 / 256 * 64 * 8);
@@ -339,7 +339,7 @@ fn files_are_read_and_written_by_parts() {
     let program = |b: &Sharded<Numpyish>| {
         let path = folder.join(format!("{}.npy", b.world().size()));
         let x = b.random_normal::<f64>([900, 7])?;
-        // also a slice whose rows are not split in the usual way
+        // also tests a slice whose rows are not in the default ranges
         let part = b.getitem(&x, slices![3.., ..])?;
         b.write_npy(&part, &path)?;
         let back = b.read_npy::<f64>(&path)?;
@@ -355,11 +355,11 @@ fn files_are_read_and_written_by_parts() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The environment variable that marks a process as a rank started by a test; its value is the mistake to make.
+/// The environment variable that makes a process a rank of a test. Its value is the mistake that the rank makes.
 const MISTAKE: &str = "BACKENDS_MISTAKE";
 
-/// Mistakes of rank 1, each with the error text on every rank. All other ranks make the same call with the same
-/// arguments.
+/// Mistakes of rank 1, each with the error text that every rank returns. All other ranks make the same call with the
+/// same arguments.
 const MISTAKES: [(&str, &str); 19] = [
     ("data", "asarray of float64, x host data float64[1000] with the hash"),
     ("data of one element", "asarray of float64, x host data float64[1000] with the hash"),
@@ -382,7 +382,7 @@ const MISTAKES: [(&str, &str); 19] = [
     ("one draws more", "random"),
 ];
 
-/// A correct program, except for the mistake of one rank.
+/// A program that is correct, except for the mistake of one rank.
 fn program<B: Backend>(b: &B, mistake: &str, is_wrong: bool) -> Result<()> {
     let pick = |right: f64, wrong: f64| if is_wrong { wrong } else { right };
     let x = b.linspace(0.0, 1.0, 1000)?;
@@ -429,11 +429,11 @@ fn program<B: Backend>(b: &B, mistake: &str, is_wrong: bool) -> Result<()> {
             b.random_normal::<f64>([100])?;
         }
         "none" => {
-            // all NaNs are equal
+            // checks that all NaNs count as equal
             b.asarray([f64::NAN, 1.0])?;
             b.multiply(&x, f64::NAN)?;
         }
-        // rank 1 skips a call of a loop, or makes an extra one
+        // rank 1 skips a call of a loop, or makes an additional one
         "skip" | "extra" => {
             for k in 0..10 {
                 if mistake == "extra" || !is_wrong || k != 5 {
@@ -505,7 +505,7 @@ fn what_was_gathered_is_said_by_op() {
     });
 }
 
-/// A rank under a launcher; does nothing unless the test below has started it.
+/// Runs one rank under a launcher. Does nothing unless the test below has started this process.
 #[test]
 fn a_mistake_of_a_rank() {
     let Ok(mistake) = std::env::var(MISTAKE) else { return };
@@ -522,7 +522,7 @@ fn mistakes_end_under_each_library_of_mpi() {
     let Some(folder) = folder() else { return };
     let program = std::env::current_exe().unwrap();
     for mpi in Mpi::ALL {
-        // with checks on or off: the exit status, and the text that at least one rank prints
+        // the mistake, the setting of the checks, the exit status, and the text that at least one rank prints
         for (mistake, check, code, text) in [
             ("data", "1", 1, "asarray of float64, x host data float64[1000] with the hash"),
             ("scalar", "1", 1, "multiply of float64, x1 float64[1000], x2 = 1.0"),
