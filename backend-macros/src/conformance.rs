@@ -1,7 +1,7 @@
-//! `conformance! { backend = EXPR, type = TYPE }` generates a test for each row and dtype, which
-//! `backends::conformance` runs.
+//! Expands `conformance! { backend = EXPR, type = TYPE }` to a test for each row and dtype. The tests call
+//! `backends::conformance`.
 //!
-//! The tests call ops by name. The samples, references and comparisons are in the facade.
+//! The tests call ops by name. The crate `backends` (the facade) has the samples, references and comparisons.
 
 use crate::{
     expand::{Expand, camel_dtype, elem, id},
@@ -12,10 +12,10 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// The tests of the rows of this call. These are the rows of the user's table if the call has one, and of the base
-/// table otherwise.
+/// Generates the tests of the rows of this call: the rows of the user's table, if the call has one, otherwise the rows
+/// of the base table.
 ///
-/// Tests of `missing` rows are marked as ignored.
+/// The tests of rows in `missing` are marked as ignored.
 pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
     let root = &input.root;
     let (Some(backend), Some(ty)) = (&input.backend, &input.backend_type) else {
@@ -35,7 +35,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     let every = input.every.unwrap_or(1);
     let wanted = wanted.enumerate().filter(|(i, _)| i % every == 0).map(|(_, op)| op);
     let wanted: Vec<&Op> = wanted.collect();
-    // the comparison with PyTorch's gradients covers all rows of the base table
+    // the comparison with PyTorch's gradients is a single test for all rows of the base table
     let autograd = (input.gradients && !of_table && input.groups.is_empty() && input.every.is_none()).then(|| {
         let rows = wanted.iter().map(|op| id(&op.name));
         quote! {
@@ -49,7 +49,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     });
     let present: Vec<&Op> = wanted.iter().copied().filter(|op| !missing.contains(&op.name)).collect();
     let calls = calls(&present, model, input);
-    // calls of the base table's ops on the CPU are compiled once, in the crate of the base table
+    // the calls of the base table's ops on the CPU are compiled only once, in the crate of the base table
     let reference = if of_table { quote!(by_name) } else { quote!(#root::conformance::reference) };
     quote! {
         #[allow(unused_imports)]
@@ -66,14 +66,14 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
     }
 }
 
-/// Dtypes in which gradients, and gradients of gradients, are compared with finite differences.
+/// Dtypes in which first and second derivatives are compared with finite differences.
 const WIDE: [&str; 2] = ["float64", "complex128"];
 
-/// Dtypes in which gradients are compared with those in the wide dtypes.
+/// Dtypes in which gradients are compared with the gradients in the dtypes of `WIDE`.
 const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
 
-/// The functions that call ops by name, only for the rows and dtypes of the tests: `by_name`, and `by_name_twice` for
-/// gradients of gradients.
+/// Generates the functions that call ops by name, for the rows and dtypes of the tests only: `by_name`, and
+/// `by_name_twice` for second derivatives.
 fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
     let expand = Expand::new(model, input);
     let all = input.dtypes.is_empty() && !input.gradients;
@@ -84,7 +84,7 @@ fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
         };
         model.dtypes_of(&op.set).iter().map(String::as_str).filter(wanted).collect()
     };
-    // a row may compare the calls of other ops instead of its own results; these ops are called in any dtype
+    // a row may compare the results of other ops instead of its own; these ops are called in any dtype
     let compared: BTreeSet<&str> = rows
         .iter()
         .flat_map(|op| op.facts.compared.iter().flatten())
@@ -159,7 +159,7 @@ fn row(op: &Op, model: &Model, input: &Input) -> TokenStream {
     }
 }
 
-/// True if a row has test cases and inputs with gradients.
+/// Returns whether a row has test cases, and inputs with gradients.
 fn has_gradients(op: &Op, model: &Model) -> bool {
     let has = match &op.gradient {
         Gradient::Rules(rules) => rules.iter().any(|rule| rule.function.is_ok()),
@@ -169,7 +169,7 @@ fn has_gradients(op: &Op, model: &Model) -> bool {
     has && !model.cases_of(op).is_empty() && op.second.is_none()
 }
 
-/// Tests that compare a row's gradients with finite differences.
+/// Generates the tests that compare a row's gradients with finite differences.
 fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     let without: Vec<&str> = match &op.gradient {
         Gradient::Rules(rules) => {
@@ -210,7 +210,7 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     }
 }
 
-/// A test that compares the gradients of a scalar expression in a formula with finite differences.
+/// Generates a test that compares the gradients of a scalar expression, used in a formula, with finite differences.
 fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
     let (root, ty) = (&input.root, &input.backend_type);
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
@@ -228,7 +228,7 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
     }
 }
 
-/// A test that a scalar expression gives the same result in a formula.
+/// Generates a test that a scalar expression gives the same result in a formula as by its op.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
     let ty = &input.backend_type;
     let to: Vec<Option<&String>> = match &op.second_set {
@@ -236,8 +236,8 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         None => vec![None],
     };
     let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    // with a second dtype, the tests cover all pairs with float64 and one further pair per dtype, because each pair has
-    // to compile a kernel
+    // for a row with a second dtype, the tests cover all pairs with float64, and one other pair per dtype, because
+    // every pair needs a compiled kernel
     let count = to.len();
     let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
         let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
@@ -325,7 +325,8 @@ fn formula_of(op: &Op, input: &Input, model: &Model) -> TokenStream {
     }
 }
 
-/// The tests of a row that the backend lacks, marked as ignored so that they do not count as passed.
+/// Generates the tests of a row that the backend lacks. They are marked as ignored, so that they do not count as
+/// passed.
 fn ignored(op: &Op, model: &Model, input: &Input, ty: &syn::Type) -> TokenStream {
     let wanted = |dtype: &&String| input.dtypes.is_empty() || input.dtypes.contains(dtype);
     let tests = model.dtypes_of(&op.set).iter().filter(wanted).map(|dtype| id(dtype));
@@ -358,8 +359,8 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
-/// Tests that the row accepts arbitrary arguments in every dtype, and rejects the same arguments as other backends. The
-/// tests begin with the usual dtype, which most calls have.
+/// Generates tests that the row accepts any arguments in every dtype, and rejects the same arguments as other backends.
+/// Most calls have the first dtype, which is the usual one.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
@@ -368,7 +369,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     dtypes.sort_by_key(|dtype| !matches!(dtype.as_str(), "float64" | "int64"));
     let to = match &op.second_set {
         Some(set) => {
-            // float64 if the set has it, else its first dtype
+            // the usual dtype is float64 if the set has it, else the first dtype of the set
             let set = model.dtypes_of(set);
             let usual = set.iter().find(|d| *d == "float64").or(set.first()).map_or("float64", String::as_str);
             let usual = dtype(usual);
@@ -395,7 +396,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     }
 }
 
-/// A test of a row in one dtype. If the row has a second dtype, the test covers all second dtypes.
+/// Generates a test of a row in one dtype. If the row has a second dtype, the test covers all its values.
 fn check(op: &Op, model: &Model, name: &str) -> TokenStream {
     let (test, d) = (id(name), dtype(name));
     let body = match &op.second_set {

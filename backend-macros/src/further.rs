@@ -1,4 +1,5 @@
-//! `backend_my_ops! { .. }`: implements the trait of a user's table for backends outside of the base table.
+//! Expands `backend_my_ops! { .. }`: implements the trait of a user's table for backends that are not in the base
+//! table.
 
 use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input, left_out::check};
 use op_table::{Model, Report, Role, SourceFile, model::Backend, parse};
@@ -6,10 +7,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
-/// The macro that a user's table exports. Other crates reach the table through this macro, which contains it as text.
+/// Generates the macro that a user's table exports. The macro contains the text of the table, which other crates can
+/// thus use.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // this `$crate` is the user's crate, where the name was written, and not the facade, whose macro contains this
+    // here, `$crate` is the user's crate, in which the name was written, and not the facade, whose macro contains this
     // expansion
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
@@ -31,12 +33,12 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     }
 }
 
-/// The user's table. Its mistakes are reported by the macro call that defines it.
+/// The user's table. The macro call that defines the table reports its mistakes.
 fn user_table(rows: &LitStr) -> SourceFile {
     SourceFile { name: "the table of the trait".into(), text: rows.value() }
 }
 
-/// Expands the trait of the rows for the call's overlay, enum or split arrays.
+/// Implements the trait of the rows for the overlay, the enum or the split arrays that the macro call names.
 pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> {
     let (table, mut unsaid) = (user_table(rows), Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -60,7 +62,7 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
     }
 }
 
-/// The trait for the backend of an overlay. If the table has mistakes, no row is inherited.
+/// Implements the trait for the backend of an overlay. If the table has mistakes, the backend inherits no rows.
 fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
     let (mut report, mut unsaid) = (Report::default(), Report::default());
@@ -90,7 +92,7 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     }
 }
 
-/// The column of the backend that records ops for gradients. This backend implements the trait of every table.
+/// The column of the backend that records ops for gradients. It implements the trait of every table.
 const RECORDING: &str = r#"
 [backend.diff]
 type     = "Diff<B>"
@@ -100,7 +102,7 @@ wrap     = true
 records  = true
 "#;
 
-/// The column of the backend that carries tangents. This backend also implements the trait of every table.
+/// The column of the backend that carries tangents. It also implements the trait of every table.
 const CARRYING: &str = r#"
 [backend.jvp]
 type     = "Jvp<B>"
@@ -125,7 +127,7 @@ splits   = true
     )
 }
 
-/// Implements the trait of a user's table without mistakes for the backends that differentiate.
+/// Implements the trait of a user's table, which has no mistakes, for the backends that differentiate.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
     let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
     quote!(#recorded #carried)
@@ -137,7 +139,7 @@ fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStre
     if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
 }
 
-/// The rows of a user's table, with a column for the wrapping backend that `overlay` describes.
+/// The rows of a user's table, with a column for the wrapping backend that the text `overlay` describes.
 fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, Backend)> {
     let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -152,7 +154,7 @@ fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, B
     Some((model, column))
 }
 
-/// Checks the overlay alone, because the ops that its rows are composed of were checked at their definitions.
+/// Checks only the overlay, because the ops of which its rows are composed were checked when they were defined.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);

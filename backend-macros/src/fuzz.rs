@@ -1,7 +1,8 @@
-//! Expands tables with random damage to bytes, tokens and structure. For every table, the macro must end soon, on a
-//! stack like that of rustc, and return Rust or errors that have a position in the table.
+//! Tests the macro with tables whose bytes, tokens or structure are randomly damaged. For every table, the macro must
+//! end within the time limit, on a stack of the size of rustc's, and return Rust code or errors with a position in the
+//! table.
 //!
-//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, from another seed.
+//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, generated from another seed.
 
 use super::*;
 use std::{
@@ -14,8 +15,8 @@ pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
 
-/// Rows of the base table: those that the other tables name, and some of every kind. The list is short, so that many
-/// tables can be tried.
+/// Rows of the base table: the rows that the other tables name, and some rows of every kind. The list is short, so that
+/// many tables can be tried.
 const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
@@ -47,15 +48,14 @@ const ROWS: [&str; 28] = [
     "fftn",
 ];
 
-/// Stack size in bytes. It is smaller than rustc's 8 MiB, because the compiler has used a part of those.
+/// Stack size in bytes. It is smaller than rustc's 8 MiB, because the compiler itself has already used some of them.
 const STACK: usize = 4 << 20;
 
-/// Time limit of one expansion. An expansion usually takes a few milliseconds, and many times as long on a busy
-/// machine.
+/// Time limit of one expansion. An expansion usually takes a few milliseconds, and much longer on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// Everything before the first row, and the named rows. Mentions of other rows in the part before the first row are
-/// removed.
+/// The part of the table before the first row, followed by the named rows. References to all other rows are removed
+/// from the first part.
 pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
@@ -67,7 +67,7 @@ pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     wanted.fold(head, |table, row| table + "\n[op." + row)
 }
 
-/// The role of a table.
+/// The role of a table in the test.
 #[derive(Clone, Copy, Debug)]
 enum As {
     Base,
@@ -75,7 +75,7 @@ enum As {
     Overlay,
 }
 
-/// The expansion, parsed as Rust, and the errors in it.
+/// The expansion of a table, parsed as Rust, and the errors that it contains.
 fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>), String> {
     let source = SourceFile { name: "t.toml".into(), text: table.into() };
     let input: Input = match role {
@@ -95,8 +95,8 @@ fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>),
     Ok((file, errors))
 }
 
-/// True if a table has no mistakes. Fails if the expansion is not Rust, or has an error without a position in the
-/// table.
+/// Returns whether a table has no mistakes. Fails if the expansion is not valid Rust, or contains an error without a
+/// position in the table.
 fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     let (_, errors) = catch_unwind(AssertUnwindSafe(|| expand(table, role, base)))
         .unwrap_or_else(|_| Err("the macro panics".into()))?;
@@ -106,8 +106,8 @@ fn try_table(table: &str, role: As, base: &str) -> Result<bool, String> {
     }
 }
 
-/// Expands the tables on a small stack, each within the time limit. Returns the numbers of correct and incorrect
-/// tables.
+/// Expands tables on a small stack, each within the time limit. Returns the number of correct tables and the number of
+/// incorrect tables.
 fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: String) -> (usize, usize) {
     let (send, seen) = mpsc::channel::<Result<(String, As), (usize, usize)>>();
     let work = move || {
@@ -136,7 +136,7 @@ fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: St
     }
 }
 
-/// The random number generator splitmix64.
+/// The random number generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -157,7 +157,7 @@ impl Random {
     }
 }
 
-/// Replacements of tokens: words that tables have, and words that cause trouble.
+/// Replacements for tokens: words that occur in tables, and words that are likely to cause errors.
 const TOKENS: [&str; 74] = [
     "x",
     "x1",
@@ -260,7 +260,7 @@ fn damage_bytes(text: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The byte offsets at which tokens begin, and the end of the text.
+/// The byte offsets at which tokens begin, followed by the end of the text.
 fn tokens(text: &str) -> Vec<usize> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut before = ' ';
@@ -304,7 +304,7 @@ fn damage_lines(text: &str, random: &mut Random) -> String {
         1 => lines.insert(i, lines[j].clone()),
         2 => lines.swap(i, j),
         3 => {
-            // gives the key the value of another key
+            // replaces the value of one key by the value of another key
             let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
             let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
             lines[i] = format!("{key}={value}");
@@ -341,7 +341,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
             Some(seconds) => rounds <= 100 || start.elapsed() < Duration::from_secs(seconds),
             None => rounds <= 300,
         };
-        // three of five tables are user's tables
+        // three of five tables are tables of users
         let (table, role) = &tables[[0, 0, 0, 1, 2][rounds % 5]];
         more.then(|| (damage(table, &mut random), *role))
     };
@@ -350,7 +350,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
     assert!(good > 0 && bad > 0, "the mutations are of one kind: {good} good, {bad} bad");
 }
 
-/// A correct user's table of one row, with a part of it replaced.
+/// A correct user's table with one row, in which the text `from` is replaced by `to`.
 fn row_with(from: &str, to: &str) -> String {
     let row = "[op.mine]\nsummary = \"s\"\nparams = [\"x: array\", \"p: f64 = 1\"]\ndtypes = \"real\"\n\
                each = \"x * p\"\ntorch = { compose = \"multiply(x, 2.0)\" }\n";
@@ -358,7 +358,7 @@ fn row_with(from: &str, to: &str) -> String {
     row.replace(from, to)
 }
 
-/// The errors of a user's table, expanded on a small stack within the time limit.
+/// Expands a user's table on a small stack within the time limit, and returns the errors.
 fn errors(table: String) -> Vec<String> {
     let base = slice(BASE, &["multiply", "sqrt"]);
     let (send, result) = mpsc::channel();
@@ -396,7 +396,7 @@ fn what_is_nested_too_deep_is_one_error_at_the_row() {
 
 #[test]
 fn what_a_row_says_twice_is_read_once() {
-    // each level uses the previous level twice
+    // each level contains the previous level twice
     let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
     assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
     let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));
@@ -411,7 +411,7 @@ fn names_that_other_languages_keep_are_names() {
         let table = row_with("x: array", &format!("{name}: array")).replace("x * p", &format!("{name} * p"));
         let table = table.replace("multiply(x", &format!("multiply({name}"));
         let said = errors(table);
-        // a keyword of Rust is not allowed in an expression
+        // a keyword of Rust is not allowed as a name in an expression
         assert_eq!(said.is_empty(), name != "fn", "{name}: {said:?}");
     }
     let table = row_with("x: array", "double: array").replace("x * p", "double * p");
@@ -465,7 +465,7 @@ fn numbers_are_exact_or_refused() {
         let (file, said) = expand(&table, As::User, &slice(BASE, &ROWS)).unwrap();
         if said.is_empty() { Ok(prettyplease::unparse(&file)) } else { Err(said.concat()) }
     };
-    // the number is exact in an integer dtype, and rounded to the nearest number in a float dtype
+    // an integer dtype represents the number exactly, and a float dtype rounds it to the nearest value
     let said = of("precision", "x + 9007199254740993").unwrap();
     assert!(said.contains("from_i64(9007199254740993i64)"), "{said}");
     assert!(said.contains("\"op_plus(x0, cast<T>(9007199254740993LL))\""), "{said}");

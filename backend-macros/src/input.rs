@@ -1,4 +1,4 @@
-//! The arguments of the macros.
+//! Parses the arguments of the macros.
 
 use op_table::SourceFile;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -9,10 +9,11 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// The arguments `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded
-/// = PATH, trait = NAME`. With `rows = "TEXT"`, an overlay, an enum or `sharded` implements the trait of these rows.
-/// Tests also take `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE", partial
-/// = true, meter = PATH, formulas = true, gradients = true, every = 5`.
+/// The arguments of a macro:
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH, trait =
+/// NAME`. With `rows = "TEXT"`, the macro implements the trait of these rows for an overlay, an enum or `sharded`. Tests
+/// also have the arguments `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE",
+/// partial = true, meter = PATH, formulas = true, gradients = true, every = 5`.
 pub struct Input {
     /// Path of the facade crate.
     pub root: TokenStream,
@@ -22,15 +23,15 @@ pub struct Input {
     pub table: Option<LitStr>,
     /// The overlay file, which adds a column to the table.
     pub overlay: Option<LitStr>,
-    /// Text of a user's table whose trait exists already.
+    /// Text of a user's table whose trait already exists.
     pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path to the module of that trait, if the trait is in another module.
+    /// The path of the module of this trait, if it is another module.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
-    /// The type of that backend.
+    /// The type of the tested backend.
     pub backend_type: Option<syn::Type>,
     /// The groups to test; empty for all groups.
     pub groups: Vec<String>,
@@ -50,11 +51,11 @@ pub struct Input {
     pub any: Option<Ident>,
     /// The backends in the enum.
     pub of: Vec<syn::Path>,
-    /// The type of backends whose arrays are split over ranks, without its parameter.
+    /// The type of the backends whose arrays are split over ranks, without its type parameter.
     pub sharded: Option<syn::Path>,
-    /// True if the backend has only some ops.
+    /// True if the backend implements only some of the ops.
     pub partial: bool,
-    /// The function that returns the amount of data copied from the device.
+    /// The function that returns the number of bytes copied from the device.
     pub meter: Option<syn::Path>,
     /// The function that runs a check on all ranks of the backend.
     pub ranks: Option<syn::Path>,
@@ -162,12 +163,12 @@ fn strings(input: ParseStream) -> syn::Result<Vec<String>> {
 }
 
 impl Input {
-    /// The span at which mistakes in the table are reported.
+    /// The span at which mistakes in the table are reported: the file name in the macro call.
     pub fn file_span(&self) -> Span {
         self.overlay.as_ref().or(self.table.as_ref()).map_or_else(Span::call_site, LitStr::span)
     }
 
-    /// The overlay if there is one, otherwise the table, and the absolute path of that file.
+    /// The overlay if one is given, otherwise the table; and the absolute path of that file.
     pub fn read(&self) -> Result<(SourceFile, String), TokenStream> {
         let file = self.overlay.as_ref().or(self.table.as_ref());
         let none =
@@ -175,8 +176,8 @@ impl Input {
         Input::read_file(file.ok_or_else(none)?)
     }
 
-    /// Reads a file. Returns it with its absolute path. Paths are relative to the `Cargo.toml` of the crate that calls
-    /// the macro.
+    /// Reads a file, whose path is relative to the `Cargo.toml` of the crate that calls the macro. Returns the file and
+    /// its absolute path.
     pub fn read_file(file: &LitStr) -> Result<(SourceFile, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();

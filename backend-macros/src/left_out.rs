@@ -1,9 +1,10 @@
-//! Leaves out the backends of the base table whose libraries a build does not have, so that the expansion does not
+//! Removes the backends whose libraries are not part of a build from the base table, so that the expansion does not
 //! mention them.
 
 use op_table::{Model, Report, SourceFile};
 
-/// The names of the left-out backends in the table. A backend is left out if the feature of this crate for it is off.
+/// The names, in the table, of the backends that this build leaves out because the feature of this crate for the
+/// backend is off.
 const LEFT_OUT: &[&str] = &[
     #[cfg(not(feature = "cuda"))]
     "cuda",
@@ -11,12 +12,13 @@ const LEFT_OUT: &[&str] = &[
     "torch",
 ];
 
-/// Checks a table with all its columns, and drops the backends that this build leaves out from the model.
+/// Checks a table with all its columns, then removes the backends that this build leaves out from the model.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     check_without(LEFT_OUT, source, model, report);
 }
 
-/// Keeps the rows' mappings for dropped backends, so that the code for other backends does not depend on the build.
+/// The rows keep their mappings for the removed backends, so that the code for other backends does not depend on the
+/// build.
 fn check_without(names: &[&str], source: &SourceFile, model: &mut Model, report: &mut Report) {
     op_table::check(source, model, report);
     model.backends.retain(|backend| !names.contains(&backend.name.as_str()));
@@ -30,7 +32,7 @@ mod tests {
 
     const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
 
-    /// The mistakes of a table, and its expansion without the named backends.
+    /// The mistakes of a table, and its expansion without the given backends.
     fn without(names: &[&str], table: &str) -> (Vec<String>, String) {
         let source = SourceFile { name: "ops.toml".into(), text: table.into() };
         let (mut model, mut report) = (Model::default(), Report::default());
@@ -40,7 +42,7 @@ mod tests {
         (report.into_texts(), Expand::new(&model, &input).base().to_string())
     }
 
-    /// Text in the expansion that exists only with the backend.
+    /// Texts that occur in the expansion only if the backend is not left out.
     const MARKS: [(&str, &[&str]); 2] = [
         ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
         (

@@ -1,7 +1,8 @@
-//! The generator of the `backends` crate: expands one op table to traits, implementations, documentation and tests.
+//! The code generator of the `backends` crate. It expands an op table to traits, implementations, documentation and
+//! tests.
 //!
-//! `op-table` reads and checks the table; `expand` generates Rust from it. Users call the macros through
-//! `backends::backend!` and `backends::conformance!`, which add the base table to the arguments.
+//! The crate `op-table` reads and checks the table, and the module `expand` generates Rust from it. Users call the
+//! macros through `backends::backend!` and `backends::conformance!`, which add the base table to the arguments.
 
 mod conformance;
 mod docs;
@@ -14,7 +15,7 @@ mod input;
 mod left_out;
 mod missing;
 mod params;
-// the committed expansion is the expansion of the default build
+// these tests need both features, because the committed expansion is that of the default build
 #[cfg(all(test, feature = "cuda", feature = "torch"))]
 mod tests;
 
@@ -43,8 +44,8 @@ pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
-/// Implements `backends::grad::Params` for a struct whose first type parameter is its backend, which gives gradients
-/// with respect to all arrays of the struct. Fields with `#[constant]` are copied.
+/// Implements `backends::grad::Params` for a struct whose first type parameter is its backend. Functions of the struct
+/// can then be differentiated with respect to all its arrays. Fields with `#[constant]` are copied.
 #[proc_macro_derive(Params, attributes(constant))]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -57,7 +58,7 @@ pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     formula::expand(input.into()).into()
 }
 
-/// Parses the base table, which a macro of the facade passes on as context.
+/// Parses the base table, which a macro of the facade passes along with its arguments.
 fn base_model(input: &Input, report: &mut Report) -> Model {
     let mut model = Model::default();
     if let Some(base) = &input.base {
@@ -79,7 +80,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
             last = Some(source);
         }
     }
-    // the base table alone has no mistakes, but `check` also derives the rules of gradients
+    // the base table has no mistakes of its own, but `check` also derives the gradient rules
     let none = || SourceFile { name: String::new(), text: String::new() };
     if let Some(source) = last.or_else(|| input.gradients.then(none)) {
         check(&source, &mut model, &mut report);
@@ -95,9 +96,10 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
     }
 }
 
-/// One `compile_error!` per mistake.
+/// Generates one `compile_error!` per mistake.
 ///
-/// `at` is the span of the file name in the macro call, so that rustc shows that line and no macro backtrace.
+/// `at` is the span of the file name in the macro call, so that rustc shows the line of the call and no macro
+/// backtrace.
 fn errors(report: Report, at: Span) -> TokenStream {
     let texts = report.into_texts();
     quote_spanned!(at => #(::core::compile_error! { #texts })*)
@@ -150,19 +152,19 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
         None => input.base.is_none().then(|| exported_macros(&source.text)),
         Some(name) => Some(further::exported_macro(input, name, &source.text)),
     };
-    // the expansion includes the table, so that a change of the table rebuilds the crate
+    // the expansion includes the file of the table, so that changing the table rebuilds the crate
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #recorded #macros #formulas };
     match errors {
         None => Ok(expanded),
-        // valid rows are still expanded, so that code that uses them gives no further errors
+        // valid rows are expanded even after mistakes, so that code that uses these rows causes no further errors
         Some(errors) => Err(quote!(#errors #expanded)),
     }
 }
 
-/// Lets a new column inherit the mappings that depend on no library (`compose`, `generic`), and, if the column takes
-/// `each`, every scalar expression. A column that wraps a backend inherits only mappings that are the same for all
-/// libraries, unless it records the parts of ops, because the inner backend has better implementations of the other
-/// ops.
+/// Lets a new column inherit the mappings that depend on no library (`compose`, `generic`) and, if the column accepts
+/// `each`, every scalar expression. A column that wraps a backend inherits only the mappings that are the same for all
+/// libraries, because the inner backend has better implementations of all other ops; this restriction does not apply to
+/// a column that records the parts of ops.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_composed = match new {
@@ -179,8 +181,8 @@ fn inherit(model: &mut Model, new: &model::Backend) {
     }
 }
 
-/// Reports the ops that a new column lacks, as one mistake at the column's header. `partial = true` in the macro call
-/// allows missing ops.
+/// Reports the ops that a new column lacks, as a single mistake at the header of the column. With `partial = true` in
+/// the macro call, ops may be missing.
 fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report: &mut Report) {
     let missing: Vec<&str> =
         model.ops.iter().filter(|o| !o.maps.contains_key(&column.name)).map(|o| o.name.as_str()).collect();
@@ -192,8 +194,8 @@ fn complete(source: &SourceFile, model: &Model, column: &model::Backend, report:
     }
 }
 
-/// The macros through which other crates reach the base table. The macros contain the table as text, so no file of
-/// another crate is read.
+/// The macros through which other crates use the base table. They contain the table as text, so no crate reads a file
+/// of another crate.
 fn exported_macros(base: &str) -> TokenStream {
     quote! {
         /// Defines your own ops on every backend, or a backend of your own, from a table of yours.

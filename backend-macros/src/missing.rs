@@ -1,4 +1,5 @@
-//! Finds the rows that a partial backend lacks, according to its column. Their tests are ignored, and counted.
+//! Finds the rows that a partial backend lacks, according to its column. The tests of these rows are counted as
+//! ignored.
 
 use op_table::{
     Model,
@@ -7,12 +8,12 @@ use op_table::{
 };
 use std::collections::BTreeSet;
 
-/// Names of the rows without a mapping for `column`, and of compositions of such rows.
+/// Names of the rows without a mapping for `column`, and of the rows that are composed of such rows.
 pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
     let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
     let mut missing: BTreeSet<String> =
         model.ops.iter().map(|op| op.name.clone()).filter(|name| map(name).is_none()).collect();
-    // a composition of a missing row is missing too; the loop repeats until it finds no more rows
+    // a row that is composed of a missing row is also missing; this repeats until no further rows are found
     loop {
         let more: Vec<String> = model
             .ops

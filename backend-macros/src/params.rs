@@ -1,4 +1,4 @@
-//! `#[derive(Params)]`: gradients with respect to all arrays of a struct.
+//! Expands `#[derive(Params)]`, which allows gradients with respect to all arrays of a struct.
 
 use proc_macro2::TokenStream;
 use quote::quote;

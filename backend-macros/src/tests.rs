@@ -37,7 +37,7 @@ fn compositions_call_by_place_what_is_given_by_name() {
     assert_eq!(calls(&named), calls(&placed));
 }
 
-/// Tests the promise of the table: one new row generates everything.
+/// Tests that one new row generates everything: methods, implementations, documentation and data.
 #[test]
 fn one_row_gives_everything() {
     let row = "\n[op.square]\ngroup = \"elementwise\"\nsummary = \"x * x.\"\nparams = [\"x: array\"]\ndtypes = \"float\"\n\
@@ -69,7 +69,7 @@ fn one_row_gives_everything() {
     }
 }
 
-/// Tests that the valid rows of a table with mistakes are expanded, so that code that uses them gives no further
+/// Tests that the valid rows of a table with mistakes are expanded, so that code that uses these rows causes no further
 /// errors.
 #[test]
 fn what_is_right_is_expanded_beside_the_errors() {

@@ -47,21 +47,21 @@ pub enum Command {
 /// The parsed arguments of the program.
 #[derive(Debug)]
 pub struct Arguments {
-    /// The command.
+    /// The command to run.
     pub command: Command,
-    /// Variables, as names and values, in the form of the command line.
+    /// Names and values of variables, as given on the command line.
     pub variables: Vec<(String, String)>,
-    /// Name of the backend; `None` for the default (`call`, `run`) or for all of them (`bench`).
+    /// Name of the backend. `None` stands for the default backend (`call`, `run`) or for all backends (`bench`).
     pub backend: Option<String>,
-    /// Precision of numbers whose dtype is not given otherwise.
+    /// Precision of numbers for which no dtype is given.
     pub precision: Option<DType>,
-    /// Output files, each with the name of its variable if one is given.
+    /// Output files, each with the name of the variable to be stored, if a name is given.
     pub out: Vec<(Option<String>, PathBuf)>,
-    /// Minimum duration of the calls that the profile shows; `None` if there is no profile.
+    /// Minimum duration of calls in the printed profile; `None` if no profile is printed.
     pub profile: Option<Duration>,
     /// Output file of the trace.
     pub trace: Option<PathBuf>,
-    /// Number of elements of arrays that the command line does not give.
+    /// Number of elements of arrays for which the command line gives no value.
     pub size: usize,
 }
 

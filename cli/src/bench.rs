@@ -1,4 +1,4 @@
-//! Timing of calls.
+//! The command `bench`, which measures the times of calls.
 
 use crate::{Arguments, Failure, Outcome, call};
 use backends::{
@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time for which each backend is measured.
+/// The time for which each backend is measured.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Shortest time of a call on each available backend, or on the named backend.
+/// Measures the shortest time of a call on each available backend, or on the named backend only.
 pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
     let _precision = arguments.precision.map(enter_precision).transpose()?;
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -56,8 +56,8 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
     Ok((least, calls))
 }
 
-/// Text of a call of an op, with the names of its parameters as arguments. Fails unless the required parameters are
-/// arrays of the op's dtype, or axes.
+/// Makes the text of a call of an op, in which the arguments have the names of the parameters. Fails if a required
+/// parameter is anything but an array of the op's dtype, or axes.
 fn call_of(op: &OpInfo) -> Outcome<String> {
     let mut args = Vec::new();
     for param in op.params.iter().filter(|param| param.default.is_none()) {

@@ -1,4 +1,4 @@
-//! Runs calls on variables that come from files and numbers.
+//! The commands `call` and `run`, which run calls on variables from files and from the command line.
 
 use crate::{Arguments, Command, Failure, Outcome};
 use backends::{prelude::*, runtime::dispatch};
@@ -9,7 +9,7 @@ use std::{
     io::{self, Read},
 };
 
-/// The backend that the command line names; the default backend if it names none.
+/// The backend that the command line names, or the default backend.
 pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     Ok(match &arguments.backend {
         Some(name) => name.parse()?,
@@ -17,8 +17,8 @@ pub fn backend(arguments: &Arguments) -> Outcome<AnyBackend> {
     })
 }
 
-/// Parses a script in which `;` separates calls like a line break does. A `;` inside brackets, strings or comments
-/// separates nothing.
+/// Parses a script in which `;` separates calls like a line break. A `;` inside brackets, strings or comments does not
+/// separate calls.
 pub fn script(text: &str) -> Outcome<Script> {
     let mut lines = String::with_capacity(text.len());
     for line in text.lines() {
@@ -42,7 +42,7 @@ pub fn script(text: &str) -> Outcome<Script> {
     Ok(lines.parse()?)
 }
 
-/// The variables from the command line, as values on a backend.
+/// Converts the variables from the command line to values on a backend.
 pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<AnyBackend>> {
     let mut variables = Variables::new();
     for (name, text) in &arguments.variables {
@@ -57,13 +57,13 @@ pub fn variables(arguments: &Arguments, b: &AnyBackend) -> Outcome<Variables<Any
     Ok(variables)
 }
 
-/// Computes a call, writes the results to files, and returns the text to print.
+/// Runs a call, writes its results to files, and returns the text to print.
 pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
     let script = script(text)?;
     computed(arguments, &script, |_| Ok(Variables::new()))
 }
 
-/// Like `call`, for a file or the standard input (`-`) that contains a script as text, or a saved program with its
+/// Like `call`, but for a file, or the standard input (`-`). It contains a script as text, or a saved program with its
 /// arrays.
 pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     match program(file)? {
@@ -75,13 +75,13 @@ pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     }
 }
 
-/// Contents of a file.
+/// The contents of a file: a script or a saved program.
 enum Text {
     Plain(String),
     Saved(SavedProgram),
 }
 
-/// First bytes of a zip file, such as a saved program: of a file with members, and of an empty file.
+/// The first bytes of a zip file: of one with members, such as a saved program, and of an empty one.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// Name of a file in error messages.
@@ -89,7 +89,7 @@ fn called(file: &str) -> &str {
     if file == "-" { "the standard input" } else { file }
 }
 
-/// Reads a file completely, unless it is a saved program. The file may be a pipe.
+/// Reads a file, which may be a pipe. A regular file that is a saved program is only opened, not read completely.
 fn program(file: &str) -> Outcome<Text> {
     let named = |why: io::Error| format!("{}: {why}", called(file));
     let mut bytes = Vec::new();
@@ -115,8 +115,8 @@ fn program(file: &str) -> Outcome<Text> {
     String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
 }
 
-/// Runs a script, writes the results to files, and returns the text to print. Variables from the command line override
-/// those in `known`.
+/// Runs a script, writes its results to files, and returns the text to print. Variables from the command line replace
+/// variables of the same name in `known`.
 fn computed(
     arguments: &Arguments,
     script: &Script,
@@ -146,7 +146,7 @@ fn computed(
     if arguments.out.is_empty() {
         match &last {
             Some(value) => out = show(&plain, value)?,
-            // a program from a file shows its results by name
+            // prints the results of a program from a file with their names
             None if matches!(arguments.command, Command::Run(_)) => {
                 for name in script.last_names() {
                     let value = variables.get(name).map(|value| show(&plain, value)).transpose()?;

@@ -1,9 +1,9 @@
-//! Lists of devices and ops.
+//! The commands `devices` and `ops`, which list devices and ops.
 
 use backends::prelude::*;
 use std::fmt::Write;
 
-/// The devices with their properties, and for each library that cannot be used, the reason.
+/// The devices with their properties, and each library that cannot be used, with the reason.
 pub fn devices() -> String {
     let mut out = String::new();
     for b in backends::devices() {
@@ -23,7 +23,7 @@ pub fn devices() -> String {
     out
 }
 
-/// A line for each op that matches the words; all ops if there are no words.
+/// One line for each op that matches the words; without words, all ops.
 pub fn ops(words: &str) -> String {
     let found = search(words);
     if found.is_empty() {

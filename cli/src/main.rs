@@ -21,7 +21,7 @@ use std::{
     process::ExitCode,
 };
 
-/// An error that ends a command, as a sentence.
+/// An error that ends a command. Its text is a complete sentence.
 #[derive(Debug)]
 pub struct Failure(String);
 
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(why)) => {
-            // if stderr is closed, the exit status still reports the failure
+            // if stderr is closed, the write fails, but the exit status still reports the failure
             let _ = writeln!(io::stderr(), "backends-cli: {why}");
             ExitCode::FAILURE
         }
@@ -59,7 +59,7 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> Outcome {
     };
     let text = text.trim_end();
     match if text.is_empty() { Ok(()) } else { writeln!(out, "{text}") } {
-        // the reader closed the pipe, which is no error
+        // the reader has closed the pipe, which is not an error
         Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// An empty folder for a test.
+/// Makes an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -20,14 +20,14 @@ fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_backends-cli")).args(args).env_remove("BACKENDS_DEFAULT").output().unwrap()
 }
 
-/// Output of the program. Fails if the program fails.
+/// Runs the program and returns its output. Fails if the program fails.
 fn says(args: &[&str]) -> String {
     let output = run(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Error output of the program. Fails if the program succeeds.
+/// Runs the program and returns its error output. Fails if the program succeeds.
 fn fails(args: &[&str]) -> String {
     let output = run(args);
     assert!(!output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
@@ -56,7 +56,7 @@ fn a_call_over_files() {
     assert_eq!(says(&["call", "std(x, axis=0)", "--x", &x]), "float32 [2]\n[1, 2]\n");
     assert_eq!(says(&["call", "std(x, axis=0)", "--x", &x, "--out", &y]), "");
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([1.0, 2.0]).unwrap());
-    // several calls, a step inside brackets, and a number as a variable
+    // tests several calls, a step inside brackets, and a number as a variable
     let both = "z = multiply(get(x, [.., ..;-1]), n); sum(z, ..)";
     assert_eq!(says(&["call", both, "--x", &x, "--n", "2.0", "--out", &format!("z={y}")]), "");
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([[4.0, 2.0], [12.0, 6.0]]).unwrap());
@@ -67,7 +67,7 @@ fn a_call_over_files() {
     assert_eq!(says(&["call", "ones([2])", "--precision", "32"]), "float32 [2]\n[1, 1]\n");
 }
 
-/// Output of the program with the given standard input. Fails if the program fails.
+/// Runs the program with the given standard input and returns its output. Fails if the program fails.
 fn says_of(args: &[&str], input: &[u8]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_backends-cli"));
     command.args(args).env_remove("BACKENDS_DEFAULT").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -82,7 +82,7 @@ fn says_of(args: &[&str], input: &[u8]) -> String {
 fn a_script_from_a_file_or_the_standard_input() {
     let folder = folder("a_script_from_a_file");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    // a script that is longer than the arguments that a shell accepts
+    // tests a script that is longer than the arguments that a shell accepts
     let lines: String = (0..20_000).map(|k| format!("x = add(x, {}.0)  # it's number {k}; so\n", k % 2)).collect();
     let script = format!("{lines}sum(x, ..); max(x, ..)\n");
     assert!(script.len() > 600_000);
@@ -136,7 +136,7 @@ fn a_saved_program() {
     assert_eq!(plain.load_npy::<bool>(&no_file).unwrap(), plain.asarray([false, true]).unwrap());
     assert_eq!(plain.load_npy::<f16>(&half_file).unwrap(), plain.asarray([f16::from_f64(0.25)]).unwrap());
     assert_eq!(plain.load_npy::<f64>(&sum_file).unwrap(), plain.asarray(3e5).unwrap());
-    // replaces a constant by another array, and reads the file through a pipe
+    // replaces a constant by another array, then reads the file through a pipe
     plain.save_npy(&y_file, plain.asarray([Complex::new(2.0_f32, 0.0)]).unwrap()).unwrap();
     assert_eq!(says(&["run", &saved, "--c0", &y_file]), "y = complex64 [1]\n[5+0i]\n");
     let whole = std::fs::read(&saved).unwrap();

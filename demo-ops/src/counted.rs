@@ -1,5 +1,5 @@
-//! A backend around any other backend, which counts the calls of each op. A profiler, a tape for gradients or arrays
-//! split over processes begin in the same way.
+//! A backend that wraps any other backend and counts the calls of each op. A profiler, a tape for gradients, or arrays
+//! split over processes can start from the same code.
 
 use backends::{
     prelude::*,
@@ -12,7 +12,7 @@ use std::{
 
 backends::backend! { overlay = "counted.toml" }
 
-/// A backend whose calls are counted; clones share the counts.
+/// A backend whose calls are counted. All clones share the counts.
 #[derive(Clone, Debug)]
 pub struct Counted<B> {
     within: B,
@@ -69,7 +69,7 @@ impl<B: Backend> Wrap for Counted<B> {
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<()> {
-        // an op that is composed of other ops is not counted itself, only these ops are
+        // a composed op is not counted itself, because its inner ops are counted
         if !call.is_composed {
             *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(call.op).or_default() += 1;
         }

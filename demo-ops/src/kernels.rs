@@ -1,4 +1,4 @@
-//! Kernels of this crate for a backend of another crate: a row names them by `call = "crate::kernels::.."`.
+//! Kernels of this crate for a backend of another crate. A row names them by `call = "crate::kernels::.."`.
 
 use backends::{prelude::*, runtime::rules};
 

@@ -1,8 +1,8 @@
-//! A fourth backend, with simple loops over ndarray, as a column of the table.
+//! A fourth backend, with simple loops over ndarray, defined as a column of the table.
 //!
-//! `naive.toml` names functions for a few rows. Every `each` row and every `compose` row of the base table runs on the
-//! backend without further code. The example shows the minimum that a backend needs, and serves as a reference for the
-//! fast backends.
+//! `naive.toml` names functions for a few rows. In addition, every `each` row and every `compose` row of the base table
+//! runs on the backend without further code. The example shows the minimum that a backend needs, and is a reference for
+//! the fast backends.
 
 use backends::{prelude::*, runtime::numpyish::raw::HostView};
 use ndarray::{ArrayD, Axis, IxDyn};
@@ -30,7 +30,7 @@ impl Arrays for Naive {
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a NaiveArray<T>) -> Option<HostView<'a, T>> {
-        // lets formulas run over the memory of the array in one pass
+        // lets formulas read the memory of the array, in a single pass
         Some(HostView::of(x))
     }
 
@@ -45,7 +45,7 @@ impl Arrays for Naive {
     fn seed(&self, _seed: u64) {}
 }
 
-/// The loops for scalar expressions.
+/// The loops for scalar expressions, which the generated code calls.
 pub mod elementwise {
     use super::*;
     use backends::runtime::{Each, EachOf, EachSource, rules::broadcast_all};
@@ -59,10 +59,10 @@ pub mod elementwise {
         }
     }
 
-    /// The shape to which the operands broadcast; an error if memory is insufficient for results of dtype `U`.
+    /// The shape to which the operands broadcast. Returns an error if memory is insufficient for results of dtype `U`.
     fn common<U: Element>(op: &'static str, shapes: &[&[usize]]) -> Result<Vec<usize>> {
         let shape = broadcast_all(op, shapes.iter().copied())?;
-        // an existing array of this shape shows that the shape is not too large
+        // if an existing array has this shape, the shape cannot be too large, so no check is needed
         if shapes.iter().any(|x| !x.is_empty() && **x != shape) {
             room::<U>(op, &shape)?;
         }
@@ -136,7 +136,7 @@ pub mod creation {
         Ok(x)
     }
 
-    /// An array whose elements all have one value.
+    /// An array whose elements all have the same value.
     pub fn full<T: Element>(_: &Naive, shape: &[usize], value: T) -> Result<NaiveArray<T>> {
         room::<T>("full", shape)?;
         Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
@@ -156,7 +156,7 @@ pub mod reduction {
     use super::*;
     use backends::runtime::FoldSource;
 
-    /// Reductions of scalar expressions, by the CPU backend's loops for the row.
+    /// Reductions of scalar expressions, computed by the loops that the CPU backend has for the row.
     pub fn fold<U: Element, T: Element, F: FoldSource>(
         _: &Naive,
         f: &F,
@@ -167,7 +167,7 @@ pub mod reduction {
         backends::runtime::numpyish::reduction::fold(&Numpyish::new(), f, x, axis, keepdims)
     }
 
-    /// The sum over axes, in memory order.
+    /// The sum over the given axes, computed in the order of the elements in memory.
     pub fn sum<T: Element>(_: &Naive, x: &NaiveArray<T>, axis: Axes, keepdims: bool) -> Result<NaiveArray<T::Sum>> {
         let mut axes = backends::runtime::rules::reduction("sum", axis, x.ndim())?;
         axes.sort_unstable();
@@ -191,7 +191,7 @@ pub mod reduction {
 pub mod linalg {
     use super::*;
 
-    /// The product of two matrices; other numbers of axes are not supported here.
+    /// The product of two matrices. Arrays that are not 2-D are not supported here.
     pub fn matmul<T: Numeric>(_: &Naive, x1: &NaiveArray<T>, x2: &NaiveArray<T>) -> Result<NaiveArray<T>> {
         let ([n, k], [k2, m]) = (x1.shape(), x2.shape()) else {
             return Err(Error::unsupported("matmul", "naive, for other than two matrices"));

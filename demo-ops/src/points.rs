@@ -1,15 +1,16 @@
-//! Functions that rows of `my_ops.toml` name. They run on any backend, and return every kind of result.
+//! Functions that rows of `my_ops.toml` name. They run on any backend. Together, they return every kind of result.
 
 use crate::Metric;
 use backends::prelude::*;
 
-/// Result of `extrema`: a result of several arrays is a tuple here, in the order of the row's names.
+/// Result of `extrema`. A function returns several arrays as a tuple, in the order of their names in the row.
 type Extrema<B, T> = (Array<B, T>, Array<B, T>, Array<B, i64>);
 
 /// An array of a backend.
 type Array<B, T> = <B as Arrays>::Array<T>;
 
-/// Distance along the last axis. Each coordinate is multiplied by its weight, and counts only where the mask is true.
+/// Distance along the last axis. Each coordinate is multiplied by its weight, and only coordinates whose mask is true
+/// count.
 pub fn distance<B: Backend, T: Precision>(
     b: &B,
     x1: &B::Array<T>,
@@ -33,17 +34,18 @@ pub fn distance<B: Backend, T: Precision>(
     if metric == Metric::Euclidean { b.sqrt(&total) } else { Ok(total) }
 }
 
-/// Converts to `T`. The real dtype of a real dtype is the dtype itself, but the compiler does not know that.
+/// Converts to `T`. The input has the real dtype of the real dtype `T`, which is `T` itself, but the compiler does not
+/// know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<T::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
 
-/// The smallest element, the largest element, and the index of the largest.
+/// The smallest element, the largest element, and the index of the largest element.
 pub fn extrema<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<Extrema<B, T>> {
     Ok((b.min(x, axis)?, b.max(x, axis)?, b.argmax(x, axis)?))
 }
 
-/// Returns whether the elements along the last axis are in order. The result is copied to the host.
+/// Returns whether the elements along the last axis are in ascending order. The result is copied to the host.
 pub fn is_sorted<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<bool> {
     let Some((&length, _)) = b.shape(x).split_last() else { return Ok(true) };
     if length < 2 {
@@ -60,7 +62,7 @@ pub fn is_sorted<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<boo
     Ok(all.iter().all(|x| *x))
 }
 
-/// The elements of a table at the sums of bytes and offsets; indices wrap around.
+/// The elements of a table at the indices given by the sums of bytes and offsets. Indices wrap around.
 pub fn palette<B: Backend, T: Element>(
     b: &B,
     colours: &B::Array<T>,
@@ -71,7 +73,7 @@ pub fn palette<B: Backend, T: Element>(
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
 
-/// The gradient of `power_mean`, which the row names: `(|x| / y)^(p - 1) / n` along the direction of `x`.
+/// The gradient of `power_mean`, which its row names: `(|x| / y)^(p - 1) / n`, in the direction of `x`.
 pub fn power_mean_gradient<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -85,7 +87,7 @@ pub fn power_mean_gradient<B: Backend, T: Float>(
     let lengths = x.shape().iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     let whole = lengths.collect::<Vec<_>>();
     let real = |x: f64| <T::Real as Element>::from_f64(x);
-    // powers of the quotient stay within the range of the dtype even if powers of its parts do not
+    // the power of the quotient is within the range of the dtype even if the powers of its two parts are not
     let share = b.divide(b.abs::<T>(x)?, b.reshape(y, &whole)?)?;
     let along = b.multiply(b.pow(share, real(p - 1.0))?, b.reshape(b.divide(g, real(n))?, &whole)?)?;
     b.multiply(b.astype::<T, T::Real>(along)?, b.conj::<T>(b.sign::<T>(x)?)?)

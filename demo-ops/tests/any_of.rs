@@ -1,5 +1,5 @@
-//! An enum of backends that this crate defines, which includes a backend of this crate. Every row of the base table
-//! runs on it, and arrays of different backends cannot be mixed.
+//! Tests an enum of backends that this crate defines, and that contains a backend of this crate. Every row of the base
+//! table runs on it. Arrays of different backends cannot be mixed.
 
 use backends::{expr, ops, prelude::*};
 use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};
@@ -9,7 +9,7 @@ backend_my_ops! { any = Mine, of = [Numpyish, Naive, Counted<Torch>] }
 
 backends::conformance! { backend = Mine::from(Numpyish::new()), type = Mine, dtypes = ["float64", "int64"] }
 
-/// Root mean square.
+/// Computes the root mean square.
 fn rms<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let n = b.size(x) as f64;
     expr!(b, sqrt(sum(x * x, ..) / n))
@@ -43,7 +43,7 @@ fn arrays_of_two_of_them_are_not_mixed() {
     assert_eq!(one.to_ndarray(&one.add(&x, &moved).unwrap()).unwrap()[[1]], 2.0);
 }
 
-/// The rows of `my_ops.toml` on the enum; each runs on the backend chosen at run time.
+/// Tests the rows of `my_ops.toml` on the enum. Each row runs on the backend chosen at run time.
 mod of_ours {
     use super::*;
     use demo_ops::*;

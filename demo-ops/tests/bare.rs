@@ -1,4 +1,5 @@
-//! The ops of `MyOps` on another crate's backend: ops with a function, composed ops, and missing ones.
+//! Tests the ops of `MyOps` on a backend of another crate: ops with a function, composed ops, and ops that the backend
+//! lacks.
 
 use backends::prelude::*;
 use bare::Bare;
@@ -11,7 +12,7 @@ mod bare;
 mod kernels {
     use super::*;
 
-    /// An op of the base table.
+    /// Implements an op of the base table.
     pub fn multiply<T: Numeric>(_: &Bare, x1: Operand<'_, Bare, T>, x2: Operand<'_, Bare, T>) -> Result<HostArray<T>> {
         let at = |x: &Operand<'_, Bare, T>, i: usize| match x {
             Operand::Array(x) => x.iter().nth(i).copied(),
@@ -26,7 +27,7 @@ mod kernels {
         Ok(HostArray::from_shape_vec(shape, products.collect()).unwrap())
     }
 
-    /// An op of this crate's table.
+    /// Implements an op of this crate's table.
     pub fn between<T: Precision>(_: &Bare, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {
         let pairs = x1.iter().zip(x2.iter()).map(|(&a, &b)| a.plus(b.minus(a).times(T::from_f64(t))));
         Ok(HostArray::from_shape_vec(x1.shape(), pairs.collect()).unwrap())
@@ -41,7 +42,7 @@ fn it_has_functions_of_its_own_and_compositions() {
     let b = Bare;
     let (x, y) = (arr([1.0_f32, 4.0]), arr([3.0_f32, 8.0]));
     assert_eq!(b.between(&x, &y).unwrap(), arr([2.0, 6.0]));
-    // uses the composition in the overlay instead of the one in the table
+    // checks that the composition in the overlay replaces the one in the table
     assert_eq!(b.threshold(&x, 0.0, 1.0).unwrap(), arr([1.0, 16.0]));
 }
 
@@ -56,7 +57,7 @@ fn what_it_lacks_is_an_error_with_row_and_backend() {
     lacks(b.power_mean(&x, ..).unwrap_err(), "power_mean");
     lacks(b.quantize::<i8, _>(&x).unwrap_err(), "quantize");
     lacks(b.seed_at(1, 2).unwrap_err(), "seed_at");
-    // the error of a composed op names the inner op that is missing
+    // the error of a composed op names the inner op that the backend lacks
     lacks(b.normal_gate(&x).unwrap_err(), "erf");
     lacks(b.spectral_energy(&x).unwrap_err(), "fft");
 }

@@ -1,4 +1,4 @@
-//! A backend around other backends: compares every row of the base table with NumPy, and checks the counts of calls.
+//! Tests a backend that wraps other backends: compares every row of the base table with NumPy, and checks the counts.
 
 use backends::{prelude::*, runtime::available};
 use demo_ops::{counted::Counted, naive::Naive, *};
@@ -10,7 +10,7 @@ fn window<B: Backend>(b: &B) -> Result<B::Array<f64>> {
     b.exp(&b.multiply(b.square(&x)?, -2.0)?)
 }
 
-/// Rows of the base table are counted.
+/// Checks that rows of the base table are counted.
 fn counts_rows<B: Backend>(b: &Counted<B>) {
     let result = window(b).unwrap();
     assert_eq!(b.shape(&result), [5]);
@@ -20,17 +20,17 @@ fn counts_rows<B: Backend>(b: &Counted<B>) {
     for op in ["linspace", "exp", "multiply", "square", "unique_counts", "asarray"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // a composed op runs on the wrapper, so its inner ops are counted
+    // a composed op runs on the wrapping backend, so its inner ops are counted
     b.outer(&result, &result).unwrap();
     assert!(!b.calls().contains_key("outer") && b.calls()["multiply"] == 2, "{:?}", b.calls());
 }
 
-/// Rows of `my_ops.toml` run on the inner backend, and are counted as well.
+/// Checks that rows of `my_ops.toml` run on the inner backend and are counted.
 fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     let x = b.asarray([1.0_f32, -4.0]).unwrap();
     let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
     assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-    // the row names a power function of each library
+    // for each library, this row names a function that computes powers
     let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
     assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
     let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
@@ -39,11 +39,11 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     for op in ["between", "leaky", "power_mean"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // composed rows, and rows that are functions over any backend, run on the wrapper
+    // composed rows, and rows that are functions over any backend, run on the wrapping backend
     assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
 }
 
-/// Calls that are not ops go to the inner backend.
+/// Checks that calls that are not ops are passed to the inner backend.
 fn is_the_device_within<B: Backend>(within: &B) {
     let b = Counted::new(within.clone());
     assert_eq!(b.device_info().unwrap(), within.device_info().unwrap());
@@ -87,7 +87,7 @@ fn errors_are_those_of_the_backend_within() {
     let x = b.asarray([1.0, 2.0]).unwrap();
     assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 1);
-    // the error of a composed row names the op that is missing
+    // the error of a composed row names the inner op that the backend lacks
     assert!(matches!(b.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive" })));
     assert_eq!(b.calls()["fft"], 2);
 }

@@ -1,5 +1,5 @@
-//! Compares gradients of the rows of `my_ops.toml` with finite differences. The gradients are derived from expressions,
-//! given by the row, or follow from the ops of a composition.
+//! Compares gradients of the rows of `my_ops.toml` with finite differences. The rows cover all sources of gradients:
+//! the row's expression, a rule that the row gives, and the ops of a composition.
 
 use backends::{grad::grad, prelude::*};
 use demo_ops::*;

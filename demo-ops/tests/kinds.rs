@@ -1,5 +1,5 @@
-//! All kinds of parameters and results that a row may have: on a backend known at compile time, on one chosen at run
-//! time, and in calls by name.
+//! Tests all kinds of parameters and results that a row may have: on a backend known at compile time, on a backend
+//! chosen at run time, and in calls by name.
 
 use backends::{DynArray, Value, prelude::*, runtime::available};
 use demo_ops::*;
@@ -14,7 +14,7 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     let options = DistanceOptions::new().metric(Metric::Manhattan);
     assert_eq!(host(&b.distance_with(&x, &origin, options.clone().mask(&mask))?)?, [3.0, 6.0]);
     assert_eq!(host(&b.distance_with(&x, &origin, options.clone().weights(&ones))?)?, [3.0, 6.0]);
-    // optional arrays are passed by value
+    // passes optional arrays by value
     let by_value = options.mask(b.less(&ones, 0.5)?).weights(b.add(&ones, 1)?);
     assert_eq!(host(&b.distance_with(&x, &origin, by_value)?)?, [4.0, 8.0]);
 
@@ -22,7 +22,7 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     assert_eq!((host(&low)?, host(&high)?), (vec![3.0, 6.0], vec![4.0, 8.0]));
     assert_eq!(b.to_ndarray(&place)?.iter().copied().collect::<Vec<_>>(), [1, 1]);
     assert!(format!("{:?}", b.extrema(&x)?).starts_with("ExtremaResult { low: "));
-    // bounds that are absent, and all elements as one row
+    // tests bounds that are not given, and a reduction of the flattened array
     let places = |x: B::Array<i64>| Ok::<_, Error>(b.to_ndarray(&x)?.iter().copied().collect::<Vec<_>>());
     assert_eq!(places(b.first_beyond(&x, .., 6.0)?)?, [2]);
     assert_eq!(places(b.first_beyond_with(&x, 5.0, .., FirstBeyondOptions::new().axis(1))?)?, [0, 1]);

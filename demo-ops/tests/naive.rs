@@ -1,12 +1,12 @@
-//! A fourth backend, `Naive`: compares the rows of the base table that it has with NumPy, and a row of this crate that
-//! is composed of them.
+//! Tests a fourth backend, `Naive`: compares the rows of the base table that it has with NumPy, and tests a row of this
+//! crate that is composed of these rows.
 
 use backends::{expr, prelude::*};
 use demo_ops::naive::Naive;
 
-// Some rows are functions over any backend, and call ops that Naive lacks: tensordot for products and reshapes,
-// index_put for gathers, linear algebra for factorizations, segments for scatters. The macro knows from the overlay
-// which rows are missing there.
+// Some rows are functions over any backend that call ops that Naive lacks: tensordot for products and reshapes,
+// index_put for gathers, linear algebra for factorizations, segments for scatters. They must be listed here; the macro
+// knows from the overlay only which rows have no mapping.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -27,7 +27,7 @@ backends::conformance! {
     dtypes = ["float64", "int64"]
 }
 
-/// Naive reports only its name; the rest of its device information is the host's.
+/// Naive itself reports only its name; all other device information is that of the host.
 #[test]
 fn its_device_is_the_host() {
     let (info, host) = (Naive.device_info().unwrap(), Numpyish::new().device_info().unwrap());
@@ -51,12 +51,13 @@ fn formulas_run_over_its_memory() {
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
 
-/// The rows of `my_ops.toml`: most run by Naive's loops or as compositions, and one by a function of this crate.
+/// Tests the rows of `my_ops.toml`. Most rows run by Naive's loops or as compositions, and one row by a function of
+/// this crate.
 mod of_ours {
     use super::*;
     use demo_ops::*;
 
-    // some rows are functions over any backend, and call ops that Naive lacks
+    // some rows are functions over any backend that call ops that Naive lacks
     backends::conformance! {
         table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
         backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],

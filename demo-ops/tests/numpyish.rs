@@ -17,7 +17,7 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     let lazily = backends::lazy(&x).op1(my_ops::leaky { slope: 0.5 }) * 2 + &x;
     assert_eq!(lazily.eval(&b).unwrap(), y);
     assert_eq!(expr_my_ops!(b, leaky(x) + 1).unwrap(), b.asarray([0.98, 5.0]).unwrap());
-    // operands of several dtypes, and a result dtype that the caller names
+    // tests operands of different dtypes, and a result dtype that the caller names
     let mask = b.asarray([true, false]).unwrap();
     assert_eq!(expr_my_ops!(b, blend(mask, x * 0, 8, share = 0.25) + 1).unwrap(), b.asarray([3.0, 1.0]).unwrap());
     assert_eq!(expr_my_ops!(b, quantize::<i8>(x * 100, step = 0.5)).unwrap(), b.asarray([-128_i8, 127]).unwrap());
@@ -25,7 +25,7 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
 
-/// A reduction of this crate, with an optional number, consumes a formula's values as they are computed.
+/// Tests that a reduction of this crate, with an optional number, reduces the values of a formula as they are computed.
 #[test]
 fn formulas_are_reduced_by_rows_of_ours() {
     let b = Numpyish::seeded(1);

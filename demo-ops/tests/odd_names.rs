@@ -1,5 +1,5 @@
-//! Names in a table may be keywords of the languages in which code is generated, and numbers in a table reach the
-//! kernels exactly.
+//! Tests that names in a table may be keywords of the languages of the generated code, and that numbers in a table
+//! reach the kernels exactly.
 
 use backends::{
     prelude::*,

@@ -1,11 +1,11 @@
-//! Tests the rows of `my_ops.toml` on arrays split over ranks, and the base table on ranks that compute with this
-//! crate's backend.
+//! Tests the rows of `my_ops.toml` on arrays split over ranks, and rows of the base table on ranks that compute with
+//! this crate's backend.
 
 use backends::prelude::*;
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use demo_ops::{counted::Counted, naive::Naive, *};
 
-/// Splits even the small arrays of the tests.
+/// This policy splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 type Ranks = Sharded<Counted<Numpyish>>;
@@ -23,8 +23,8 @@ backends::conformance! {
     backend = alone(), type = Ranks, ranks = on_ranks, dtypes = ["float32", "float64", "int64"]
 }
 
-/// The table determines the behaviour of each row on ranks. Nothing is gathered if the elements of the result depend on
-/// one part only.
+/// Each row is split as its entry in the table says. If each element of the result depends on only one part, nothing is
+/// gathered.
 #[test]
 fn rows_are_split_as_their_table_says() {
     threads::run(3, |world| {
@@ -38,7 +38,7 @@ fn rows_are_split_as_their_table_says() {
             assert_eq!(counts.get(op), Some(&1), "{op}, by its kernel and not by what it is composed of: {counts:?}");
         }
         assert_eq!((rows.split(), means.split(), b.gathered().count), (Some(0), Some(0), 0));
-        // a reduction of all elements needs them on every rank
+        // a reduction of all elements gathers the array on every rank
         let mean: f32 = b.item(&b.power_mean(&x, ..).unwrap()).unwrap();
         assert!((mean - 25.5_f32.sqrt()).abs() < 1e-6 && b.gathered().count == 1, "{mean}, {:?}", b.gathered());
     });
@@ -46,7 +46,7 @@ fn rows_are_split_as_their_table_says() {
 
 type ShardedOf<T> = backends_sharded::ShardedArray<Counted<Numpyish>, T>;
 
-/// A backend with only some ops works on ranks, and all ranks report an op that it lacks.
+/// A backend that has only some ops works on ranks. For an op that it lacks, all ranks return an error.
 #[test]
 fn ranks_compute_on_any_backend() {
     let all = threads::run(2, |world| {

@@ -8,7 +8,7 @@ backends::conformance! {
     backend = Torch::cpu(), type = Torch
 }
 
-/// Imitates libtorch's GPUs: rows without an op of libtorch are computed on the host, with copies.
+/// Imitates a GPU of libtorch: rows without a libtorch op are computed on the host, for which arrays are copied.
 mod copying {
     use super::*;
 
@@ -18,8 +18,8 @@ mod copying {
     }
 }
 
-/// Rows without a libtorch mapping run over the memory of libtorch's tensors, or copies of it, in any layout, with the
-/// CPU backend's bits; they do not change their operands.
+/// Rows without a libtorch mapping run on the memory of libtorch's tensors, in any layout, or on copies of it. The
+/// results have the same bits as on the CPU backend, and the operands do not change.
 #[test]
 fn rows_of_expressions_alone() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -27,7 +27,7 @@ fn rows_of_expressions_alone() {
     expressions_alone(&b.copying(), |x| x.as_standard_layout().into_owned().into_shared());
 }
 
-/// `read` converts an array to the layout in which the loops read it, because the order of summation follows memory.
+/// `read` converts an array to the layout in which the loops read it, because sums are computed in memory order.
 fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>) {
     let host = Numpyish::new();
     for op in ["blend", "quantize", "power_mean", "xor_over"] {
@@ -55,7 +55,7 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     let words = b.quantize_with::<u8, _>(&there, QuantizeOptions::new().step(0.01)).unwrap();
     let cpu_words = host.quantize_with::<u8, _>(&cpu, QuantizeOptions::new().step(0.01)).unwrap();
     assert_eq!(b.to_ndarray(&b.xor_over(&words, 1).unwrap()).unwrap(), host.xor_over(&cpu_words, 1).unwrap());
-    // an array given by value that has another handle keeps its elements
+    // if an array is passed by value, but another handle to it exists, its elements do not change
     let again = b.blend(&mask, there.clone(), 7.0).unwrap();
     same(&again, &host.blend(&cpu_mask, &cpu, 7.0).unwrap());
     same(&there, &before);
@@ -66,8 +66,8 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     assert_eq!(why, cpu_why);
 }
 
-/// The result of a row without a libtorch mapping overwrites the memory of an array given by value, if nothing else
-/// uses that memory.
+/// The result of a row without a libtorch mapping overwrites the memory of an array that is passed by value, if nothing
+/// else uses this memory.
 #[test]
 fn tensors_given_by_value_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -83,7 +83,7 @@ fn tensors_given_by_value_are_written_over() {
     let blended = b.blend(&mask, x, &other).unwrap();
     same(&blended);
     assert_eq!(start(&blended), here);
-    // the second operand is given by value; then both operands, of which the first is overwritten
+    // passes the second operand by value; then passes both operands by value, which overwrites the first one
     let (x, second) = (new(1.0), b.add(&other, 0.0).unwrap());
     let (first, here) = (start(&x), start(&second));
     let blended = b.blend(&mask, &x, second).unwrap();
@@ -92,7 +92,7 @@ fn tensors_given_by_value_are_written_over() {
     let blended = b.blend(&mask, x, b.add(&other, 0.0).unwrap()).unwrap();
     same(&blended);
     assert_eq!(start(&blended), first);
-    // one operand is broadcast
+    // tests with one operand that is broadcast
     let (x, row) = (b.reshape(new(1.0), [2, n / 2]).unwrap(), b.linspace(0.0, 1.0, n / 2).unwrap());
     let mask2 = b.reshape(&mask, [2, n / 2]).unwrap();
     let by_reference = b.to_ndarray(&b.blend(&mask2, &x, &row).unwrap()).unwrap();
@@ -100,7 +100,7 @@ fn tensors_given_by_value_are_written_over() {
     let blended = b.blend(&mask2, x, &row).unwrap();
     assert_eq!((start(&blended), b.to_ndarray(&blended).unwrap()), (here, by_reference));
 
-    // a handle, a view and the memory's owner keep their elements
+    // the elements do not change if another handle, a view or the original owner shares the memory
     let x = new(1.0);
     let handle = x.clone();
     let blended = b.blend(&mask, x, &other).unwrap();
@@ -112,13 +112,14 @@ fn tensors_given_by_value_are_written_over() {
     let theirs = Numpyish::new().linspace(1.0, 2.0, n).unwrap();
     same(&b.blend(&mask, b.from_ndarray(theirs.clone()).unwrap(), &other).unwrap());
     assert_eq!((theirs[[0]], theirs[[n - 1]]), (1.0, 2.0));
-    // a result gets new memory if the operand has repeated elements, or if its shape or dtype differs
+    // the result gets new memory if the operand has repeated elements, or if its shape or dtype differs from the
+    // result's
     let one = b.broadcast_to(b.asarray([1.5]).unwrap(), [n]).unwrap();
     assert_eq!(b.shape(&b.blend(&mask, one, &other).unwrap()), [n]);
     assert_eq!(b.shape(&b.blend(&mask2, row, 0.5).unwrap()), [2, n / 2]);
     let words = b.quantize_with::<i64, _>(new(1.0), QuantizeOptions::new().step(0.5)).unwrap();
     assert_eq!((b.item(b.max(&words, ..).unwrap()).unwrap(), b.item(b.min(&words, ..).unwrap()).unwrap()), (4, 2));
-    // arrays are copied to the host, as from a GPU
+    // tests arrays that are copied to the host, as from a GPU
     let elsewhere = b.clone().copying();
     let x = new(1.0);
     let (handle, here) = (x.clone(), start(&x));

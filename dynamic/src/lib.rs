@@ -1,8 +1,8 @@
-//! Calls by name and scripts on [`AnyBackend`], compiled once.
+//! Calls by name and scripts on [`AnyBackend`], compiled only once.
 //!
-//! [`backends::call`] and [`Script::run`] are generic: each crate that uses them compiles the calls of every row
-//! of the table, which takes a minute. The functions here do the same for [`AnyBackend`], the backend chosen at run
-//! time. They are compiled once, with this crate, and linked into the programs that call them.
+//! [`backends::call`] and [`Script::run`] are generic, so each crate that uses them compiles the calls of every row of
+//! the table, which takes a minute. The functions of this crate do the same for [`AnyBackend`], the backend chosen at
+//! run time. They are compiled once, with this crate; programs that call them only link to them.
 //!
 //! ```
 //! use backends::prelude::*;
@@ -17,7 +17,7 @@
 
 use backends::{AnyBackend, Result, Script, Value, Variables};
 
-/// Like [`backends::call`].
+/// Calls an op by its name, like [`backends::call`], on an [`AnyBackend`].
 ///
 /// # Errors
 /// Errors of the op, and [`Error::Argument`](backends::Error::Argument) for an unknown op, parameter or value.
@@ -30,11 +30,11 @@ pub fn call(
     backends::call(b, op, args, options)
 }
 
-/// Like [`Script::run`].
+/// Runs a script, like [`Script::run`], on an [`AnyBackend`].
 ///
 /// # Errors
-/// Errors of the ops, and [`Error::Argument`](backends::Error::Argument) with the line, for an unknown variable and for
-/// a number of names that differs from the number of results.
+/// Errors of the ops; [`Error::Argument`](backends::Error::Argument), with the line, for an unknown variable, or if the
+/// number of names differs from the number of results.
 pub fn run(
     b: &AnyBackend,
     script: &Script,

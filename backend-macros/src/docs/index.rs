@@ -1,9 +1,9 @@
-//! The front page of the module of ops, which lists all ops by group.
+//! Generates the front page of the module of ops, which lists all ops by group.
 
 use super::*;
 use std::fmt::Write;
 
-/// The index of these ops; `trait_name` is the trait of a user's ops, `None` for ops of the base table.
+/// The index of these ops. `trait_name` is the trait of a user's ops, or `None` for the ops of the base table.
 pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
     let mut s = match trait_name {
         None => String::from("Reference of all ops, with a page for each op.\n\n"),
@@ -36,7 +36,8 @@ fn table(ops: &[&Op], model: &Model) -> String {
         let has = |b: &&op_table::model::Backend| op.maps.contains_key(&b.name);
         let backends: Vec<&str> = model.backends.iter().filter(has).map(|b| b.ty.as_str()).collect();
         let backends = if backends.len() == model.backends.len() { "all".into() } else { backends.join(", ") };
-        // a link by address: one by path would repeat the path as a title, 386 times on one page
+        // a link by address, because rustdoc repeats the path of a link by path as its title, for each of the ops on
+        // the page
         let _ = writeln!(
             s,
             "| [`{0}`](struct.{0}.html) | {1} | {2} | {backends} |",
@@ -48,7 +49,7 @@ fn table(ops: &[&Op], model: &Model) -> String {
     s
 }
 
-/// The dtypes, as kinds if the set consists of whole kinds, and as a list otherwise.
+/// The dtypes of an op: the names of their kinds if the set has all dtypes of these kinds, otherwise a list.
 fn dtypes(op: &Op, model: &Model) -> String {
     let kinds = ["bool", "integer", "real", "complex"];
     let members = |set: &str| if set == "bool" { vec!["bool".into()] } else { model.dtypes_of(set).to_vec() };

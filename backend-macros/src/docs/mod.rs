@@ -1,8 +1,8 @@
-//! Generates the reference for rustdoc: a page for each op, an index of all ops, and the short documentation of
-//! methods.
+//! Generates the reference as doc comments for rustdoc: a page for each op, an index of all ops, and a short
+//! documentation of each method.
 //!
-//! The page of an op documents its item in the module of ops, so links are relative to that module: `super` has the
-//! traits and the options.
+//! The page of an op is the documentation of its item in the module of ops, so links are relative to that module.
+//! `super` contains the traits and the options.
 
 mod index;
 mod page;
@@ -41,7 +41,7 @@ pub fn signature(op: &Op) -> String {
     format!("{}({}) -> {}", op.name, params.collect::<Vec<_>>().join(", "), op.result_text)
 }
 
-/// Escapes brackets that rustdoc would take for links, and angle brackets that it would take for HTML, outside of code.
+/// Escapes brackets and angle brackets outside of code, which rustdoc would interpret as links and HTML.
 fn text(s: &str) -> String {
     let mut out = String::new();
     let mut code = false;
@@ -57,7 +57,7 @@ fn text(s: &str) -> String {
     out
 }
 
-/// Escapes a text for a cell of a table.
+/// Escapes a text for the cell of a Markdown table.
 fn cell(s: &str) -> String {
     text(s).replace('|', "\\|").replace('\n', " ")
 }

@@ -1,9 +1,9 @@
-//! The page of an op.
+//! Generates the reference page of an op.
 
 use super::*;
 use std::fmt::Write;
 
-/// The page of a row.
+/// The reference page of a row.
 pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     let page = Page { op, places, model };
     let mut s = page.head();
@@ -25,15 +25,15 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     s
 }
 
-/// The allowed targets of a page's links.
+/// The items to which a page may have links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Links {
-    /// All items of the facade, if the facade is this crate.
+    /// All items of the facade; used if the facade is this crate.
     Base,
-    /// Only items generated from the user's table, because rustdoc finds no page of the facade when it documents one
-    /// crate alone.
+    /// Only items generated from the user's table, because rustdoc does not find the pages of the facade when it
+    /// documents a single crate.
     User,
-    /// No links, because the text is not for rustdoc.
+    /// No items, because rustdoc does not process the text.
     None,
 }
 
@@ -45,7 +45,7 @@ pub struct Places<'m> {
     pub options: &'m str,
     /// The module of the structs of results.
     pub results: &'m str,
-    /// The allowed targets of links.
+    /// The items to which the page may have links.
     pub links: Links,
 }
 
@@ -153,7 +153,8 @@ impl Page<'_> {
         }
     }
 
-    /// The inputs that have gradients, and the reasons why other inputs have none; `None` for rows without floats.
+    /// The inputs that have gradients, and the reasons why other inputs have no gradient; `None` for rows without float
+    /// dtypes.
     fn gradients(&self) -> Option<String> {
         let inputs: Vec<&str> = self.op.differentiable().map(|p| p.name.as_str()).collect();
         let named = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -215,7 +216,7 @@ impl Page<'_> {
             all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` occurs twice")));
         }
         let mut s = String::new();
-        // an empty text states that the row has no such error
+        // an empty text states that this error does not occur
         for (variant, when) in all.iter().filter(|(_, when)| !when.is_empty()) {
             let _ = writeln!(s, "- {}: {when}.", self.variant(variant));
         }
@@ -253,7 +254,7 @@ impl Page<'_> {
         s
     }
 
-    /// A set of dtypes, as the bound in generic code and its members.
+    /// A set of dtypes: its bound for generic code, and its members.
     fn set(&self, name: &str) -> String {
         let Some(set) = self.model.set(name) else {
             return name.into();
@@ -302,7 +303,7 @@ impl Page<'_> {
     }
 }
 
-/// The row's example as a program, in which `b` is the CPU backend.
+/// The row's example as a complete program, in which `b` is the CPU backend.
 fn example(text: &str) -> String {
     let text = text.trim();
     format!(

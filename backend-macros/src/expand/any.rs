@@ -1,10 +1,10 @@
-//! Generates the backend that is chosen at run time: an enum over the libraries, which is itself a backend.
+//! Generates the backend that is chosen at run time: an enum of the libraries' backends, which is itself a backend.
 
 use super::*;
 
 mod methods;
 
-/// An enum over backends, and the enum over their arrays, as the macro generates them.
+/// An enum of backends, and the enum of their arrays. The macro generates both.
 pub struct Any {
     /// The path of the enum.
     name: TokenStream,
@@ -12,7 +12,7 @@ pub struct Any {
     array: TokenStream,
     /// The backends in it.
     members: Vec<Member>,
-    /// True if the enum has a variant that wraps the enum itself and watches its calls.
+    /// True if the enum has a variant that contains a backend of the same enum, and watches its calls.
     is_watched: bool,
 }
 
@@ -23,7 +23,7 @@ struct Member {
     variant: Ident,
     ty: TokenStream,
     summary: String,
-    /// The method of the arrays' enum that returns an array of this backend.
+    /// The method of the enum of arrays that returns an array of this backend.
     get: Ident,
     /// The method that returns an array of this backend from an argument of an op, given by value or by reference.
     get_given: Ident,
@@ -33,7 +33,7 @@ struct Member {
     get_mut: Ident,
     /// The method that returns a list of arrays of this backend.
     get_all: Ident,
-    /// The method of the arrays' enum that wraps a list of arrays of this backend.
+    /// The method of the enum of arrays that wraps a list of arrays of this backend.
     wrap_all: Ident,
     /// The method of the enum that converts a list of indices to this backend.
     get_indices: Ident,
@@ -60,7 +60,7 @@ impl Member {
     }
 }
 
-/// An enum over backends that a user lists.
+/// An enum of backends that a user lists.
 pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
     let array = format_ident!("{name}Array");
     let members = types.iter().filter_map(|ty| {
@@ -72,7 +72,7 @@ pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
 }
 
 impl Expand<'_> {
-    /// `AnyBackend`, over the libraries of the table.
+    /// `AnyBackend`: the enum of the libraries of the table.
     fn any_of_table(&self) -> Any {
         let root = &self.root;
         let members = self.model.backends.iter();
@@ -84,7 +84,7 @@ impl Expand<'_> {
         Any { name, array, members: members.collect(), is_watched: true }
     }
 
-    /// Generates an enum over backends that a user lists. The enum has every row of the base table.
+    /// Generates an enum of backends that a user lists. It implements every row of the base table.
     pub fn any_of(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
         let (root, array, any) = (&self.root, format_ident!("{name}Array"), any_of(name, types));
         let groups = self.model.groups.iter().map(|group| {
@@ -114,7 +114,7 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // the arm for the variant that watches calls, whose arrays are arrays of the enum
+        // the arm for the variant that watches calls; its arrays are arrays of the enum
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {
@@ -348,7 +348,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
                         #watched_view
-                        // an array of another backend, for which the ops return an error
+                        // an array of another backend: the ops return an error for it
                         _ => None,
                     }
                 }
@@ -367,7 +367,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
                         #watched_input
-                        // an array of another backend, as in `host_view`
+                        // an array of another backend, handled as in `host_view`
                         _ => None,
                     }
                 }
@@ -419,7 +419,7 @@ impl Expand<'_> {
 
                 #delegation
 
-                // arrays of a watched backend move through the host, by calls that the watcher sees
+                // arrays of a watched backend are sent through the host, by calls that the watcher sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*
@@ -472,7 +472,7 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => {
-                            // an array of another backend: the other way says so
+                            // `None` for an array of another backend; the exchange without `staged` then reports the error
                             let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
                             Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
                         })*
@@ -533,7 +533,7 @@ impl Expand<'_> {
     }
 
     pub(super) fn implement_any(&self, name: &Ident, ops: &[&Op]) -> TokenStream {
-        // outside the facade the enum is not exhaustive, because a later version of the facade may have more backends
+        // outside the facade, the enum is non-exhaustive, because later versions of the facade may add backends
         self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
     }
 }

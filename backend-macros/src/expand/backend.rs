@@ -1,9 +1,9 @@
-//! Generates the implementation of a group for one library: thin wrappers around the functions that the rows name.
+//! Generates the implementation of a group for one library: thin methods that call the functions that the rows name.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The module with a library's functions: the runtime's, or a path of the user's crate.
+    /// The module with a library's functions, which is part of the runtime, or a path in the user's crate.
     pub(super) fn module(&self, backend: &Backend) -> TokenStream {
         let (rt, module) = (self.rt(), tokens(&backend.module));
         if backend.module.contains("::") { module } else { quote!(#rt::#module) }
@@ -12,7 +12,7 @@ impl Expand<'_> {
     /// The backend type.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
         if backend.records {
-            // the path is written in full, because the expansion of a user's table contains it too
+            // the path is written in full, because the expansion of a user's table uses it too
             let root = &self.root;
             return quote!(#root::grad::Diff<B>);
         }
@@ -28,11 +28,11 @@ impl Expand<'_> {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         let generics = self.generics(backend);
-        // hidden in the documentation, because on the pages of the types the traits' methods would bury the rest
+        // hidden, because the methods of the traits would fill the documentation pages of the types
         quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
     }
 
-    /// `<B: Backend>`, for a backend that wraps another.
+    /// Generates `<B: Backend>`, for a backend that wraps another one.
     fn generics(&self, backend: &Backend) -> Option<TokenStream> {
         let parameters = backend.generics.iter().map(|(name, bound)| {
             let (name, path, bounds) = (id(name), tokens(bound), self.backend_bounds());
@@ -76,7 +76,7 @@ impl Expand<'_> {
             Some(Map::Fold(_)) => self.fold_call(op, &module),
             Some(Map::Call(path)) if backend.is_raw(path) => self.raw_call(op, &module, path),
             Some(Map::Call(path)) => {
-                // the path names a function of the table's own crate, or of the library's module
+                // the path is a function of the table's own crate, or of the library's module
                 let own = path.starts_with("crate::");
                 let path = function(path);
                 let called = if own { quote!(#path) } else { quote!(#module::#path) };
@@ -98,14 +98,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The call, on the backend `on`, of a row that is written once for any backend; empty for other rows.
+    /// Calls, on the backend `on`, a row that is written once for any backend; empty for all other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
         let name = &op.name;
         let all = op.params.iter().map(|p| self.passed(p, op));
         match map {
             Map::Compose(form) => {
                 let function = id(name);
-                // if the trait is in another module, the function is put inside the method
+                // if the trait is in another module, the function is nested in the method
                 let module = self.private("compose");
                 let (place, composed) = match &self.home {
                     None => (Some(quote!(#module::)), None),
@@ -129,7 +129,7 @@ impl Expand<'_> {
         }
     }
 
-    /// `elementwise::each2(self, &ops::add {}, x1, x2)`
+    /// Generates a call such as `elementwise::each2(self, &ops::add {}, x1, x2)`.
     fn each_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let rt = self.rt();
         let kind = if op.mixes_dtypes() { "each_of" } else { "each" };
@@ -165,10 +165,10 @@ impl Expand<'_> {
     }
 }
 
-/// A call of a function that a row names, through a macro named after the row.
+/// Calls a function that a row names, through a macro that is named after the row.
 ///
-/// Only the compiler knows whether the function exists, and which arguments it takes. Its errors mention the macro, and
-/// so the row.
+/// Only the compiler knows whether the function exists and which arguments it takes. Its error messages name the macro,
+/// and thus the row.
 pub(super) fn of_row(op: &Op, call: TokenStream) -> TokenStream {
     let name = format_ident!("row_{}", op.name);
     quote! {

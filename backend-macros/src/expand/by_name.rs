@@ -1,10 +1,11 @@
-//! Generates calls by name: for each row a function that reads the arguments from values and calls the method in one
-//! dtype, and functions that select one of these by name and dtype.
+//! Generates calls by name. Each row gets a function that converts values to the arguments of its method, and calls the
+//! method in one dtype. Other functions select one of these functions by name and dtype.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The functions of the rows, and `call`, which finds them by name. `list` is the name of the constant with the ops.
+    /// Generates the functions of the rows, and `call`, which finds them by name. `list` is the name of the constant
+    /// that lists the ops.
     pub(super) fn by_name(&self, list: &str) -> TokenStream {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.backend_bounds();
@@ -59,8 +60,8 @@ impl Expand<'_> {
         }
     }
 
-    /// A function `fn call<B: Backend>(..)` for some rows only, each only in the dtypes that `wanted` names. No other
-    /// code is compiled.
+    /// Generates a function `fn call<B: Backend>(..)` for some rows, each only in the dtypes that `wanted` names. No
+    /// other rows and dtypes are compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
@@ -80,7 +81,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The bounds of a backend that has the ops of this call.
+    /// The trait bounds of a backend that has the ops of this macro call.
     pub(super) fn backend_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
@@ -92,7 +93,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The call of a row's function in the dtype of `args`, limited to the dtypes in `only`.
+    /// Calls a row's function in the dtype of `args`, if this dtype is in `only`.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
@@ -101,7 +102,7 @@ impl Expand<'_> {
         quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
     }
 
-    /// An arm for each dtype of a set, limited to the dtypes in `only` if it is given.
+    /// Generates an arm for each dtype of a set, or, if `only` is given, for each of its dtypes in `only`.
     fn by_dtype(
         &self,
         set: &str,
@@ -119,8 +120,8 @@ impl Expand<'_> {
         arms.collect()
     }
 
-    /// `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`. If the row has a second dtype, the
-    /// function takes it from `args`.
+    /// Generates `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`. The second dtype of a row, if
+    /// any, is read from `args`.
     fn row_by_name(&self, op: &Op) -> TokenStream {
         let (rt, name, bounds) = (self.rt(), id(&op.name), self.backend_bounds());
         let (dtypes, first) = (self.dtypes(op), self.bound(&op.set, &quote!()));
@@ -139,12 +140,12 @@ impl Expand<'_> {
         quote!(pub fn #name<B: #bounds, T: #first>(#args) -> #rt::Result<#rt::Value<B>> { #body })
     }
 
-    /// The call of the method, with its arguments read from the values.
+    /// Calls the method with arguments that are converted from values.
     fn typed_by_name(&self, op: &Op) -> TokenStream {
         let places = || op.params.iter().enumerate();
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
-        // the compiler infers the marker type of each operand
+        // the compiler infers the marker types of the operands
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T #(#markers)*>),
@@ -160,11 +161,11 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // the op changes a copy of the argument, and the copy is the result
+        // the op changes a copy of the argument, which becomes the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
-        // sums have a wider dtype than the elements, unless the option `dtype` asks for the dtype of the elements
+        // sums have a wider dtype than the elements, unless the option `dtype` requests the dtype of the elements
         let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
             quote! {
                 if args.narrows::<T, T::Sum>() {

@@ -1,10 +1,11 @@
-//! The closed choices of a table: enums for a user's crate, and checks that the runtime's enums agree with the base
-//! table.
+//! Generates the closed choices of a table: enums in a user's crate. For the base table, it generates checks that the
+//! runtime's enums agree with the table.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The enums of a user's table; for the base table, assertions that the runtime's enums have the same names.
+    /// The enums of a user's table. For the base table, assertions that the runtime's enums have the same names as the
+    /// table.
     pub(super) fn choices(&self) -> TokenStream {
         let rt = self.rt();
         let choices = self.model.choices.iter().map(|choice| {

@@ -1,16 +1,16 @@
-//! Turns a checked composition into Rust: calls of ops over `b: &B`, with arrays by reference and options by name.
+//! Converts a checked composition to Rust: calls of ops on `b: &B`, with arrays by reference and options by name.
 
 use super::{scalar::number, *};
 use op_table::expr::{Argument, Expr, Node, Number, Ty};
 use proc_macro2::Literal;
 
 impl Expand<'_> {
-    /// The composition of a row as an expression that owns its value.
+    /// The composition of a row, as an expression that returns an owned value.
     pub(super) fn composition(&self, e: &Expr, op: &Op) -> TokenStream {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                // clones a handle: no data is copied
+                // clones the handle of an array, not its data
                 quote!(#variable.clone())
             }
             Node::Block(lets, value) => {
@@ -25,7 +25,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The value of a `let`: an owned array, or a parameter as it is.
+    /// The value of a `let`: an owned array, or a parameter without a change.
     fn let_value(&self, e: &Expr, op: &Op) -> TokenStream {
         match (&e.node, &e.ty) {
             (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),
@@ -38,7 +38,7 @@ impl Expand<'_> {
         match &e.node {
             Node::Name(name) => {
                 let variable = id(name);
-                // an operand is borrowed, because the composition may use it again
+                // borrows the operand, because the composition may use it again
                 if op.param(name).is_some_and(is_operand) { quote!(#variable.by_ref()) } else { quote!(#variable) }
             }
             Node::Number(Number::Integer(n)) => {
@@ -56,16 +56,16 @@ impl Expand<'_> {
             }
             Node::Call(callee, arguments) => self.call(callee, arguments, op),
             Node::Block(..) => self.composition(e, op),
-            // the checker has replaced these operators by calls
+            // the check has replaced these operators by calls
             Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => quote!(),
         }
     }
 
-    /// An array by reference.
+    /// An expression for a reference to an array.
     fn borrowed(&self, e: &Expr, op: &Op) -> TokenStream {
         let value = self.value(e, op);
         match &e.node {
-            // a parameter is a reference already
+            // a parameter is already a reference
             Node::Name(name) if op.param(name).is_some() => value,
             _ => quote!(&#value),
         }
@@ -99,19 +99,19 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            // a `let` is borrowed, because the composition may use it again; a temporary is passed by value
+            // a `let` is borrowed, because the composition may use it again; a temporary array is passed by value
             (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);
                 quote!(#rt::Operand::Scalar(#n))
             }
             (Kind::Scalar, Node::Number(n)) => number(*n, &rt),
-            // a list that an op returned
+            // a list of arrays that an op has returned
             (Kind::Arrays(_), Node::Call(..) | Node::Name(_)) if !is_own => {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
-            // the type is written out, because an empty list of literals does not determine it
+            // writes the type, because an empty list of literals does not determine it
             (Kind::Signed, Node::List(items)) => {
                 let (list, n) = (self.value(e, op), items.len());
                 quote!(::core::convert::identity::<[isize; #n]>(#list))
@@ -131,12 +131,12 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that sets an option; `None` if its value is `none`.
+    /// The statement that sets an option; `None` if the option's value is `none`.
     fn option(&self, param: &Param, e: &Expr, op: &Op) -> Option<TokenStream> {
         let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {
             match op.param(given) {
-                // a parameter of the same type is passed on as it is, including `None`
+                // passes on a parameter of the same type without a change, even if it is `None`
                 Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
                     let (given, is_array) = (id(given), matches!(own.kind, Kind::Array(_)));
                     let borrowed = is_array.then(|| quote!(.map(::std::borrow::Cow::Borrowed)));

@@ -1,4 +1,4 @@
-//! Generates the reductions of `fold` rows: their expressions become the `EachFold` of a struct with the row's numbers.
+//! Generates the reductions of `fold` rows. Their expressions implement `EachFold` for a struct with the row's numbers.
 
 use super::*;
 use op_table::{
@@ -6,7 +6,7 @@ use op_table::{
     fold::{Part, numbers},
 };
 
-/// The C++ type of an element kind, in terms of `E`, the dtype of the elements.
+/// The C++ type of an element type; `E` is the dtype of the elements.
 fn c_type(elem: Elem) -> &'static str {
     match elem {
         Elem::T | Elem::U => "E",
@@ -21,11 +21,11 @@ fn c_type(elem: Elem) -> &'static str {
 }
 
 impl Expand<'_> {
-    /// The struct of a row's reduction, its loops on the CPU and its source for the GPU.
+    /// Generates the struct of a row's reduction, its loops for the CPU, and its source for the GPU.
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // the values may have fewer dtypes than the elements, and then more words apply to them
+        // the values may have fewer dtypes than the elements, so that more words are available for them
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),
@@ -43,7 +43,7 @@ impl Expand<'_> {
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
-            // an expression of another type than the values is cast to the type of the values
+            // casts the expression to the type of the values, if it has another type
             let same = matches!(&e.ty, Ty::Element(elem) if *elem == fold.value(op));
             if same { value } else { quote!(rt::Element::cast::<#acc>(#value)) }
         };
@@ -83,7 +83,8 @@ impl Expand<'_> {
                 const NAME: &'static str = #text;
                 const CUDA: rt::FoldKernel = #kernel;
                 fn loops() -> &'static [rt::numpyish::reduction::FoldLoops] {
-                    // a static of a function that is not generic: a constant would be compiled by whoever uses it
+                    // a static in a function that is not generic, because every crate that uses a constant would
+                    // compile it again
                     static LOOPS: [rt::numpyish::reduction::FoldLoops; #count] = [#(#loops),*];
                     &LOOPS
                 }
@@ -123,7 +124,7 @@ impl Expand<'_> {
         }
     }
 
-    /// `reduction::fold(self, &ops::prod {}, x, axis, keepdims)`
+    /// Generates a call such as `reduction::fold(self, &ops::prod {}, x, axis, keepdims)`.
     pub(super) fn fold_call(&self, op: &Op, module: &TokenStream) -> TokenStream {
         let (path, result) = (self.scalar_path(op), elem(op.result.elem(), op));
         let numbers = numbers(op).map(|p| id(&p.name));

@@ -1,10 +1,10 @@
-//! Generates the rows as functions over the current backend: `functions::sum(&x, ..)?`.
+//! Generates the rows as functions on the current backend, such as `functions::sum(&x, ..)?`.
 
 use super::*;
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 impl Expand<'_> {
-    /// A module with a function for each row, and a second function for each row with options.
+    /// Generates a module with a function for each row, and a second function for each row with options.
     pub(super) fn functions(&self) -> TokenStream {
         let functions = self.own().map(|op| {
             let plain = self.function(op, false);
@@ -34,7 +34,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The function of a row, or its variant with options. The signature is that of the method without the backend.
+    /// Generates the function of a row, or its variant with options. It has the signature of the method without `self`.
     fn function(&self, op: &Op, with: bool) -> TokenStream {
         let (root, rt, items) = (&self.root, self.rt(), self.ops_module());
         let method = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -58,13 +58,14 @@ impl Expand<'_> {
     }
 }
 
-/// The signature of a method as the signature of a function: without `&self`, and with the backend instead of `Self`.
+/// Converts the signature of a method to the signature of a function: removes `&self`, and replaces `Self` by the
+/// backend.
 fn of_backend(signature: TokenStream, backend: &TokenStream, arrays: &TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut tokens = signature.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            // `Self::` begins a type of the backend, `Self` alone is the backend
+            // `Self::` begins an associated type of the backend, and `Self` without `::` is the backend itself
             TokenTree::Ident(name) if name == "Self" => match tokens.peek() {
                 Some(TokenTree::Punct(next)) if next.as_char() == ':' => out.extend(arrays.clone()),
                 _ => out.extend(backend.clone()),

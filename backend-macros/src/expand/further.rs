@@ -1,9 +1,9 @@
-//! Implements the trait of a user's table for one more backend: one that an overlay describes, or an enum of backends.
+//! Implements the trait of a user's table for one more backend: the backend of an overlay, or an enum of backends.
 
 use super::{any::any_of, *};
 
 impl Expand<'_> {
-    /// The trait for the backend of an overlay: rows without a mapping keep the trait's body, which returns
+    /// Implements the trait for the backend of an overlay. Rows without a mapping keep the default body, which returns
     /// `Unsupported`.
     pub fn further_overlay(&self, column: &Backend) -> TokenStream {
         let has = |op: &&Op| column.wrap || op.maps.contains_key(&column.name);
@@ -11,14 +11,14 @@ impl Expand<'_> {
         self.with_methods(self.implement(&self.trait_path(), column, &ops))
     }
 
-    /// The trait of a user's table for a backend that differentiates. For the recording backend, also the rules of the
-    /// table's rows.
+    /// Implements the trait of a user's table for a backend that differentiates. For the backend that records ops, it
+    /// also generates the rules of the table's rows.
     pub fn recorded_extension(&self, column: &Backend) -> TokenStream {
         let (further, rules) = (self.further_overlay(column), column.records.then(|| self.rules(column)));
         quote!(#further #rules)
     }
 
-    /// The trait for an enum of backends.
+    /// Implements the trait for an enum of backends.
     pub fn further_any(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
         let ops: Vec<&Op> = self.own().collect();
         self.with_methods(self.implement_any_of(&self.trait_path(), &any_of(name, types), &ops, false))
@@ -30,8 +30,8 @@ impl Expand<'_> {
         quote!(#home #name)
     }
 
-    /// Wraps code so that the ops of the base table and of the user's table are methods in it, independent of the names
-    /// in scope.
+    /// Wraps code so that it can call the ops of the base table and of the user's table as methods, regardless of the
+    /// names in scope.
     fn with_methods(&self, code: TokenStream) -> TokenStream {
         let (root, path) = (&self.root, self.trait_path());
         let groups = self.model.groups.iter().map(|group| id(&camel(&group.name)));

@@ -1,21 +1,22 @@
-//! Generates the methods of a backend that records its ops for gradients. The op runs on the inner backend. If an input
-//! has a place on the tape, the result gets one too, with the values of the call that the row's rules need.
+//! Generates the methods of the backend that records ops for gradients. The op runs on the inner backend. If an input
+//! has a tape index, the result gets one too, and the tape keeps the values of the call that the row's rules need.
 
 use super::*;
 use op_table::GRAD;
 use std::collections::BTreeSet;
 
-/// The way in which a row is recorded.
+/// The method by which a row is recorded.
 pub(super) enum Recording<'o> {
-    /// Recorded as the ops of its composition, or by a function of the overlay.
+    /// The row is recorded as the ops of its composition, or by a function of the overlay.
     Parts,
-    /// Recorded as the ops of its composition, but without gradients with respect to the inputs of these rules.
+    /// The row is recorded as the ops of its composition, but has no gradients with respect to the inputs of these
+    /// rules.
     PartsBut(&'o [Rule]),
-    /// Not recorded, because its results do not change with its inputs.
+    /// The row is not recorded, because it has no gradients; its results are constants.
     Constant,
-    /// Recorded with these rules.
+    /// The row is recorded with these rules.
     Rules(&'o [Rule]),
-    /// Refused for inputs with a place on the tape, because the row has no rule.
+    /// The row has no rule, so inputs with a tape index are refused.
     Refused,
 }
 
@@ -34,7 +35,7 @@ pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     }
 }
 
-/// The values of a call that are kept for a row's rules: all parameters of the rules' functions except gradients.
+/// The values of a call that are kept for a row's rules: the parameters of the rules' functions, except the gradients.
 pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
@@ -42,12 +43,12 @@ pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     params.filter(|p| seen.insert(p.name.clone())).collect()
 }
 
-/// Whether a parameter of a rule is the gradient of a result.
+/// Returns whether a parameter of a rule is the gradient of a result: `g`, `g_values`.
 fn is_gradient(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "g" || p.name.starts_with("g_"))
 }
 
-/// Whether a parameter of a rule is a result of the op: `y`, `y_values`.
+/// Returns whether a parameter of a rule is a result of the op: `y`, `y_values`.
 fn result_of(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "y" || p.name.starts_with("y_"))
 }
@@ -93,7 +94,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Statements that find the places of all inputs, and a condition that is true if any input has one.
+    /// Statements that find the tape indices of all inputs, and a condition that is true if any input has one.
     pub(super) fn places(&self, op: &Op) -> (TokenStream, TokenStream) {
         let (rt, name, options) = (self.rt(), &op.name, hidden("options"));
         let (mut finds, mut any) = (Vec::new(), Vec::new());
@@ -118,7 +119,7 @@ impl Expand<'_> {
         (quote!(#(#finds)*), any)
     }
 
-    /// Statements that return an error if an input without a gradient has a place.
+    /// Statements that return an error if an input without a gradient has a tape index.
     pub(super) fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let refused = op.differentiable().filter_map(|p| {
@@ -139,10 +140,11 @@ impl Expand<'_> {
         quote!(#(#refused)*)
     }
 
-    /// Statements that keep what rules need of a call, from its options, its other arguments, and its result.
+    /// Statements that keep the values that rules need from a call: from its options, from its other arguments, and
+    /// from its result.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
-        // precedes the call, which may take the options by value
+        // this precedes the call, which may consume the options
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));
@@ -266,8 +268,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The method of the runtime's dtypes that tests if the rules of a row apply to a dtype; `None` if they apply to
-    /// all of the row's dtypes.
+    /// The method of the runtime's dtypes that tests whether the rules of a row apply to a dtype; `None` if the rules
+    /// apply to all dtypes of the row.
     pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
         match function.bound.as_str() {
@@ -283,8 +285,8 @@ impl Expand<'_> {
         format_ident!("__{of}_rules")
     }
 
-    /// The rules of all rows: for each row, a struct of the values kept from a call, with a method that computes
-    /// gradients from these values.
+    /// Generates the rules of all rows. Each row gets a struct of the values kept from a call, with a method that
+    /// computes the gradients from these values.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.rules_module();
         let root = &self.root;
@@ -351,7 +353,7 @@ impl Expand<'_> {
         let pulls = functions.iter().map(|(p, f)| {
             let (place, e) = (place_of(p), elem(p.kind.elem().unwrap_or(Elem::T), f));
             let args = f.params.iter().map(|param| match op.param(&param.name) {
-                // the rule takes the operand as an array
+                // the rule requires the operand as an array
                 Some(own) if matches!((&own.kind, &param.kind), (Kind::Operand(..), Kind::Array(_))) => {
                     let keep = keep_of(param);
                     quote!(&*whole(b, &self.#keep)?)
@@ -360,7 +362,7 @@ impl Expand<'_> {
             });
             let call = match f.maps.get(GRAD) {
                 Some(Map::Generic(path)) => {
-                    // a rule of the facade, or a function of the table's crate
+                    // the path is a rule of the facade, or a function of the table's crate
                     let own = op.own && self.extension.is_some() && !path.starts_with("grad::rules::");
                     let (root, path) = (&self.root, function(path));
                     let root = if own { quote!(crate) } else { quote!(#root) };
@@ -453,7 +455,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The argument for one parameter of a rule's function, made from the kept values.
+    /// The argument for a parameter of a rule's function, made from the kept values.
     fn given_to_rule(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         if is_gradient(p, op) {
@@ -473,12 +475,12 @@ impl Expand<'_> {
     }
 }
 
-/// Name of the variable and field with the place of an input.
+/// Name of the variable, and of the field, that contains the tape index of an input.
 pub(super) fn place_of(p: &Param) -> Ident {
     format_ident!("place_{}", p.name)
 }
 
-/// Name of the variable and field with the kept value of a parameter.
+/// Name of the variable, and of the field, that contains the kept value of a parameter.
 pub(super) fn keep_of(p: &Param) -> Ident {
     format_ident!("kept_{}", p.name)
 }

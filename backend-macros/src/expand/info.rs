@@ -1,4 +1,4 @@
-//! Generates descriptions of parameters and results of rows, as data of the runtime.
+//! Generates descriptions of the parameters and results of rows, as constants of the runtime's types.
 
 use super::{Expand, hidden};
 use op_table::model::*;
@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Expand<'_> {
-    /// `&[ParamInfo::new(..), ..]`
+    /// Generates `&[ParamInfo::new(..), ..]`.
     pub fn params_info(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let params = op.params.iter().map(|p| {
@@ -23,7 +23,7 @@ impl Expand<'_> {
         quote!(&[#(#params),*])
     }
 
-    /// `ResultInfo::One(..)`
+    /// Generates `ResultInfo::One(..)` or another variant.
     pub fn result_info(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let result = match &op.result {
@@ -51,7 +51,8 @@ impl Expand<'_> {
     }
 }
 
-/// libtorch's op of a row, as name, overload and number of arguments; `None` if libtorch has no op for the row.
+/// libtorch's op of a row: its name, its overload and its number of arguments; `None` if libtorch has no op for the
+/// row.
 pub fn aten(op: &Op) -> TokenStream {
     let aten = op.maps.values().find_map(|map| match map {
         Map::Aten(aten) => Some(aten),
@@ -66,13 +67,13 @@ pub fn aten(op: &Op) -> TokenStream {
     }
 }
 
-/// `ElementInfo::T`
+/// Generates a variant such as `ElementInfo::T`.
 pub fn elem(e: Elem, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{e:?}");
     quote!(#rt::ElementInfo::#name)
 }
 
-/// `PlainInfo::F64`
+/// Generates a variant such as `PlainInfo::F64`.
 pub fn plain(t: Plain, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{t:?}");
     quote!(#rt::PlainInfo::#name)

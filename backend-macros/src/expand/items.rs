@@ -1,5 +1,5 @@
-//! Generates the module of ops: a documented item for each row, which describes the row and calls it by name, and a
-//! list of all ops.
+//! Generates the module of ops, with a list of all ops. It has a documented item for each row, which describes the row
+//! and can call it by name.
 
 use super::{support::elements_of, *};
 use crate::docs::{Links, Places};
@@ -11,7 +11,7 @@ impl Expand<'_> {
         self.extension.as_ref().map_or_else(|| id("ops"), |name| id(&snake(&name.to_string())))
     }
 
-    /// The path of the item of a row. The row may belong to the base table.
+    /// The path of a row's item. The row may belong to the base table.
     pub(super) fn item_path(&self, op: &Op) -> TokenStream {
         let (root, name, home) = (&self.root, id(&op.name), self.home());
         if op.own {
@@ -29,12 +29,12 @@ impl Expand<'_> {
             .map_or_else(|| id("options"), |name| format_ident!("{}_options", snake(&name.to_string())))
     }
 
-    /// The trait that has the row's method.
+    /// The name of the trait that has the row's method.
     fn owner(&self, op: &Op) -> String {
         self.extension.as_ref().map_or_else(|| camel(&op.group), ToString::to_string)
     }
 
-    /// The items of the rows of this call, and `list`, the constant that lists them.
+    /// Generates the items of the rows of this call, and the constant `list`, which lists the items.
     pub(super) fn items(&self, list: &str) -> TokenStream {
         let (rt, module, list, each) = (self.rt(), self.ops_module(), id(list), self.private("each"));
         let own: Vec<&Op> = self.own().collect();
@@ -54,7 +54,7 @@ impl Expand<'_> {
             #[allow(non_camel_case_types)]
             pub mod #module {
                 #![doc = #index]
-                // formulas find the structs of rows with a second dtype in `__each`
+                // formulas use `__each` to find the structs of rows with a second dtype
                 #[doc(hidden)]
                 pub use super::#each as __each;
                 #(#structs)*
@@ -65,7 +65,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The item of a row: a struct whose fields are the numbers that the row's expressions take, if any.
+    /// The item of a row: a struct whose fields are the numbers in the row's expressions, if any.
     fn op_struct(&self, op: &Op) -> TokenStream {
         if op.second.is_none() {
             return self.numbers_struct(op);
@@ -77,7 +77,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The struct of the numbers that a row's expressions take, which also has the row's second dtype.
+    /// The struct of the numbers in a row's expressions. It also has the row's second dtype, if any, as a type
+    /// parameter.
     pub(super) fn numbers_struct(&self, op: &Op) -> TokenStream {
         let name = id(&op.name);
         let numbers: Vec<&Param> = match elements_of(op) {
@@ -104,7 +105,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The row's description as data, and its call by name.
+    /// The description of the row as a constant, and a function that calls the row by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
         let (bounds, dispatch, delegate) = (self.backend_bounds(), self.in_its_dtype(op, None), self.delegate(op));
@@ -131,9 +132,9 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that passes a call by name on a backend that holds arrays of the libraries to the library. A row
-    /// that is written once for any backend has none, and neither have the rows of a user's table, whose backends need
-    /// not be all libraries.
+    /// A statement for calls by name on a backend that holds arrays of the libraries: it passes the call on to the
+    /// library. Rows that are written once for any backend have no such statement. Rows of a user's table have none
+    /// either, because their backends need not include all libraries.
     fn delegate(&self, op: &Op) -> Option<TokenStream> {
         let is_free = |b: &Backend| op.maps.get(&b.name).is_some_and(Map::is_free);
         if self.extension.is_some() || self.model.backends.iter().any(is_free) {
@@ -143,9 +144,9 @@ impl Expand<'_> {
         let libraries: Vec<Ident> = self.model.backends.iter().map(|b| id(&b.name)).collect();
         let types = self.model.backends.iter().map(|b| self.backend_type(b));
         Some(quote! {
-            // known to the compiler, so that the rest is not compiled for such a backend
+            // this constant is known to the compiler, so the rest is not compiled for such a backend
             if const { <B as #rt::Arrays>::DELEGATES } {
-                // a build may lack libraries
+                // some libraries may be missing in a build
                 #[allow(clippy::needless_update)]
                 let calls = #rt::libraries::LibraryCalls {
                     #(#libraries: Some(Self::call::<#types>),)*
@@ -174,7 +175,7 @@ impl Expand<'_> {
         });
         let is_there = |is: fn(&Backend) -> bool| self.model.backends.iter().any(is);
         let (has_kernels, has_aten) = (is_there(|b| b.name == "cuda"), is_there(|b| b.aten));
-        // a row with another implementation on the GPU needs no kernel of its expression
+        // if the row has another implementation on the GPU, its expression needs no kernel
         let kernel = op.maps.get("cuda").or(elements_of(op)).filter(|_| has_kernels);
         let kernel = kernel.map_or(quote!(None), |map| self.kernel(op, map));
         let fold = match elements_of(op) {
@@ -199,7 +200,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The data for compiling the CUDA kernel of an `each` row without calling it.
+    /// The data with which the CUDA kernel of an `each` row can be compiled without calling the row.
     fn kernel(&self, op: &Op, map: &Map) -> TokenStream {
         let Map::Each { real, complex } = map else {
             return quote!(None);

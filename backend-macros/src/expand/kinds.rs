@@ -1,5 +1,6 @@
-//! The kinds of parameters and results in generated code. Each kind has a form in a method, in a function that is
-//! called, in a call by name, and as data of the runtime. A new kind needs one more arm in [`Expand::code`].
+//! The kinds of parameters and results in generated code. Each kind has a form in a method, in the function that the
+//! method calls, in a call by name, and in the runtime's descriptions. A new kind needs one more arm in
+//! [`Expand::code`].
 
 use super::*;
 
@@ -7,27 +8,27 @@ use super::*;
 pub struct Code {
     /// The parameter's type in the method.
     pub method: TokenStream,
-    /// The parameter's type in a function over a backend `B`.
+    /// The parameter's type in a function that is generic over a backend `B`.
     pub function: TokenStream,
-    /// The method of the argument that converts it to the value that is passed on.
+    /// The method of the argument that converts it for the called function, if it needs a conversion.
     pub convert: Option<TokenStream>,
-    /// Makes the argument of a function from the variable that holds the converted value.
+    /// Converts the variable with the converted value to the argument of a function.
     pub pass: fn(&Ident) -> TokenStream,
-    /// The way to read the parameter from values at run time.
+    /// The method for reading the parameter from values at run time.
     read: Read,
     /// The `ParamKind` of the runtime.
     pub info: TokenStream,
 }
 
-/// The way to read a parameter from the values of a call by name.
+/// The method for reading a parameter from the values of a call by name.
 enum Read {
-    /// Read by a function, with a type argument if `dtype` is set. `pass` makes an argument from the function's result.
+    /// Calls a function, with a type argument if `dtype` is set. `pass` converts the function's result to an argument.
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
-    /// Read as a value of this type.
+    /// Reads a value of this type.
     Value(TokenStream),
 }
 
-/// The variable, unchanged.
+/// Returns the variable without a change.
 fn itself(x: &Ident) -> TokenStream {
     quote!(#x)
 }
@@ -43,8 +44,8 @@ pub struct OptionCode {
 }
 
 impl Expand<'_> {
-    /// The forms of a parameter's kind. `marker` is the type by which the compiler distinguishes operands given by
-    /// value, by reference or as numbers.
+    /// The forms of a parameter's kind. `marker` is the type by which the compiler distinguishes operands by value,
+    /// operands by reference, and numbers.
     pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
         let rt = self.rt();
         let value = |ty: TokenStream, info: TokenStream| Code {
@@ -118,7 +119,7 @@ impl Expand<'_> {
                     function: quote!(&mut B::Array<#e>),
                     convert: None,
                     pass: itself,
-                    // `read_target` reads the array before the call
+                    // the array is already read by `read_target` before the call
                     read: typed("array", Some(e), |_| quote!(&mut result)),
                     info: quote!(Target(#of)),
                 }
@@ -204,7 +205,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of [`Expand::code`] for a parameter that is no operand, or where the marker does not matter.
+    /// The result of [`Expand::code`] for a parameter that is not an operand, or for a use in which the marker does not
+    /// matter.
     fn code_of(&self, param: &Param, op: &Op) -> Code {
         self.code(&param.kind, op, &hidden("K"))
     }
@@ -215,7 +217,7 @@ impl Expand<'_> {
         if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
-    /// The forms of an option. `array` is the type parameter of the options struct for an array.
+    /// The forms of an option. `array` is the type parameter of the options struct for an option that is an array.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
         let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
@@ -234,13 +236,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The type of a parameter of a function over a backend `B`.
+    /// The type of a parameter in a function that is generic over a backend `B`.
     pub fn function_type(&self, param: &Param, op: &Op) -> TokenStream {
         let ty = self.code_of(param, op).function;
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
-    /// The type in which a parameter other than an array is read from the values of a call by name.
+    /// The type as which a parameter other than an array is read from the values of a call by name.
     pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
         match self.code(kind, op, &hidden("K")).read {
             Read::Value(ty) => ty,
@@ -248,7 +250,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A positional argument, read from the values `args` of a call by name.
+    /// Reads a positional argument from the values `args` of a call by name.
     pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
@@ -259,7 +261,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that reads the argument that the op changes into `result`.
+    /// The statement that reads the array that the op changes, into the variable `result`.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
@@ -272,7 +274,7 @@ impl Expand<'_> {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            // the value must live as long as the options
+            // the value must outlive the options
             Read::Typed { function, dtype, .. } => {
                 let function = format_ident!("optional_{function}");
                 quote! {
@@ -284,9 +286,9 @@ impl Expand<'_> {
     }
 }
 
-/// The forms of a result in generated code.
+/// Results in generated code.
 impl Expand<'_> {
-    /// The type of the result; `owner` is the backend's type, `Self` or `B`.
+    /// The type of the result. `owner` is the type of the backend: `Self` or `B`.
     pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {
         if op.target().is_some() {
             return quote!(());
@@ -308,8 +310,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Converts the `result` of one of the backends of an enum, whose arrays have the type `any`, to a result of the
-    /// enum. `wrap_all` is the method for lists.
+    /// Converts `result`, from one of the backends of an enum, to a result of the enum, whose arrays have the type
+    /// `any`. `wrap_all` is the method that converts lists.
     pub(super) fn any_result(
         &self,
         op: &Op,
@@ -354,7 +356,7 @@ impl Expand<'_> {
     }
 }
 
-/// An element type in terms of `T`.
+/// An element type as a Rust type, such as `T` or `T::Real`.
 pub fn elem(elem: Elem, op: &Op) -> TokenStream {
     match elem {
         Elem::T => quote!(T),

@@ -1,10 +1,10 @@
-//! Generates methods of lazy formulas for rows of scalar expressions and for rows that reduce formulas.
+//! Generates the methods of lazy formulas, for rows that are scalar expressions and for rows that reduce formulas.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Generates a method for each scalar expression over one dtype that takes arrays only, and for each reduction of
-    /// formulas.
+    /// Generates a method for each scalar expression over one dtype whose parameters are all arrays, and for each
+    /// reduction of formulas.
     pub(super) fn lazy(&self) -> TokenStream {
         let (root, rt) = (&self.root, self.rt());
         let takes_arrays = |op: &&Op| op.params.iter().all(Param::is_array) && !op.has_options();
@@ -22,7 +22,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A reduction, and its variant with options.
+    /// Generates the method of a reduction, and its variant with options.
     fn lazy_reduction(&self, op: &Op) -> TokenStream {
         let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
         let (twin, options) = (format_ident!("{}_with", op.name), self.options_path(op));
@@ -72,7 +72,7 @@ impl Expand<'_> {
         let doc = format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let (item, lazy) = (quote!(#items::#name), quote!(#root::lazy));
         let others: Vec<Ident> = op.inputs().skip(1).map(|p| id(&p.name)).collect();
-        // the bound of each further operand, and the method that makes a term of it
+        // for each operand after the first, its trait bound, and its method that makes a term
         let terms: Vec<(TokenStream, TokenStream)> = op
             .inputs()
             .skip(1)

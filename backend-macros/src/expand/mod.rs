@@ -1,13 +1,13 @@
-//! Turns the model into Rust. Nothing here can fail, because every mistake was reported earlier.
+//! Converts the checked model to Rust. Nothing here can fail, because every mistake was already reported.
 //!
-//! `signature` writes the signature of a method; `traits` declares the methods, `backend` and `any` implement them.
-//! `support` makes the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items` makes
-//! the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the structs of
-//! rows with several results, `choices` the enums. `by_name` makes the functions that call ops with values, `lazy` the
-//! methods of lazy formulas, `out` the methods of arrays that receive results, `functions` the functions over the
-//! current backend. `gradients` records ops on a tape, `tangents` carries tangents along, `split` runs ops on arrays
-//! that are split over ranks, `further` implements the trait of a user's table for one more backend. `kinds` has the
-//! forms of parameters in all of these.
+//! `signature` generates the signature of a method. `traits` declares the methods; `backend` and `any` implement them.
+//! `support` generates the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items`
+//! generates the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the
+//! structs of rows with several results, and `choices` the enums. `by_name` generates the functions that call ops with
+//! values, `lazy` the methods of lazy formulas, `out` the methods of arrays that receive results, and `functions` the
+//! functions on the current backend. `gradients` generates the backend that records ops on a tape, `tangents` the
+//! backend of forward mode, and `split` the backend whose arrays are split over ranks. `further` implements the trait
+//! of a user's table for one more backend. `kinds` has the forms of parameters in all this code.
 
 mod any;
 mod backend;
@@ -43,14 +43,14 @@ use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// The input of one macro call.
+/// The model and the options of one macro call.
 pub struct Expand<'m> {
     pub model: &'m Model,
-    /// Path of the facade: `crate` inside it, `$crate` through `backend!` elsewhere.
+    /// Path of the facade: `crate` inside the facade, and `$crate` from `backend!` in other crates.
     pub root: TokenStream,
     /// The extension trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path to the module of that trait, if it is not the module of the expansion.
+    /// The path of the module of this trait, if it is not the module of the expansion.
     pub home: Option<TokenStream>,
     /// The name of an overlay's backend.
     pub overlay: Option<String>,
@@ -62,23 +62,23 @@ pub fn id(name: &str) -> Ident {
     make(name, Span::call_site())
 }
 
-/// A variable of generated code, which no name of a table can reach or hide.
+/// A variable of generated code. No name of a table can refer to it or shadow it.
 fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// A type that Rust itself has, such as `f64`.
+/// A built-in type of Rust, such as `f64`.
 fn plain(ty: Plain) -> TokenStream {
     let name = id(ty.name());
     quote!(#name)
 }
 
-/// Parses text that is known to be Rust.
+/// Parses text that is known to be valid Rust.
 fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// The path of a function. The last name may be a keyword.
+/// The path of a function, whose last segment may be a keyword.
 fn function(path: &str) -> TokenStream {
     match path.rsplit_once("::") {
         Some((module, name)) => {
@@ -107,25 +107,25 @@ impl<'m> Expand<'m> {
 }
 
 impl Expand<'_> {
-    /// The path before names of the user's table; `None` if the expansion is in their module.
+    /// The path prefix for names of the user's table; `None` if the expansion is in the module of these names.
     fn home(&self) -> Option<TokenStream> {
         self.home.as_ref().map(|home| quote!(#home::))
     }
 
-    /// Name of a private module of the expansion: `__each`, or `__my_ops_each` for a user's table, so that a module may
-    /// have several tables.
+    /// Name of a private module of the expansion: `__each`, or for a user's table `__my_ops_each`, so that one module
+    /// can contain several tables.
     fn private(&self, what: &str) -> Ident {
         let of = self.extension.as_ref().map(|name| snake(&name.to_string())).or(self.overlay.clone());
         of.map_or_else(|| format_ident!("__{what}"), |of| format_ident!("__{of}_{what}"))
     }
 
-    /// The path of the runtime crate, through the facade.
+    /// The path of the runtime crate, which the facade re-exports.
     fn rt(&self) -> TokenStream {
         let root = &self.root;
         quote!(#root::runtime)
     }
 
-    /// The trait of a set of dtypes. `here` is the path to the module of the expansion.
+    /// The trait that bounds a set of dtypes. `here` is the path to the module of the expansion.
     fn bound(&self, set: &str, here: &TokenStream) -> TokenStream {
         let rt = self.rt();
         match self.model.set(set) {
@@ -165,8 +165,8 @@ impl Expand<'_> {
         quote!(#(#traits)*)
     }
 
-    /// The Rust type of a dtype, with its path in the runtime. `None` if the text is not a type, which is reported
-    /// elsewhere.
+    /// The Rust type of a dtype, with its path in the runtime. `None` if the text is not a type; the mistake is
+    /// reported elsewhere.
     pub fn element_type(&self, dtype: &DType) -> Option<TokenStream> {
         let (rt, ty) = (self.rt(), syn::parse_str::<syn::Type>(&dtype.rust).ok()?);
         let of_runtime = matches!(dtype.rust.as_str(), "f16" | "bf16") || dtype.rust.starts_with("Complex");
@@ -177,7 +177,7 @@ impl Expand<'_> {
         self.model.ops.iter().filter(|o| o.own)
     }
 
-    /// Expands the base table: a trait per group, `Backend`, an implementation per library, `AnyBackend`.
+    /// Expands the base table to a trait per group, `Backend`, an implementation per library, and `AnyBackend`.
     pub fn base(&self) -> TokenStream {
         let names: Vec<Ident> = self.model.groups.iter().map(|g| id(&camel(&g.name))).collect();
         let rt = self.rt();
@@ -211,7 +211,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Expands a user's table: one extension trait for every backend.
+    /// Expands a user's table to one extension trait, implemented for every backend.
     pub fn extension(&self) -> TokenStream {
         let root = &self.root;
         let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
@@ -224,7 +224,7 @@ impl Expand<'_> {
         quote!(#choices #body #items #options #results #support #by_name)
     }
 
-    /// Expands an overlay: one more library for the ops of the base table.
+    /// Expands an overlay, which adds one more library to the ops of the base table.
     pub fn overlay(&self, backend: &Backend) -> TokenStream {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
@@ -237,7 +237,7 @@ impl Expand<'_> {
         quote!(#(#implementations)* #support)
     }
 
-    /// A trait with its implementations.
+    /// A trait, with its implementations.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
         let declaration = quote! {
@@ -245,7 +245,7 @@ impl Expand<'_> {
             pub trait #name: #supertrait { #(#methods)* }
         };
         if self.extension.is_some() && self.is_of_every_backend() {
-            // no row names a library, so every backend has these ops, including backends of third parties
+            // no row depends on a library, so every backend, including those of third parties, has these ops
             let root = &self.root;
             let methods = ops.iter().map(|o| self.method(o, &self.model.backends[0]));
             return quote!(#declaration impl<B: #root::Backend> #name for B { #(#methods)* });
@@ -255,7 +255,7 @@ impl Expand<'_> {
         quote!(#declaration #(#libraries)* #any)
     }
 
-    /// True if no row of a user's table names a library, so that every backend has the table's trait.
+    /// Returns whether no row of a user's table names a library. In this case every backend has the table's trait.
     pub fn is_of_every_backend(&self) -> bool {
         self.own().all(|op| op.maps.values().all(Map::is_free))
     }
@@ -264,7 +264,7 @@ impl Expand<'_> {
         format_ident!("{}Options", op.camel())
     }
 
-    /// The path of the options struct of an op. The op may belong to the base table.
+    /// The path of the options struct of an op, which may belong to the base table.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
         if op.own {

@@ -1,4 +1,4 @@
-//! Generates the structs of parameters with defaults, in a separate module.
+//! Generates the structs of optional parameters, in a separate module.
 
 use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
@@ -7,14 +7,15 @@ struct Field {
     name: Ident,
     ty: TokenStream,
     default: TokenStream,
-    /// Type of the setter's argument, and the value it sets.
+    /// Type of the setter's argument, and the value that the setter stores.
     argument: TokenStream,
     set: TokenStream,
     text: String,
 }
 
 impl Expand<'_> {
-    /// The module with the structs of the rows of this call. The structs are also re-exported next to the traits.
+    /// Generates the module with the options structs of the rows of this call. The structs are also re-exported next to
+    /// the traits.
     pub(super) fn options_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter(|o| o.has_options()).map(|o| self.options(o)).collect();
         if structs.is_empty() {
@@ -95,7 +96,7 @@ impl Expand<'_> {
         Field { name: id(&p.name), set, ty, default, argument, text: p.default_text.clone() }
     }
 
-    /// A default value as Rust code.
+    /// Converts a default value to Rust code.
     pub(super) fn default(&self, value: &DefaultValue, kind: &Kind) -> TokenStream {
         let rt = self.rt();
         match value {

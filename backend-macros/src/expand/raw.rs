@@ -1,10 +1,10 @@
-//! Generates the calls of functions over arrays with the dtype as a value: in the methods of the library, and in calls
-//! by name, which need no method.
+//! Generates calls of functions on arrays whose dtype is a runtime value. The methods of the library contain these
+//! calls, and so do the calls by name, which then need no method.
 
 use super::{backend::of_row, *};
 
 impl Expand<'_> {
-    /// The call of a function over arrays with the dtype as a value.
+    /// The call of a function on arrays whose dtype is a runtime value.
     pub(super) fn raw_call(&self, op: &Op, module: &TokenStream, path: &str) -> TokenStream {
         let (rt, name, path, x) = (self.rt(), &op.name, function(path), hidden("x"));
         let raw = quote!(#rt::raw);
@@ -24,7 +24,7 @@ impl Expand<'_> {
         });
         let on = quote!(#module::OpContext::new(self, #name, <T as #rt::Element>::DTYPE) #to);
         let call = quote!(#module::#path(#on, #(#args),*));
-        // the functions of the base table are tested; those of another table may be missing
+        // the functions of the base table are known to exist; a function of another table may be missing
         let call = if self.home.is_some() || self.extension.is_some() {
             let call = of_row(op, call);
             quote!({ #call })
@@ -50,7 +50,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that calls an op by name through the library's function, and these functions.
+    /// The statement that calls an op by name through the library's function, and the generated functions that it uses.
     pub(super) fn by_raw_name(&self, op: &Op) -> (Option<TokenStream>, TokenStream) {
         let is_raw = |backend: &&Backend| match op.maps.get(&backend.name) {
             Some(Map::Call(path)) => self.extension.is_none() && backend.is_raw(path),
@@ -66,7 +66,8 @@ impl Expand<'_> {
         let types = backends.iter().map(|b| self.backend_type(b));
         let functions = backends.iter().map(|backend| self.raw_function(op, backend));
         let statement = quote! {
-            // known to the compiler, so that the method is not compiled for a call by name on these libraries
+            // this constant is known to the compiler, so the method is not compiled for calls by name on these
+            // libraries
             if const { matches!(<B as #rt::Arrays>::RAW, #(Some(#rt::by_name::RawLibrary::#libraries))|*) } {
                 let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
                 #(let #names: #rt::by_name::RawCall<#types> = Self::#names;)*
@@ -80,12 +81,12 @@ impl Expand<'_> {
         (Some(statement), quote!(#(#functions)*))
     }
 
-    /// `fn torch(b: &Torch, args: &Args<'_, Torch>) -> Result<Value<Torch>>`
+    /// Generates `fn torch(b: &Torch, args: &Args<'_, Torch>) -> Result<Value<Torch>>`.
     fn raw_function(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, module, ty, name) = (self.rt(), self.module(backend), self.backend_type(backend), id(&backend.name));
         let Some(Map::Call(path)) = op.maps.get(&backend.name) else { return quote!() };
         let (path, text) = (function(path), &op.name);
-        // in the order of `typed_by_name`, so that all libraries name the same argument in an error
+        // reads the arguments in the order of `typed_by_name`, so that all libraries name the same argument in an error
         let order = |p: &Param| match p.kind {
             Kind::Target(_) => 0,
             _ if p.default.is_some() => 1,
@@ -96,7 +97,7 @@ impl Expand<'_> {
         let read = places.into_iter().map(|(place, p)| {
             let (n, value) = (hidden(&format!("a{place}")), self.read_raw(place, p, op));
             match p.kind {
-                // a handle of its own: the caller's array is another handle, and stays as it is
+                // reads a separate handle, so that the array of the caller, which is another handle, does not change
                 Kind::Target(_) => quote!(let mut #n = #value.into_raw();),
                 _ => quote!(let #n = #value;),
             }
@@ -118,7 +119,7 @@ impl Expand<'_> {
         let to = op.second.is_some().then(|| quote!(.with_to(args.to_dtype()?)));
         let wide = quote!(#module::OpContext::new(b, "astype", on.dtype.to_sum()).with_to(on.dtype));
         let value = match &op.result {
-            // sums have a wider dtype than the elements, unless the option `dtype` asks for the dtype of the elements
+            // sums have a wider dtype than the elements, unless the option `dtype` requests the dtype of the elements
             Out::One(Elem::Sum) => quote! {
                 match args.narrows_to(on.dtype) {
                     true => args.raw_value(#module::casting::astype(#wide, &result)?),
@@ -139,7 +140,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The parameter, read from the values of a call by name.
+    /// Reads a parameter from the values of a call by name.
     fn read_raw(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let dtype = |e: Elem| match e {

@@ -14,7 +14,8 @@ impl Expand<'_> {
             .map_or_else(|| id("results"), |name| format_ident!("{}_results", snake(&name.to_string())))
     }
 
-    /// The module with the structs of the rows of this call. The structs are also re-exported next to the traits.
+    /// Generates the module with the result structs of the rows of this call. The structs are also re-exported next to
+    /// the traits.
     pub(super) fn results_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter_map(|o| self.result_struct(o)).collect();
         if structs.is_empty() {
@@ -34,14 +35,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the result struct. The row may belong to the base table.
+    /// The path of a row's result struct. The row may belong to the base table.
     pub(super) fn result_path(&self, op: &Op) -> TokenStream {
         let (root, name, module) = (&self.root, self.result_name(op), self.results_module());
         let home = self.home();
         if op.own { quote!(#home #module::#name) } else { quote!(#root::results::#name) }
     }
 
-    /// The dtypes that the struct is generic over, first as declarations and then as names; both are empty if the
+    /// The dtypes over which the struct is generic, first as declarations and then as names. Both are empty if all
     /// fields have fixed dtypes.
     pub(super) fn result_dtypes(&self, op: &Op, fields: &[Field]) -> (TokenStream, TokenStream) {
         let is_open = |field: &Field| !matches!(field.elem, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64);
@@ -52,8 +53,8 @@ impl Expand<'_> {
         (self.dtypes(op), quote!(#second T))
     }
 
-    /// The struct of a row's results, with the names from the table. Functions that rows call return a tuple in the
-    /// order of the fields.
+    /// Generates the struct of a row's results, with the field names from the table. Functions that rows call return a
+    /// tuple in the order of the fields.
     fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
@@ -92,7 +93,7 @@ impl Expand<'_> {
         })
     }
 
-    /// Converts the result of the function that the row names to the method's result.
+    /// Converts the result of the function that the row names to the result of the method.
     pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
         if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
     }

@@ -1,13 +1,13 @@
-//! Turns a checked scalar expression into Rust. The words of the expression become methods of the runtime's traits.
+//! Converts a checked scalar expression to Rust. The words of the expression become methods of the runtime's traits.
 //!
-//! Paths begin with `rt`, the runtime's name in the module around the generated ops, because ops have names such as
-//! `Real`.
+//! Paths begin with `rt`, the name of the runtime in the module that encloses the generated ops, because ops have names
+//! such as `Real`.
 
 use super::*;
 use op_table::expr::{Comparison, Expr, Logic, Node, Number, Ty};
 
 impl Expand<'_> {
-    /// The expression of a row, with its parameters as variables.
+    /// The expression of a row, in which the parameters are variables.
     pub(super) fn scalar(&self, e: &Expr, op: &Op) -> TokenStream {
         let all = |list: &[Expr]| list.iter().map(|e| self.scalar(e, op)).collect::<Vec<_>>();
         match &e.node {
@@ -38,7 +38,7 @@ impl Expand<'_> {
             Node::Logic(how, both) => {
                 let (x, y) = (self.scalar(&both[0], op), self.scalar(&both[1], op));
                 match how {
-                    // without branches: both sides are cheap, and the loop vectorises
+                    // without branches, because both sides are cheap and the loop can then be vectorised
                     Logic::And => quote!((#x & #y)),
                     Logic::Or => quote!((#x | #y)),
                     Logic::Equal => quote!((#x == #y)),
@@ -52,12 +52,12 @@ impl Expand<'_> {
             Node::If(parts) => {
                 let is_ready = |e: &Expr| matches!(e.node, Node::Name(_) | Node::Number(_));
                 let ready = is_ready(&parts[1]) && is_ready(&parts[2]);
-                // vectors compute both sides anyway, and LLVM often does not vectorise a loop with branches
+                // vector code computes both sides anyway, and LLVM often does not vectorise a loop with branches
                 let both = !parts[0].is_truth_of_parameters()
                     && parts[1..].iter().any(|x| x.gains_from_wide_vectors(self.model));
                 let parts = all(&parts[..]);
                 let (c, x, y) = (&parts[0], &parts[1], &parts[2]);
-                // selects between computed values, because a branch on a random condition would be mispredicted
+                // selects between computed values, because a branch on a random condition is often mispredicted
                 if ready {
                     quote!(::core::hint::select_unpredictable(#c, #x, #y))
                 } else if both {
@@ -74,7 +74,7 @@ impl Expand<'_> {
     }
 }
 
-/// A number as an element of a dtype that Rust infers.
+/// A number as an element whose dtype the Rust compiler infers.
 pub(super) fn number(n: Number, runtime: &TokenStream) -> TokenStream {
     match n {
         Number::Decimal(value) => quote!(#runtime::Element::from_f64(#value)),

@@ -2,13 +2,14 @@
 
 use super::*;
 
-/// Silences clippy's limit on the number of arguments, which includes `self`. A row may have more parameters.
+/// Silences clippy's limit on the number of arguments, which counts `self`. A row may have more parameters than the
+/// limit.
 pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
     (count > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]))
 }
 
 impl Expand<'_> {
-    /// `U: Bound, T: Bound`
+    /// Generates `U: Bound, T: Bound`.
     pub(super) fn dtypes(&self, op: &Op) -> TokenStream {
         let bound = self.bound(&op.set, &quote!());
         let second = op.second_set.as_ref().map(|set| {
@@ -18,14 +19,14 @@ impl Expand<'_> {
         quote!(#second T: #bound)
     }
 
-    /// The type of the options in the method.
+    /// The type of the options argument of the method.
     fn options_type(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         let arrays: Vec<TokenStream> = op.optional_elems().into_iter().map(|e| elem(e, op)).collect();
         if arrays.is_empty() { path } else { quote!(#path<'_, #(Self::Array<#arrays>),*>) }
     }
 
-    /// `fn name<..>(&self, ..) -> Result<..>`; `with` selects the variant with options.
+    /// Generates `fn name<..>(&self, ..) -> Result<..>`. `with` selects the variant with options.
     pub(super) fn signature(&self, op: &Op, with: bool) -> TokenStream {
         let rt = self.rt();
         let name = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -55,14 +56,15 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
-    /// The statements that convert the method's arguments for a function that it calls. Options are not destructured.
+    /// The statements that convert the method's arguments for the function that the method calls. Options are not
+    /// destructured.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the method determines the types of arrays and indices; widths and signed numbers are owned here and
-            // passed by reference
+            // the method determines the types of arrays and indices; the method owns widths and lists of signed
+            // numbers, and passes references to them
             let inferred =
                 p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
@@ -71,7 +73,7 @@ impl Expand<'_> {
         quote!(#(#convert)*)
     }
 
-    /// The argument that is passed to a function for a parameter, after [`Expand::convert`].
+    /// The argument for a parameter in a call of a function, after the statements of [`Expand::convert`].
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {

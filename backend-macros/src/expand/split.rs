@@ -1,13 +1,13 @@
-//! Generates the methods of a backend whose arrays are split over ranks. A method plans the layouts that the arrays of
-//! a call must have, runs the op on the parts, and derives the layouts of the results. The row's column `split`
-//! contains the op's class, which makes the plan.
+//! Generates the methods of a backend whose arrays are split over ranks. A method plans the layouts that the call needs
+//! for its arrays, runs the op on the parts, and derives the layouts of the results. The row's column `split` contains
+//! the class of the op, which determines the plan.
 
 use super::*;
 
-/// The layouts that the arrays of an op may have, if the backend has no function for the row.
+/// The layouts that an op accepts for its arrays, if the backend has no function for the row.
 #[derive(Clone, Copy)]
 enum Class {
-    /// All arrays have one layout, and broadcast.
+    /// All arrays are broadcast to a common layout.
     Each,
     /// Arrays are split along any axis that is not an argument of the op.
     Lanes,
@@ -43,7 +43,7 @@ impl Class {
 }
 
 impl Expand<'_> {
-    /// The statement that compares the calls of the ranks, if the backend compares calls.
+    /// The statement that compares the calls of all ranks, if the backend compares calls.
     pub(super) fn compared(&self, op: &Op) -> TokenStream {
         let (rt, call) = (self.rt(), self.call_described(op, false));
         quote! {
@@ -58,7 +58,7 @@ impl Expand<'_> {
         if op.maps.contains_key(&backend.name) {
             let (open, body) = (self.open_options(op), self.body(op, backend));
             let (name, result) = (&op.name, hidden("result"));
-            // functions that move rows call other ops, whose errors then mention this op
+            // these functions call other ops to move rows; errors of these ops must name this op
             return quote! {
                 #open
                 let #result = { #body };
@@ -105,7 +105,7 @@ impl Expand<'_> {
                 Ok(())
             };
         }
-        // a call that returns one array consumes the plan, whose layout the array gets
+        // a call that returns one array consumes the plan, and the array gets the plan's layout
         let closed = match op.result {
             Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
             _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
@@ -120,11 +120,12 @@ impl Expand<'_> {
         }
     }
 
-    /// The arguments of a call of the inner backend, and the options. Arrays are the parts that the plan asks for.
+    /// The arguments for a call of the inner backend, and the options. Arrays are replaced by their parts in the
+    /// planned layout.
     fn arranged(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (plan, options, own) = (hidden("plan"), hidden("options"), hidden("own"));
-        // the index of an array in the list of arrays that the plan was made for
+        // index of an array in the list of arrays for which the plan was made
         let mut count = 0_usize;
         let mut next = || {
             count += 1;

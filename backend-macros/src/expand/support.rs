@@ -1,4 +1,4 @@
-//! Code that the implementations call: the scalar ops of `each` rows and the functions of composed rows.
+//! Generates the code that implementations call: the scalar ops of `each` rows, and the functions of composed rows.
 
 use super::*;
 use op_table::{
@@ -7,7 +7,7 @@ use op_table::{
 };
 
 impl Expand<'_> {
-    /// The code for the rows of this call.
+    /// Generates the code for the rows of this call.
     pub(super) fn support(&self) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
         let reductions = self.own().filter(|o| o.reduces_formulas()).map(|o| self.reduction(o));
@@ -17,7 +17,7 @@ impl Expand<'_> {
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), bounds)
     }
 
-    /// The code for a library that is added to the base table.
+    /// Generates the code for a library that is added to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
         let scalar_ops = maps().filter(|(_, m)| m.is_of_elements()).map(|(o, m)| self.scalar_op(o, m));
@@ -48,21 +48,20 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the struct that holds the numbers of a row's expressions, as seen from the module of the
-    /// implementations.
+    /// The path, from the module of the implementations, of the struct that holds the numbers of a row's expressions.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
         let (home, name) = (self.home(), id(&op.name));
         let module = if has_item(op) { self.ops_module() } else { self.private("each") };
         quote!(#home #module::#name)
     }
 
-    /// The path of that struct as seen from the module `each`, and its declaration unless it is the row's item.
+    /// The path of this struct from the module `each`, and, unless the struct is the row's item, its declaration.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
     }
 
-    /// Implements `apply` for the row's struct by means of the row's expression.
+    /// Implements `apply` for the row's struct, by the row's expression.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
@@ -83,7 +82,7 @@ impl Expand<'_> {
         let open: Vec<Ident> = scalars.iter().map(|p| id(&p.name)).collect();
         let open = (!open.is_empty()).then(|| quote!(let Self { #(#open,)* .. } = *self;));
         let output = elem(op.result.elem(), op);
-        // the struct of an op with a second dtype is generic over that dtype
+        // if the op has a second dtype, its struct is generic over that dtype
         let second = op.second_set.as_ref().map(|set| self.bound(set, &quote!(super::)));
         let (path, generic) = match &second {
             None => (path, quote!()),
@@ -238,13 +237,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The expression of a row for real dtypes in CUDA C++.
+    /// The expression of a row for real dtypes, in CUDA C++.
     pub(super) fn cuda_source(&self, op: &Op, real: &Form) -> String {
         let text = if op.computes_wide(&real.expr, self.model) { cuda::wide_text } else { cuda::text };
         text(&real.expr, op)
     }
 
-    /// The expression of a row for real dtypes; if it [computes wide](Op::computes_wide), between conversions.
+    /// The expression of a row for real dtypes in Rust. If it [computes wide](Op::computes_wide), its operands and its
+    /// value are converted.
     fn real_scalar(&self, op: &Op, real: &Form, inputs: &[Ident]) -> TokenStream {
         let value = self.scalar(&real.expr, op);
         if !op.computes_wide(&real.expr, self.model) {
@@ -296,7 +296,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Implements `Default` if all parameters have defaults. Formulas use it for parameters that are not given.
+    /// Implements `Default` if all parameters have defaults. Formulas use it for omitted parameters.
     fn scalar_default(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
@@ -320,7 +320,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The call of the method, for backends that run formulas op by op.
+    /// Generates the call of the method, for backends that run formulas op by op.
     fn scalar_call(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let n = op.inputs().count();
@@ -381,7 +381,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Implements the reduction of a formula, which works like the row's reduction of an array.
+    /// Implements the reduction of a formula, which gives the same result as the row's reduction of an array.
     fn reduction(&self, op: &Op) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let (path, result) = (self.scalar_struct(op).0, elem(op.result.elem(), op));
@@ -461,7 +461,7 @@ impl Expand<'_> {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
-            // a missing group is reported elsewhere
+            // the missing group is reported elsewhere
             None if op.group.is_empty() => quote!(#root::Backend),
             None => {
                 let group = id(&camel(&op.group));
@@ -470,15 +470,15 @@ impl Expand<'_> {
         }
     }
 
-    /// The types of the elements that a row over several dtypes takes.
+    /// The tuple of the operands' types, for a row whose operands have several dtypes.
     fn tuple_of(&self, op: &Op) -> TokenStream {
         let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
         quote!((#(#types,)*))
     }
 
-    /// The CPU's kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of a size. They are
-    /// compiled in this crate, and not again in crates that call the op. If the expression is one operation, 16-bit
-    /// floats have kernels too, which compute in `f32` with the loop of `f32`.
+    /// Generates the CPU kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of a size. They
+    /// are compiled in this crate, so that crates that call the op do not compile them again. If the expression is a
+    /// single operation, 16-bit floats have kernels too, which compute in `f32` with the loop of `f32`.
     fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         const HALVES: [&str; 2] = ["float16", "bfloat16"];
@@ -519,7 +519,8 @@ impl Expand<'_> {
         quote! {
             const TABLED: &'static [rt::DType] = &[#(rt::DType::#tabled),*];
             fn table() -> Option<&'static rt::numpyish::kernel::Table<#path>> {
-                // a static in a function that is not generic: a constant would be compiled again in every crate that uses it
+                // a static in a function that is not generic, because every crate that uses a constant would compile it
+                // again
                 static TABLE: rt::numpyish::kernel::Table<#path> = rt::numpyish::kernel::Table::new(
                     &[#(rt::numpyish::kernel::#kernels::KERNEL),*],
                 );
@@ -528,7 +529,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The generic function of a composed row, which the methods of all libraries call.
+    /// Generates the generic function of a composed row. The methods of all libraries call it.
     pub(super) fn composed(&self, op: &Op, form: &Form) -> TokenStream {
         let (rt, name, dtypes, bounds) = (self.rt(), id(&op.name), self.dtypes(op), self.backend_bounds());
         let args = op.params.iter().map(|p| {
@@ -545,7 +546,7 @@ impl Expand<'_> {
     }
 }
 
-/// Reads a number from a row's item, which holds numbers as f64, and converts it to the type that the op takes.
+/// Reads a number from a row's item, which stores numbers as f64, and converts it to the type of the parameter.
 fn field(p: &Param) -> TokenStream {
     let n = id(&p.name);
     match &p.kind {
@@ -558,18 +559,19 @@ fn field(p: &Param) -> TokenStream {
     }
 }
 
-/// True if the struct of a row's expressions is its item in the module of ops. Two kinds of rows have a separate
-/// struct: rows of the base table in an overlay, and rows with a second dtype, over which the struct is generic.
+/// Returns whether the struct of a row's expressions is the row's item in the module of ops. Two kinds of rows have a
+/// separate struct: rows of the base table in an overlay, and rows with a second dtype, over which the struct is
+/// generic.
 fn has_item(op: &Op) -> bool {
     op.own && op.second.is_none()
 }
 
-/// The `each` or `fold` mapping of a row, if any library has one.
+/// The `each` or `fold` mapping of a row, if the row has one for any library.
 pub(super) fn elements_of(op: &Op) -> Option<&Map> {
     op.maps.values().find(|m| m.is_of_elements())
 }
 
-/// The composition of a row, if it is composed for any library.
+/// The composition of a row, if the row has one for any library.
 fn composition_of(op: &Op) -> Option<&Form> {
     op.maps.values().find_map(|m| match m {
         Map::Compose(form) => Some(form),
@@ -577,7 +579,7 @@ fn composition_of(op: &Op) -> Option<&Form> {
     })
 }
 
-/// The variant of `DType` for a dtype's name, such as `uint8`.
+/// The variant of `DType` for the name of a dtype, such as `UInt8` for `uint8`.
 pub fn camel_dtype(name: &str) -> String {
     match name.strip_prefix("uint").or(name.strip_prefix("bfloat")) {
         Some(bits) if name.starts_with('u') => format!("UInt{bits}"),
@@ -586,7 +588,7 @@ pub fn camel_dtype(name: &str) -> String {
     }
 }
 
-/// The gradients of the operands in CUDA C++, expressed by the operands, the result and the result's gradient.
+/// The gradients of the operands in CUDA C++, computed from the operands, the result and the gradient of the result.
 fn cuda_pulls(op: &Op) -> TokenStream {
     let (Some(rules), Some(first)) = (&op.by_element, op.inputs().next()) else { return quote!() };
     let mut function = op.clone();

@@ -1,9 +1,9 @@
-//! Generates the methods of a backend that carries tangents along (forward mode). The op runs on the inner backend, and
-//! if an input has a tangent, the result gets one.
+//! Generates the methods of the backend of forward mode, whose arrays carry tangents. The op runs on the inner backend.
+//! If an input has a tangent, the result gets a tangent, too.
 //!
-//! An elementwise row applies its rules to the tangents instead of the gradient, because the rules multiply by the
-//! derivative. A row that is linear in all inputs with tangents runs on the tangents. Every other row computes tangents
-//! by two backward passes with its rules.
+//! The rules of an elementwise row multiply by the derivative, so they can be applied to tangents in place of
+//! gradients. A row that is linear in all inputs with tangents is applied to the tangents. For every other row, two
+//! backward passes with its rules compute the tangents.
 
 use super::{
     gradients::{Recording, keep_of, kept, place_of, recording},
@@ -16,7 +16,7 @@ impl Expand<'_> {
     pub(super) fn with_tangents(&self, op: &Op, backend: &Backend) -> TokenStream {
         match recording(op, backend) {
             Recording::Rules(rules) => self.tangents(op, rules),
-            // records the op as on a tape
+            // handles the op as the recording backend does
             _ => self.recorded(op, backend),
         }
     }
@@ -58,8 +58,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of the method. `close` adds the tangent to each array of the result; it gets the array and the
-    /// array's index.
+    /// The result of the method. `close` adds the tangent to each array of the result; its arguments are the array and
+    /// the array's index.
     fn with_found(&self, op: &Op, close: &dyn Fn(TokenStream, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {
@@ -94,7 +94,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A statement that runs the op on the tangents and returns, if the op is linear in all inputs that have tangents.
+    /// A statement that applies the op to the tangents and returns, if the op is linear in all inputs with tangents.
     fn along_linear(&self, op: &Op, rules: &[Rule]) -> Option<TokenStream> {
         let (rt, result, name) = (self.rt(), hidden("result"), &op.name);
         let options = hidden("options");
@@ -175,7 +175,7 @@ impl Expand<'_> {
     }
 
     /// The tangents of an elementwise row, computed by its rules, and a flag that is true if they are correct in every
-    /// dtype. Otherwise they are correct in real dtypes only, where the rule multiplies by a derivative.
+    /// dtype. If the flag is false, they are correct only in real dtypes, in which the rule multiplies by a derivative.
     fn along_elements(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> Option<(bool, TokenStream)> {
         let (rt, result, module) = (self.rt(), hidden("result"), self.rules_module());
         let Out::One(of) = &op.result else { return None };
@@ -217,7 +217,8 @@ impl Expand<'_> {
         Some((every, quote!({ let mut found = None; #(#terms)* vec![found] })))
     }
 
-    /// An expression for the boxed rule with the kept values. The expression is `None` if the dtype has no rules.
+    /// An expression for the boxed rule with the kept values. At run time its value is `None` if the dtype has no
+    /// rules.
     fn boxed_rule(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let rt = self.rt();
         match self.visitor(op, rules).map(id) {
@@ -226,8 +227,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The tangents of any row, computed by its rules: the backward pass is linear in the gradient that it starts from,
-    /// so the backward pass of this linear map is the forward map.
+    /// The tangents of any row, computed by its rules. A backward pass is linear in the output gradient; a backward
+    /// pass through this linear map gives the tangents.
     fn back_twice(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> TokenStream {
         let (rt, root, result, module) = (self.rt(), &self.root, hidden("result"), self.rules_module());
         let shape = quote!(#rt::ArrayAttributes::shape);

@@ -1,12 +1,12 @@
-//! Generates the declaration of a row's method.
+//! Generates the declaration of a row's method in a trait.
 
 use super::{signature::many_arguments, *};
 
 impl Expand<'_> {
-    /// The documented method, and its variant with options.
+    /// Generates the documented method, and its variant with options.
     ///
-    /// Both have default bodies, so that a new row does not break third-party backends, and so that rustdoc keeps the
-    /// table's order.
+    /// Both methods have default bodies, so that a new row does not break the backends of third parties, and so that
+    /// rustdoc keeps the order of the table.
     pub(super) fn declare(&self, op: &Op) -> TokenStream {
         let (rt, name, alias) = (self.rt(), &op.name, &op.alias);
         let doc = crate::docs::method(op, &self.ops_module().to_string());

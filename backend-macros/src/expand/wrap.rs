@@ -1,14 +1,14 @@
-//! Generates the methods of backends that wrap another backend. A method begins the call, unwraps its arguments, runs
+//! Generates the methods of backends that wrap another backend. Each method begins a call, unwraps its arguments, runs
 //! the op on the inner backend, and wraps the result.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The statement that begins a call on `wrapper`. It follows the conversion of the arguments and precedes the
+    /// The statement that begins a call on `wrapper`. It is placed after the conversion of the arguments and before the
     /// destructuring of the options.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
         let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
-        // in a composed row, the variable is held only until the call ends
+        // in a composed row, this variable is not used; it only lives until the call ends
         let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
         quote! {
             #unused
@@ -16,7 +16,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A call with its arguments, as data.
+    /// A description of a call with its arguments, as data.
     pub(super) fn call_described(&self, op: &Op, is_composed: bool) -> TokenStream {
         let (rt, name, item) = (self.rt(), &op.name, self.item_path(op));
         let options = hidden("options");
@@ -58,13 +58,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The body of a method of a wrapping backend, after [`Expand::begin`].
+    /// The body of a method of a wrapping backend, after the statement of [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
         let (args, options) = self.opened(op);
         self.run_within(op, &quote!(self), &self.call_within(op, &args, options.as_ref()))
     }
 
-    /// The arguments of a call of the inner backend, and the options.
+    /// The arguments for a call of the inner backend, and the options.
     pub(super) fn opened(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (options, own) = (hidden("options"), hidden("own"));
@@ -102,7 +102,7 @@ impl Expand<'_> {
         (args.collect(), given)
     }
 
-    /// The call of the op on the backend in the variable `within`.
+    /// Calls the op on the backend in the variable `within`.
     pub(super) fn call_within(&self, op: &Op, args: &[TokenStream], options: Option<&TokenStream>) -> TokenStream {
         let within = hidden("within");
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -134,8 +134,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of a method, from the inner backend's `result`. `close` turns each array of the inner backend into an
-    /// array of the wrapper.
+    /// The result of a method, made from the inner backend's `result`. `close` converts each array of the inner backend
+    /// to an array of the wrapper.
     pub(super) fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {

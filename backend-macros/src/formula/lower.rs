@@ -1,5 +1,5 @@
-//! Lowers a formula to Rust: the leaves, the tree over the leaves, and earlier steps for the parts that are no scalar
-//! expressions.
+//! Lowers a formula to Rust: the leaves, the tree over the leaves, and earlier steps for the subexpressions that are
+//! not scalar expressions.
 
 use super::{
     Result, mistake,
@@ -12,8 +12,8 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Limits of one pass: the number of leaves, the nesting depth of ops, and the number of ops. Parts beyond a limit are
-/// computed in earlier passes. (The runtime takes at most 8 arrays, and a kernel on a GPU 128 numbers.)
+/// Limits of one pass: the number of leaves, the nesting depth of ops, and the number of ops. Subexpressions beyond a
+/// limit are computed in earlier passes. (The runtime accepts at most 8 arrays, and a GPU kernel at most 128 numbers.)
 const MOST_LEAVES: usize = 8;
 const MOST_DEPTH: usize = 40;
 const MOST_OPS: usize = 64;
@@ -38,16 +38,16 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         Whole::Put(target, index, operator, formula) => steps.put(target, index, operator.as_ref(), formula)?,
     };
     let (code, rt) = (steps.code, quote!(#root::runtime));
-    // `match` keeps a temporary backend alive; the closure keeps `?` inside
+    // `match` keeps a temporary backend alive, and the closure limits the scope of `?`
     let result = quote! {{
         #[allow(unused_imports)]
         use #rt::Arrays as _;
         match (#backend).as_backend() {
-            // the last step may be a call that ends in `?`
+            // the value of the last step may be a call that ends in `?`
             #[allow(clippy::needless_question_mark)]
             __b => (|| -> #rt::Result<_> {
                 #code
-                // a variable, because lints for the user's code would complain about `Ok(..?)`
+                // stored in a variable, because clippy would warn about `Ok(..?)` in the user's code
                 let __value = #value;
                 #rt::Result::Ok(__value)
             })(),
@@ -68,26 +68,27 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
     })
 }
 
-/// The steps that compute a formula, in order.
+/// The steps that compute a formula, in the order of their execution.
 struct Steps<'a> {
     root: TokenStream,
     rows: &'a Rows,
-    /// The text of the whole formula, as the user wrote it. The pass that computes the formula's value takes it.
+    /// The text of the whole formula, as the user wrote it. It is passed to the step that computes the value of the
+    /// formula.
     written: Option<String>,
     code: TokenStream,
     /// Number of variables defined so far.
     count: usize,
-    /// The variable that the result of the current pass may overwrite.
+    /// The variable whose memory the result of the current pass may overwrite.
     overwritten: Option<Overwritten>,
 }
 
-/// A variable that the result of a pass may overwrite.
+/// A variable whose memory the result of a pass may overwrite.
 struct Overwritten {
-    /// The two texts by which a formula may refer to the variable.
+    /// The two texts with which a formula may refer to the variable.
     names: [String; 2],
     place: TokenStream,
     /// The code of the variable's leaf, if the formula contains the variable. The leaf borrows the variable, so this
-    /// code comes after all other code.
+    /// code follows all other code.
     leaf: TokenStream,
 }
 
@@ -99,7 +100,7 @@ impl Target {
     }
 }
 
-/// One pass over memory. Each leaf appears once.
+/// One pass over memory, in which each leaf occurs once.
 #[derive(Default)]
 struct Pass {
     /// The text and the variable of each leaf.
@@ -107,7 +108,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// The leaves as nested pairs.
+    /// The leaves, as nested pairs.
     fn list(&self) -> TokenStream {
         self.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)))
     }
@@ -135,12 +136,13 @@ impl Steps<'_> {
     }
 
     /// The text of a formula, for backends that watch calls. The first call returns the text that the user wrote; later
-    /// calls print a part of the formula.
+    /// calls print the given subexpression.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }
 
-    /// An expression for the new value of an assignment. It is `None` if the new value was written over the old one.
+    /// An expression for the new value of an assignment. Its value is `None` if the new value has overwritten the old
+    /// one.
     fn assigned(&mut self, target: &Target, formula: &Formula) -> Result<TokenStream> {
         let (path, place) = (self.formula_path(), target.place());
         let new = |value: TokenStream| match target.keeps_shape {
@@ -163,8 +165,8 @@ impl Steps<'_> {
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
         let value = new(quote!(value));
         Ok(quote_spanned! { here(at) =>
-            // SAFETY: `__alone` was read after all code that could have cloned the handle, so that no other handle
-            // shares the memory if it is true.
+            // SAFETY: `__alone` is read after all code that could clone the handle; if `__alone` is true, no other
+            // handle shares the memory.
             match if __alone { unsafe { __b.formula_over(&#tree, &#leaves, &#place)? } } else {
                 ::core::option::Option::Some(__b.formula(&#tree, &#leaves)?)
             } {
@@ -174,7 +176,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Whether a formula is computed in a pass instead of by a call.
+    /// Returns whether a formula is computed in a pass, not by a call.
     fn is_pass(&self, formula: &Formula) -> Result<bool> {
         Ok(match formula {
             Formula::Call(name, ..) => self.row(name)?.each,
@@ -191,7 +193,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.formula(&#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// An expression that computes a part of a formula in one pass; the part may be a number.
+    /// An expression that computes a subexpression in one pass. The subexpression may be a number.
     fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
@@ -199,12 +201,12 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #path::part(__b, &#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// Rewrites the formula so that one pass can compute it. Parts that are no scalar expressions, and parts that make
-    /// the pass too long, are computed in earlier steps.
+    /// Rewrites a formula so that one pass can compute it. Earlier steps compute the subexpressions that are not scalar
+    /// expressions or would make the pass too long.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
             Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
-            // code that may have effects runs exactly as often as the user wrote it
+            // code that may have side effects must run exactly as often as the user wrote it
             Formula::Leaf(rust, at) if rust.clone().into_iter().any(|t| matches!(t, TokenTree::Group(_))) => {
                 let variable = self.variable();
                 self.code.extend(quote_spanned!(here(*at) => let #variable = &#rust;));
@@ -248,7 +250,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Computes the array of a formula, and returns the variable that holds it.
+    /// Computes the array of a formula, and returns the variable in which it is stored.
     fn computed(&mut self, formula: &Formula) -> Result<Ident> {
         let (value, name) = (self.value(formula)?, self.variable());
         self.code.extend(quote!(let #name = #value;));
@@ -262,7 +264,7 @@ impl Steps<'_> {
         }
     }
 
-    /// A node of the tree of a pass.
+    /// The node for a formula in the tree of a pass.
     fn tree(&mut self, formula: &Formula, pass: &mut Pass) -> Result<TokenStream> {
         let formula_path = self.formula_path();
         match formula {
@@ -287,7 +289,7 @@ impl Steps<'_> {
         quote!(#root::runtime::formula)
     }
 
-    /// The node of a leaf. The first node of each leaf binds a variable.
+    /// The node of a leaf. For each leaf, the first node binds a variable.
     fn leaf(&mut self, text: String, rust: &TokenStream, at: Span, pass: &mut Pass) -> TokenStream {
         let path = self.formula_path();
         let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -343,7 +345,7 @@ impl Steps<'_> {
         let ops = &row.ops;
         let item = match dtype {
             None => quote_spanned!(here(at) => #path::#ops::#item { #(#fields),* }),
-            // a row with a second dtype has a generic struct, and the dtype is the type parameter
+            // if a row has a second dtype, its struct is generic over that dtype
             Some(dtype) => {
                 fields.insert(0, quote!(to: ::core::marker::PhantomData));
                 quote_spanned!(here(at) => #path::#ops::__each::#item::<#dtype> { #(#fields),* })
@@ -359,7 +361,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #formula_path::#node(#item, #(#nodes),*)))
     }
 
-    /// An expression that calls an op that is no scalar expression.
+    /// An expression that calls an op that is not a scalar expression.
     fn eager(
         &mut self,
         name: &Ident,
@@ -400,7 +402,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
-    /// A reduction that reduces the values of a formula while they are computed; `None` if this is not possible.
+    /// A reduction whose formula is computed while it is reduced; `None` if this is not possible.
     fn reduction(
         &mut self,
         row: &Row,
@@ -458,7 +460,7 @@ impl Steps<'_> {
         }))
     }
 
-    /// An argument of a call, either a reference to an array or an operand.
+    /// An argument of a call: a reference to an array, or an operand.
     fn argument(&mut self, parameter: &Parameter, formula: &Formula) -> Result<TokenStream> {
         Ok(match (parameter, formula) {
             (Parameter::Operand, Formula::Number(Number::Float(x), _)) => quote!(#x),
@@ -487,14 +489,13 @@ impl Steps<'_> {
         })
     }
 
-    /// An expression for a part of an array.
+    /// An expression for the elements of an array that a list of indices selects.
     fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
     }
 
-    /// Code that assigns a value to a part of an array. It evaluates the list of indices first, and only once, and then
-    /// the value.
+    /// Code that assigns a value to a selection from an array. It evaluates the list of indices once, before the value.
     fn put(
         &mut self,
         target: &Target,
@@ -515,7 +516,7 @@ impl Steps<'_> {
         };
         let value = match &formula {
             Formula::Number(..) => self.argument(&Parameter::Operand, &formula)?,
-            // the value is the array itself, or a number
+            // the value is a leaf: an array or a number
             Formula::Leaf(rust, at) => quote_spanned!(here(*at) => ::core::clone::Clone::clone(&#rust)),
             formula => self.value(formula)?,
         };
@@ -533,8 +534,8 @@ impl Steps<'_> {
     }
 }
 
-/// A mark for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, `Own`
-/// otherwise. At least one operand of the row's dtype must not be a plain number.
+/// A marker for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, `Own`
+/// otherwise. At least one of the operands with the row's dtype must not be a plain number.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
@@ -547,7 +548,7 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
-/// A span at a position in the user's code, whose names resolve like names of the macro.
+/// The span of a position in the user's code, with which names resolve like names of the macro.
 fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }
@@ -562,7 +563,7 @@ fn method(name: &str, at: Span) -> Ident {
 /// A formula that one pass can compute.
 struct Fitted {
     formula: Formula,
-    /// The names in the formula, each once.
+    /// The names in the formula, each of which is listed once.
     names: Vec<String>,
     /// Nesting depth of ops.
     depth: usize,
@@ -576,7 +577,7 @@ impl Fitted {
     }
 }
 
-/// The names in several parts, each listed once.
+/// The names in several formulas, each of which is listed once.
 fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in parts.iter().flatten().flat_map(|part| &part.names) {
@@ -587,13 +588,13 @@ fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     names
 }
 
-/// The number of ops in several parts.
+/// The number of ops in several formulas.
 fn ops_of(parts: &[Option<Fitted>]) -> usize {
     parts.iter().flatten().map(|part| part.ops).sum()
 }
 
-/// Index of the operand that an earlier pass must compute, so that one pass can compute the rest; `None` if one pass
-/// can compute everything.
+/// Index of the operand that an earlier pass must compute before one pass can compute the rest; `None` if one pass can
+/// compute everything.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
     let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;
@@ -602,7 +603,7 @@ fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
     parts.max_by_key(|(_, part)| (part.names.len(), part.ops, part.depth)).map(|(i, _)| i)
 }
 
-/// Whether all formulas among the arguments are numbers.
+/// Returns whether all formulas among the arguments are numbers.
 fn only_numbers(arguments: &[Argument]) -> bool {
     let mut formulas = arguments.iter().filter_map(|argument| match argument {
         Argument::Formula(formula) => Some(formula),

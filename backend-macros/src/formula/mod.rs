@@ -1,7 +1,7 @@
-//! `expr!(b, formula)`: turns a formula into the types of `backend_runtime::formula`.
+//! Expands `expr!(b, formula)`: converts a formula to the types of `backend_runtime::formula`.
 //!
-//! The macro contains a digest of the table's rows instead of the table. The digest has the parameters of each op, and
-//! marks ops that are scalar expressions. The expansion names no types, because rustc infers them.
+//! The macro contains a digest of the table's rows in place of the table. The digest lists the parameters of each op,
+//! and marks the ops that are scalar expressions. The expansion contains no types, because rustc infers them.
 
 mod lower;
 mod parse;
@@ -16,7 +16,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use rows::Rows;
 
-/// A mistake, with its place and text.
+/// A mistake: its position and its text.
 #[derive(Debug)]
 struct Mistake(Span, String);
 
@@ -26,7 +26,7 @@ fn mistake<T>(at: Span, text: impl Into<String>) -> Result<T> {
     Err(Mistake(at, text.into()))
 }
 
-/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`: the tables of the known ops, followed by the user's tokens.
+/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`. The tables of the known ops are followed by the tokens of the user.
 pub fn expand(input: TokenStream) -> TokenStream {
     match try_expand(input) {
         Ok(tokens) => tokens,
@@ -46,8 +46,8 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// The macro that a table's expansion exports. It is `expr!` for the base table, and `expr_my_ops!` for a user's table,
-/// which has the base table's ops as well. `ops` is the module of the table's ops.
+/// Generates the macro that a table's expansion exports: `expr!` for the base table, and `expr_my_ops!` for a user's
+/// table, which also has the ops of the base table. `ops` is the module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
@@ -80,8 +80,8 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         }
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // this `$crate` is the user's crate, where the name was written, and not the facade, whose macro contains
-            // this expansion
+            // here, `$crate` is the user's crate, in which the name was written, and not the facade, whose macro
+            // contains this expansion
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

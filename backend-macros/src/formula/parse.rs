@@ -1,4 +1,4 @@
-//! Parses the language of formulas: Python's operators and precedence over names, numbers and calls of ops.
+//! Parses the language of formulas, which has Python's operators and precedence, names, numbers, and calls of ops.
 
 use super::{
     Result, mistake,
@@ -7,10 +7,10 @@ use super::{
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
 use std::{collections::VecDeque, vec};
 
-/// A literal number, or a missing bound.
+/// A literal number, or `..` as a bound that is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A number without a decimal point, which may also stand for an integer.
+    /// A number without a decimal point, which can be used as an integer or as a float.
     Whole(i64),
     /// A number with a decimal point or an exponent.
     Float(f64),
@@ -23,9 +23,9 @@ pub enum Number {
 /// An argument of a call.
 #[derive(Clone, Debug)]
 pub enum Argument {
-    /// A formula.
+    /// A formula, for an array or an operand.
     Formula(Formula),
-    /// Formulas in brackets.
+    /// A list of formulas in brackets.
     List(Vec<Formula>),
     /// A Rust expression.
     Rust(TokenStream),
@@ -42,12 +42,12 @@ pub enum Formula {
     Leaf(TokenStream, Span),
     /// A call of an op: its name, its arguments and its options.
     Call(Ident, Vec<Argument>, Vec<(Ident, TokenStream)>),
-    /// A part of an array.
+    /// A selection from an array by indices in brackets.
     Index(Box<Formula>, Group),
 }
 
 impl Formula {
-    /// The span of the formula's beginning.
+    /// The span at which the formula begins.
     pub fn span(&self) -> Span {
         match self {
             Formula::Number(_, at) | Formula::Leaf(_, at) => *at,
@@ -57,23 +57,23 @@ impl Formula {
     }
 }
 
-/// Everything that the user wrote.
+/// The whole formula that the user wrote, with its assignment, if any.
 #[derive(Clone, Debug)]
 pub enum Whole {
-    /// A formula whose value is returned.
+    /// A formula, whose value is returned.
     Value(Formula),
-    /// `target = formula`; for `target += formula` the formula is the sum.
+    /// `target = formula`. For `target += formula`, the formula is the sum.
     Assign(Target, Formula),
-    /// `target[index] = formula`, or `target[index] += formula` together with the name of the op.
+    /// `target[index] = formula`, or `target[index] += formula`, for which the name of the op is given.
     Put(Target, Group, Option<Ident>, Formula),
 }
 
 /// The target of an assignment.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The variable or field; in `*x`, without the star.
+    /// The variable or field. For `*x`, it is `x` without the star.
     pub place: TokenStream,
-    /// True if the target is written with a star, which makes it the referent of a `&mut`.
+    /// True if the target is written with a star: the target is then the referent of a `&mut`.
     pub deref: bool,
     /// True if the value must have the target's shape.
     pub keeps_shape: bool,
@@ -125,7 +125,7 @@ fn is_punct(t: &TokenTree, c: char) -> bool {
     matches!(t, TokenTree::Punct(p) if p.as_char() == c)
 }
 
-/// Binary operators: text, op and precedence. `**` is right-associative, the others are left-associative.
+/// Binary operators: text, op and precedence. `**` is right-associative; all others are left-associative.
 pub(super) const OPERATORS: &[(&str, &str, u8)] = &[
     ("**", "pow", POWER),
     ("<<", "bitwise_left_shift", 6),
@@ -153,13 +153,13 @@ const COMPARISON: u8 = 2;
 pub(super) const PREFIX: u8 = 9;
 pub(super) const POWER: u8 = 10;
 
-/// Largest nesting of brackets, signs and powers, because the parser is recursive.
+/// Maximum nesting depth of brackets, signs and powers; limited because the parser is recursive.
 const DEPTH: usize = 100;
 
 struct Parser<'a> {
     tokens: VecDeque<TokenTree>,
     rows: &'a Rows,
-    /// The formulas that `let` statements named.
+    /// The formulas to which `let` statements have given names.
     names: &'a [(String, Formula)],
     end: Span,
     depth: usize,
@@ -198,14 +198,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// True if the next tokens are this operator, and not the beginning of a longer operator.
+    /// Returns whether the next tokens are this operator, and not the beginning of a longer operator.
     fn sees(&self, text: &str) -> bool {
         let mut tokens = self.tokens.iter();
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             match tokens.next() {
                 Some(TokenTree::Punct(p)) if p.as_char() == c => {
-                    // rustfmt writes `x**2` as `x * *2`
+                    // rustfmt writes `x**2` as `x * *2`, so the two characters may be separated by a space
                     if chars.peek().is_some() && p.spacing() != Spacing::Joint && text != "**" {
                         return false;
                     }
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
             let x = self.formula(PREFIX)?;
             return Ok(call("bitwise_invert", at, vec![x]));
         }
-        // a formula borrows names with or without `&`
+        // in a formula, names are borrowed with or without `&`
         self.takes("&");
         let mut x = self.operand()?;
         while let Some(TokenTree::Group(index)) = self.tokens.front()
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
             Some(TokenTree::Literal(literal)) => number(&literal),
             Some(TokenTree::Group(group)) => match group.delimiter() {
                 Delimiter::Parenthesis => self.inside(group.stream(), group.span())?.whole(),
-                // a fragment that another macro passed on
+                // tokens that another macro has passed on as a fragment
                 Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
                 Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
                 Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a call of an op, or a Rust expression: a name, a path, fields, methods.
+    /// Parses a call of an op, or a Rust expression: a name, a path, fields and methods.
     fn name(&mut self, name: Ident) -> Result<Formula> {
         let at = name.span();
         if let Some(TokenTree::Group(group)) = self.tokens.front()
@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Leaf(path.into_iter().collect(), at))
     }
 
-    /// Parses `::<f64>` after the name of an op. Also accepts `::<f64, _>` with the same meaning, as in method calls.
+    /// Parses `::<f64>` after the name of an op. As in method calls, `::<f64, _>` is accepted with the same meaning.
     fn dtype(&mut self, name: &Ident) -> Result<Option<TokenStream>> {
         if !(self.sees("::") && self.tokens.get(2).is_some_and(|t| is_punct(t, '<'))) {
             return Ok(None);
@@ -523,7 +523,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Call(name, arguments.into_iter().flatten().collect(), options))
     }
 
-    /// Parses the argument of one parameter.
+    /// Parses the argument for one parameter.
     fn argument(&self, row: &Row, place: usize, part: Vec<TokenTree>, at: Span) -> Result<Argument> {
         Ok(match &row.positional[place] {
             Parameter::Rust(_) => Argument::Rust(part.into_iter().collect()),
@@ -546,7 +546,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The name and the value of `name = value`, which is not `name == value`.
+/// The name and the value in `name = value`. `name == value` is not split.
 fn named(part: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match part {
         [TokenTree::Ident(key), TokenTree::Punct(equals), value @ ..] if equals.as_char() == '=' => {
@@ -562,7 +562,8 @@ fn call(name: &str, at: Span, arguments: Vec<Formula>) -> Formula {
     Formula::Call(Ident::new(name, at), arguments.into_iter().map(Argument::Formula).collect(), Vec::new())
 }
 
-/// Applies an operator to two formulas. Two numbers give a number. Some powers become another op, such as `square`.
+/// Applies an operator to two formulas. For two numbers, the result is a number. Some powers become a different op,
+/// such as `square`.
 fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     use Number::{Float, Whole};
     if let (Formula::Number(x, at), Formula::Number(y, _)) = (&left, &right) {
@@ -573,7 +574,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
             ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
             _ => None,
         };
-        // operands of operators are never missing bounds
+        // operands of operators are never `..`
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
             Float(x) => *x,
@@ -601,7 +602,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     }
 }
 
-/// A literal: a number if it has no suffix, else a scalar of the suffix's dtype.
+/// Converts a literal: to a number if it has no suffix, otherwise to a scalar of the dtype that the suffix names.
 fn number(literal: &Literal) -> Result<Formula> {
     let (text, at) = (literal.to_string().replace('_', ""), literal.span());
     if let Ok(x) = text.parse::<i64>() {
@@ -617,7 +618,7 @@ fn number(literal: &Literal) -> Result<Formula> {
     }
 }
 
-/// Splits at commas.
+/// Splits tokens at commas.
 fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
     for token in tokens {

@@ -1,23 +1,23 @@
-//! Formulas as text, for backends that watch calls: the text that the user wrote, and the parts of it that have their
-//! own passes.
+//! Converts formulas to text, for backends that watch calls: the whole formula as the user wrote it, and the
+//! subexpressions that are computed in separate passes.
 
 use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The precedence of a name or a call.
+/// The precedence of names and calls, which never need brackets.
 const CLOSED: u8 = POWER + 1;
 
-/// The text that the user wrote after the backend and its comma, in one line.
+/// The text that the user wrote after the backend and its comma, on one line.
 pub fn written(tokens: &[TokenTree]) -> String {
     let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
     let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));
     let text = in_line(&formula.cloned().collect::<TokenStream>().to_string());
-    // rustfmt writes `x**2` as `x * *2`, and tokens print `*w` as `* w`
+    // rustfmt writes `x**2` as `x * *2`, and the tokens of `*w` print as `* w`
     let text = text.replace(" * *", "**");
     text.strip_prefix("* ").map_or(text.clone(), |place| format!("*{place}"))
 }
 
-/// The text of the argument of a reduction, within the reduction's text: `(x - y)**2` of `sum((x - y)**2, ..)`.
+/// The text of the argument of a reduction, given the reduction's text: `(x - y)**2` for `sum((x - y)**2, ..)`.
 pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let arguments = text.strip_prefix(name)?.trim_start().strip_prefix('(')?;
     let mut depth = 0;
@@ -32,17 +32,17 @@ pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     end.map(|(at, _)| arguments[..at].trim())
 }
 
-/// A text in one line, with single spaces.
+/// Puts a text on one line, with single spaces.
 fn in_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Prints a part of a formula from its parsed form.
+/// Prints a subexpression of a formula from its parsed form.
 pub fn print(formula: &Formula) -> String {
     of(formula, 0)
 }
 
-/// The text, in brackets if its precedence is below `least`.
+/// Prints a formula, in brackets if its precedence is below `least`.
 fn of(formula: &Formula, least: u8) -> String {
     let (text, power) = with_power(formula);
     if power < least { format!("({text})") } else { text }
@@ -55,7 +55,8 @@ fn with_power(formula: &Formula) -> (String, u8) {
             let power = if text.starts_with('-') { PREFIX } else { CLOSED };
             (text, power)
         }
-        // a part that an earlier step computed has a variable of the macro, which the user does not know
+        // an earlier step has computed this subexpression; its variable comes from the macro, and the user does not
+        // know it
         Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
         Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
         Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),

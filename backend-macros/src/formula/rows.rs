@@ -1,4 +1,4 @@
-//! The digest of a table: the properties of its ops that formulas depend on.
+//! The digest of a table: those properties of its ops that the expansion of a formula needs.
 
 use super::parse::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};
@@ -13,30 +13,30 @@ pub enum Parameter {
     Array,
     /// An array or a number, given as a formula or a number.
     Operand,
-    /// An operand of a scalar expression that does not have the row's dtype.
+    /// An operand of a scalar expression, whose dtype is not the row's dtype.
     Own,
-    /// A dtype that the caller names: `astype::<f64>(x)`.
+    /// A dtype that the caller names, as in `astype::<f64>(x)`.
     DType,
     /// A list of arrays, given as formulas in brackets.
     Arrays,
-    /// An array that the op changes, which formulas cannot call.
+    /// An array that the op changes. Formulas cannot call such an op.
     Target,
-    /// Any other parameter, given as Rust. Contains the parameter's name.
+    /// Any other parameter, given as a Rust expression. Contains the parameter's name.
     Rust(String),
 }
 
-/// The axes of a reduction.
+/// The axes that a reduction accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Over {
-    /// The reduction takes any axes.
+    /// The reduction accepts any list of axes.
     Axes,
-    /// The reduction takes one axis.
+    /// The reduction accepts one axis.
     Axis,
-    /// The reduction takes one axis, or treats all values as one row.
+    /// The reduction accepts one axis, or reduces the whole array, flattened.
     AxisOrAll,
 }
 
-/// An op in a formula.
+/// An op that a formula may call.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The path of the crate that has the op's table.
@@ -49,22 +49,24 @@ pub struct Row {
     pub reduces: Option<Over>,
     /// The op's parameters without a default.
     pub positional: Vec<Parameter>,
-    /// The names of these parameters.
+    /// The names of the parameters without a default.
     pub names: Vec<String>,
-    /// The meaning of `..` as the argument of each of these parameters; `None` if the parameter does not accept `..`.
+    /// The meaning of `..` as the argument of each parameter without a default; `None` if the parameter does not accept
+    /// `..`.
     pub open: Vec<Option<Number>>,
     /// The names of the op's options.
     pub options: Vec<String>,
 }
 
-/// The ops of one table, as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x sum~&x,axis,keepdims?`.
+/// Writes the ops of one table as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x
+/// sum~&x,axis,keepdims?`.
 ///
-/// An op's name is followed by `*` for a scalar expression, `~` for a reduction over axes that takes a formula, `-` for
-/// a reduction along one axis, `=` for a reduction along one axis or over all values as a row, and `:` for all other
-/// ops. Then `<` follows if the caller names a dtype, and then the names of the parameters. A parameter with a default
-/// ends in `?`. A parameter without a default begins with `@` for an operand, `@/` for a lower bound, `@^` for an upper
-/// bound, `^` for an operand that does not have the row's dtype, `&` for an array, `[` for a list of arrays, `!` for an
-/// array that the op changes.
+/// An op's name is followed by a sign: `*` for a scalar expression, `~` for a reduction over axes that accepts a
+/// formula, `-` for a reduction along one axis, `=` for a reduction along one axis or of the whole array, and `:` for
+/// all other ops. If the caller names a dtype, `<` follows. Then the names of the parameters follow. A parameter with a
+/// default ends in `?`. A parameter without a default begins with a sign: `@` for an operand, `@/` for a lower bound,
+/// `@^` for an upper bound, `^` for an operand that does not have the row's dtype, `&` for an array, `[` for a list of
+/// arrays, and `!` for an array that the op changes.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
     let param = |p: &Param| {
         let sort = match (&p.kind, p.default.is_some()) {
@@ -103,7 +105,7 @@ const LOWER: &str = "@/";
 /// Prefix in a digest for an operand that is an upper bound.
 const UPPER: &str = "@^";
 
-/// Converts an array parameter to an operand, because the arrays of a formula are operands of a scalar expression.
+/// Converts an array parameter to an operand, because the arrays in a formula are operands of its scalar expression.
 fn operand(param: &Param) -> Param {
     match param.kind {
         Kind::Array(elem) => Param { kind: Kind::Operand(elem, Absent::Refused), ..param.clone() },
@@ -115,12 +117,12 @@ fn operand(param: &Param) -> Param {
 pub struct Rows(HashMap<String, Row>);
 
 impl Row {
-    /// The parameters whose arguments are in round brackets.
+    /// The parameters whose arguments are written in round brackets: all except dtypes.
     pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
         self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
     }
 
-    /// The number of arguments that the op takes, for messages.
+    /// The number of arguments of the op, as text for error messages.
     pub fn takes(&self) -> String {
         match self.in_brackets().count() {
             1 => "1 argument".into(),
@@ -128,27 +130,27 @@ impl Row {
         }
     }
 
-    /// The names of all parameters, for messages.
+    /// The names of all parameters, as text for error messages.
     pub fn all_names(&self) -> String {
         let names = self.names.iter().chain(&self.options).filter(|name| !name.is_empty());
         let names: Vec<&str> = names.map(String::as_str).collect();
         if names.is_empty() { "none".into() } else { names.join(", ") }
     }
 
-    /// True if the caller names a dtype.
+    /// Returns whether the caller names a dtype.
     pub fn takes_dtype(&self) -> bool {
         self.positional.contains(&Parameter::DType)
     }
 
-    /// True if the op's operands have several dtypes.
+    /// Returns whether the op's operands may have different dtypes.
     pub fn mixes_dtypes(&self) -> bool {
         self.positional.contains(&Parameter::Own)
     }
 }
 
 impl Rows {
-    /// Reads `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`. Each table has the path of its crate, the module of its ops,
-    /// and a digest of its rows.
+    /// Parses `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`. For each table, it contains the path of the table's crate,
+    /// the module of its ops, and the digest of its rows.
     pub fn new(tables: TokenStream) -> Rows {
         let (mut rows, mut path, mut ops) = (HashMap::new(), TokenStream::new(), None);
         for token in tables {
@@ -169,12 +171,12 @@ impl Rows {
         Rows(rows)
     }
 
-    /// The op of this name.
+    /// The op with this name.
     pub fn get(&self, name: &str) -> Option<&Row> {
         self.0.get(name)
     }
 
-    /// A hint for a name that is no op: an op with a similar name, if there is one.
+    /// A hint for a name that is not an op: the op with the most similar name, if any is similar.
     pub fn hint(&self, name: &str) -> Option<String> {
         op_table::did_you_mean(name, self.0.keys().map(String::as_str))
     }

@@ -1,9 +1,10 @@
-//! Tests of the messages for mistakes in a formula, and of the precedence of operators.
+//! Tests the messages for mistakes in formulas, and the precedence of operators.
 
 use super::*;
 use quote::quote;
 
-/// The ops of the tests: `exp`, `add` and the like, `leaky` with an option, and ops that are no scalar expressions.
+/// The ops for the tests: scalar expressions such as `exp` and `add`, `leaky` with an option, and ops that are not
+/// scalar expressions.
 const ROWS: &str = "add*@x1,@x2 subtract*@x1,@x2 multiply*@x1,@x2 divide*@x1,@x2 remainder*@x1,@x2 pow*@x1,@x2 square*@x sqrt*@x \
     reciprocal*@x negative*@x exp*@x less*@x1,@x2 greater*@x1,@x2 equal*@x1,@x2 bitwise_and*@x1,@x2 bitwise_invert*@x leaky*@x,slope? \
     sum~&x,axis,keepdims? argmax=&x,axis,keepdims? clip*@x,@/min,@^max search:&x,@/lower var~&x,axis,correction?,keepdims? sort:&x,axis? \
@@ -85,7 +86,7 @@ fn every_mistake_is_said_in_the_users_words() {
 
 #[test]
 fn what_is_meant_is_what_is_written() {
-    // each pair writes one formula in two ways
+    // the two texts of each pair are the same formula
     for (one, other) in [
         ("-x**2", "negative(square(x))"),
         ("-x * *2", "negative(square(x))"),
@@ -121,13 +122,13 @@ fn what_is_meant_is_what_is_written() {
     }
 }
 
-/// An expansion, with the texts for backends that watch calls removed.
+/// Removes the texts for backends that watch calls from an expansion.
 fn without_text(expanded: &str) -> String {
     let text = |part: &str| part.split_once('"').map_or(part.to_owned(), |(_, rest)| rest.to_owned());
     let mut parts = expanded.split(":: named");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |all, part| {
-        // `named` takes one text, `named_within` also the text of the reduction
+        // `named` has one text; `named_within` also has the text of the reduction
         let texts = if part.starts_with("_within") { 2 } else { 1 };
         all + &(0..2 * texts).fold(part.to_owned(), |part, _| text(&part))
     })
@@ -142,7 +143,7 @@ fn those_who_watch_are_told_what_was_written() {
     };
     assert_eq!(text("-x**2 * (y + 1)"), ["-x**2*(y+1)"]);
     assert_eq!(text("let a = x + y; a * a"), ["leta=x+y;a*a"]);
-    // the text of a part with its own pass is printed from its parsed form
+    // the text of a subexpression in a separate pass is printed from its parsed form
     assert_eq!(text("exp(sort(-(x + y) * 2.5) + x)"), ["-(x+y)*2.5", "exp(sort(-(x+y)*2.5)+x)"]);
     assert_eq!(text("exp(sort((x - y) / (x * y)**z) + x)")[0], "(x-y)/(x*y)**z");
     assert_eq!(text("exp(sort(x - (y - z) ** 3.5 ** z) + x)")[0], "x-(y-z)**3.5**z");

@@ -1,5 +1,5 @@
-//! Generates the ops of an enum of backends. A method converts its arguments, and a function that is compiled once per
-//! dtype chooses the backend.
+//! Generates the ops of an enum of backends. Each method converts its arguments, and calls a function that matches on
+//! the backend. This function is compiled only once per dtype.
 
 use super::*;
 
@@ -24,8 +24,8 @@ impl Expand<'_> {
         quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
-    /// The function that runs the op on the enum with converted arguments, and the call of this function. All argument
-    /// types of the method share it.
+    /// Generates the function that runs the op on the enum with converted arguments, and the call of this function. The
+    /// method calls the same function for all types of its arguments.
     fn once_per_dtype(&self, op: &Op, any: &Any, rest: bool) -> TokenStream {
         let (rt, ty, array, backend) = (self.rt(), &any.name, &any.array, hidden("backend"));
         let args = op.positional().map(|p| {
@@ -75,9 +75,9 @@ impl Expand<'_> {
         }
     }
 
-    /// The op on the backend that the enum `on` holds. A row that is written once for any backend runs on the enum
-    /// itself, so that it is compiled once instead of once per backend. If the code is inside a function, `again` is
-    /// the recursive call of that function on the variable `within`.
+    /// Runs the op on the backend in the enum `on`. A row that is written once for any backend runs on the enum itself,
+    /// so that it is compiled only once, not once per backend. If the code is inside a function, `again` is the
+    /// recursive call of this function on the variable `within`.
     fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
@@ -95,7 +95,7 @@ impl Expand<'_> {
         quote!(match #on { #(#arms)* #watched #rest })
     }
 
-    /// The arm in which the enum itself runs the op, with its call watched.
+    /// Generates the arm in which the enum itself runs the op, for a backend whose calls are watched.
     fn watched_arm(&self, op: &Op, any: &Any, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
         let watched = quote!(&**#b);
@@ -109,7 +109,7 @@ impl Expand<'_> {
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let call = again.cloned().unwrap_or_else(|| self.call_within(op, &args, options.as_ref()));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
-        // apart from the usual arms, whose code would have to save more registers for this one
+        // a separate closure, because otherwise the usual arms would have to save more registers
         quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
     }
 
@@ -159,7 +159,8 @@ impl Expand<'_> {
     }
 }
 
-/// True if the op has arrays, and the types of its converted arguments can be written in the signature of a function.
+/// Returns whether the op has arrays, and the types of its converted arguments can be written in the signature of a
+/// function.
 fn has_plain_arguments(op: &Op) -> bool {
     let is_plain = |kind: &Kind| match kind {
         Kind::Arrays(_) | Kind::Signed | Kind::Widths | Kind::Slices | Kind::Index | Kind::Host => false,
