@@ -53,7 +53,7 @@ thread_local! {
 /// The current backend of this thread.
 ///
 /// # Errors
-/// If no backend is set and the one that `BACKENDS_DEFAULT` names is unavailable.
+/// If no backend is set, and the backend that `BACKENDS_DEFAULT` names is unavailable.
 pub fn current() -> Result<AnyBackend> {
     SCOPES.with(Stack::innermost).map_or_else(default_backend, Ok)
 }

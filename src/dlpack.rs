@@ -51,8 +51,8 @@
 //!
 //! | from a tensor | shared | copied, unless [`CopyMode::Never`] makes it an error |
 //! |---|---|---|
-//! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements not aligned to their type; elements that share memory (stride 0); less than 4 KiB |
-//! | `Torch` on the CPU | as for `Numpyish`, without negative strides | negative strides, which libtorch lacks; elements not aligned |
+//! | `Numpyish` | memory of the host (`kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`) with any strides | elements that are not aligned to their type; elements that share memory (stride 0); arrays of less than 4 KiB |
+//! | `Torch` on the CPU | as for `Numpyish`, without negative strides | negative strides, which libtorch lacks; elements that are not aligned |
 //! | `Cuda`, `Torch` on a GPU | memory of the same GPU | negative strides (`Torch`); bools whose bytes are not all known to be 0 or 1 (`Cuda`) |
 //!
 //! [`CopyMode::Never`] also shares small arrays. Three kinds of tensors are errors: memory of another device, because

@@ -25,8 +25,8 @@ pub struct Lazy<X, L> {
     leaves: L,
 }
 
-/// Makes a formula from an array or a scalar. Like `expr!(b, (x + y) * 2.0)?`, `((lazy(&x) + lazy(&y)) *
-/// 2.0).eval(&b)?` makes one pass over memory.
+/// Makes a formula from an array or a scalar. `((lazy(&x) + lazy(&y)) * 2.0).eval(&b)?` makes one pass over memory,
+/// like `expr!(b, (x + y) * 2.0)?`.
 ///
 /// The other operand of an operator may be a formula, `&array`, an `f64` (for every float dtype) or an `i64` (for every
 /// dtype that represents its value), so literals need no wrapping. Write numbers of other types as `lazy(number)`. Only

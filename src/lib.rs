@@ -168,13 +168,13 @@ macro_rules! slices {
 ///
 /// | item | meaning |
 /// |---|---|
-/// | a number of any integer type | one index, which removes the axis; negative ones count from the end |
-/// | a range `..`, `1..`, `..-1`, `1..-1` | a part of the axis; NumPy's `:` may be written for `..` |
+/// | a number of any integer type | one index, which removes the axis; a negative index counts from the end |
+/// | a range `..`, `1..`, `..-1`, `1..-1` | a range of the axis; NumPy's `:` may be written in place of `..` |
 /// | a range with a step `..;-1`, `1..9;2` | every step-th element, backwards if the step is negative |
-/// | `...` | all axes that no other item stands for; implied at the end, if not given |
+/// | `...` | all axes for which no other item is given; implied at the end |
 /// | `NewAxis` | a new axis of length 1 |
 /// | an array of `i64`, `&indices` | the elements at these indices |
-/// | an array of `bool`, `&mask` | the elements where it is true; it stands for as many axes as the mask has |
+/// | an array of `bool`, `&mask` | the elements where the mask is true; this item is for as many axes as the mask has |
 ///
 /// An array may be any expression, by reference or by value: `ix![&i, b.greater(&v, 0.0)?]`. [`Indexing::get`],
 /// [`Indexing::set`] and [`Indexing::add_at`] take such a list.

@@ -23,8 +23,8 @@ pub type Variables<B> = BTreeMap<String, Value<B>>;
 /// | `x` | a variable |
 /// | `3`, `0.5`, `1e-3`, `nan`, `-inf`, `2j`, `complex(1.0, -2.0)` | a number |
 /// | `true`, `false`, `none`; `True`, `False`, `None` | a bool; an option that is not set |
-/// | `"ortho"`, `'ortho'` | a choice, a dtype or a text, with `\"`, `\\`, `\n` and `\t`; an option's value may omit the quotes if the word is no variable: `dtype=float32` |
-/// | `[0, -1]` | a list, of axes, numbers, arrays |
+/// | `"ortho"`, `'ortho'` | a choice, a dtype or a text, with `\"`, `\\`, `\n` and `\t`; an option's value may omit the quotes if the word is not a variable: `dtype=float32` |
+/// | `[0, -1]` | a list of axes, numbers or arrays |
 /// | `..`, `1..-1`, `..;-1`, `...`, `NewAxis`; `1:-1`, `::-1` | items of a list of indices: a whole axis or a range of it, with an optional step; all remaining axes; a new axis |
 /// | `bytes("00ff")` | bytes, in hexadecimal digits |
 ///

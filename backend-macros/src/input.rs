@@ -10,10 +10,10 @@ use syn::{
 };
 
 /// The arguments of a macro:
-/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH, trait =
-/// NAME`. With `rows = "TEXT"`, the macro implements the trait of these rows for an overlay, an enum or `sharded`. Tests
-/// also have the arguments `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..], golden = "FILE",
-/// partial = true, meter = PATH, formulas = true, gradients = true, every = 5`.
+/// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH,
+/// trait = NAME`. With `rows = "TEXT"`, the macro implements the trait of these rows for an overlay, an enum or
+/// `sharded`. Tests also have the arguments `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..],
+/// golden = "FILE", partial = true, meter = PATH, formulas = true, gradients = true, every = 5`.
 pub struct Input {
     /// Path of the facade crate.
     pub root: TokenStream,

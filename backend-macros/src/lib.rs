@@ -80,7 +80,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
             last = Some(source);
         }
     }
-    // the base table has no mistakes of its own, but `check` also derives the gradient rules
+    // the base table is free of mistakes, but `check` also derives the gradient rules
     let none = || SourceFile { name: String::new(), text: String::new() };
     if let Some(source) = last.or_else(|| input.gradients.then(none)) {
         check(&source, &mut model, &mut report);

@@ -411,7 +411,7 @@ impl Op {
 pub struct Reference {
     /// The description of the result, if it cannot be derived from the row.
     pub returns: String,
-    /// Variants of the runtime's `Error`, each with its condition, in addition to those that follow from the
+    /// Variants of the runtime's `Error`, each with its condition, in addition to the errors that follow from the
     /// parameters.
     pub errors: Vec<(String, String)>,
     /// The library that a backend runs for the op; for example, `cuda` runs `cuFFT`.

@@ -13,8 +13,8 @@ const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
     /// Calls a row on this backend and on [`Numpyish`] with random arguments, valid and invalid, more often in the
-    /// first dtype than in the others. Both backends must return results of the same shapes and dtypes, or the same
-    /// error.
+    /// first dtype than in the other dtypes. Both backends must return results of the same shapes and dtypes, or the
+    /// same error.
     ///
     /// # Panics
     /// If the outcomes differ, or if the op panics.

@@ -217,7 +217,7 @@ fn magnitudes(value: &Value<Numpyish>) -> Result<Value<Numpyish>> {
     }
 }
 
-/// The largest finite magnitude in a result; 0 if there is none.
+/// The largest finite magnitude in a result; 0 if no element is finite.
 fn largest(value: &Value<Numpyish>) -> f64 {
     let of_array = |x: &DynArray<Numpyish>| -> Result<f64> {
         dispatch!(x.dtype(), T => {

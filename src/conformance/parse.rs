@@ -9,7 +9,7 @@ pub(crate) enum Arg {
     Name(String),
     /// A number, as written.
     Number(String),
-    /// The text between quotes, which gives slices.
+    /// A list of slices, between quotes.
     Quoted(String),
     /// A list, `[..]`.
     List(Vec<Arg>),

@@ -1,4 +1,5 @@
-//! Functions whose backward pass is not that of their ops: the user gives it, or it runs the function again.
+//! Functions with a special backward pass: the user gives the backward function, or the backward pass runs the function
+//! again.
 
 use super::{
     api::vjp,

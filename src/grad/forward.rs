@@ -91,7 +91,7 @@ fn lost(op: &'static str) -> Error {
 }
 
 impl<B: Backend> Jvp<B> {
-    /// A backend around `within`, of which no array has a tangent yet.
+    /// A backend around `within`. No array has a tangent yet.
     pub(crate) fn new(within: B) -> Jvp<B> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }

@@ -27,7 +27,7 @@ pub fn cholesky_solve<B: Backend, T: WideFloat>(
     if is_vector { b.squeeze(&solution, -1) } else { Ok(solution) }
 }
 
-/// Integer power of a matrix: the product of those of its repeated squares that the binary digits of `n` select.
+/// Integer power of a matrix: the product of the repeated squares that the binary digits of `n` select.
 pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) -> Result<B::Array<T>> {
     let size = rules::square("matrix_power", b.shape(x))?;
     if n == 0 {
@@ -94,7 +94,7 @@ pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let x2 = b.matmul(&x, &x)?;
     let x4 = b.matmul(&x2, &x2)?;
     let x6 = b.matmul(&x4, &x2)?;
-    // the even or the odd terms of the polynomial; the three highest terms are factored by x^6
+    // the even or the odd terms of the polynomial, with x^6 factored out of the three highest terms
     let terms = |k: usize| {
         let (a, c, d) = (of(12 + k), of(10 + k), of(8 + k));
         let (e, f, g, h) = (of(6 + k), of(4 + k), of(2 + k), of(k));

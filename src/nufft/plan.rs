@@ -188,8 +188,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
-    /// Places modes in ascending order into the input of a transform along an axis of the grid. All other elements are
-    /// 0.
+    /// Places modes in ascending order into the input of a transform along an axis of the grid, and fills all other
+    /// elements with zeros.
     fn on_grid(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));

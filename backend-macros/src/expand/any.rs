@@ -472,7 +472,7 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => {
-                            // `None` for an array of another backend; the exchange without `staged` then reports the error
+                            // `None` for an array of another backend, for which the usual exchange reports an error
                             let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
                             Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
                         })*

@@ -1,4 +1,4 @@
-//! The digest of a table: those properties of its ops that the expansion of a formula needs.
+//! The digest of a table: the properties of the table's ops that the expansion of a formula needs.
 
 use super::parse::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};

@@ -231,8 +231,8 @@ impl Windows {
     /// The largest element of each window, and its index on the axis. Of equal elements the first index is returned; if
     /// a window contains NaN, its first NaN is the largest element.
     ///
-    /// The windows are doubled in length step by step: the maximum of a window is the larger of the maxima of its two
-    /// halves. With `only_inside`, the value beyond the edge counts only in windows that contain nothing else.
+    /// The lengths of the windows are doubled step by step: the maximum of a window is the larger of the maxima of its
+    /// two parts. With `only_inside`, the value beyond the edge counts only in windows that contain nothing else.
     fn largest<B: Backend, T: Real>(
         &self,
         b: &B,

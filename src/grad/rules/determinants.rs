@@ -48,9 +48,9 @@ fn is_ordinary<B: Backend, T: WideFloat>(
 /// The adjugates of matrices that may be singular, computed by ops whose derivatives are correct as well.
 ///
 /// Each matrix is written as `r - u w`. The two columns of `u` and the two rows of `w` are made from the singular
-/// vectors of the two smallest singular values, so that `r` is regular. The determinant of the matrix is the product of
-/// the determinants of `r` and of the 2x2 matrix `c = 1 - w inv(r) u`. The adjugate is the derivative of this product
-/// with `u` and `w` fixed. If three singular values are 0, the adjugate and its derivative are 0.
+/// vectors of the two smallest singular values, so that `r` is invertible. The determinant of the matrix is the product
+/// of the determinants of `r` and of the 2x2 matrix `c = 1 - w inv(r) u`. The adjugate is the derivative of this
+/// product with `u` and `w` fixed. If three singular values are 0, the adjugate and its derivative are 0.
 fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     let n = length(x, 1);
     if n == 1 {
@@ -109,7 +109,7 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     }
 }
 
-/// Gradient of `slogdet` for regular matrices: the logarithm changes by the real part of `trace(inv(x) dx)`, and the
+/// Gradient of `slogdet` for invertible matrices: the logarithm changes by the real part of `trace(inv(x) dx)`, and the
 /// sign by the sign times the imaginary part.
 pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
     b: &B,

@@ -111,8 +111,8 @@ pub fn qr<B: Backend, T: WideFloat>(
 /// forward and reverse mode algorithmic differentiation"; Townsend 2016, "Differentiating the singular value
 /// decomposition"; for complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
-/// In full matrices of singular vectors, vectors without a singular value are treated as if their singular value were
-/// 0. They are unique only up to a rotation of these vectors, and the function must not depend on this rotation.
+/// In full matrices of singular vectors, a vector without a singular value is treated like a vector whose singular
+/// value is zero. Such vectors are unique only up to a rotation of them, on which the function must not depend.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
     g_u: &B::Array<T>,
