@@ -31,8 +31,8 @@ fn is_numpys(op: &OpInfo, name: &str) -> bool {
     !full.is_empty() && (numpys == full || numpys.rsplit('.').next() == Some(full))
 }
 
-/// The ops whose names, aliases or summaries contain all words of `text`, in upper or lower case. Ops whose name equals
-/// a word or begins with it are first.
+/// The ops whose names, aliases or summaries contain all words of `text`, regardless of case. Ops whose name equals a
+/// word or begins with it are first.
 ///
 /// ```
 /// let found: Vec<&str> = backends::search("cumulative").iter().map(|op| op.name).collect();

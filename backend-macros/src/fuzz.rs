@@ -1,5 +1,5 @@
 //! Tests the macro with tables whose bytes, tokens or structure are randomly damaged. For every table, the macro must
-//! end within the time limit, on a stack of the size of rustc's, and return Rust code or errors with a position in the
+//! end within the time limit, on a stack no larger than rustc's, and return Rust code or errors with a position in the
 //! table.
 //!
 //! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, generated from another seed.

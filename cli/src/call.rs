@@ -81,7 +81,7 @@ enum Text {
     Saved(SavedProgram),
 }
 
-/// The first bytes of a zip file: of one with members, such as a saved program, and of an empty one.
+/// The first bytes of a zip file with members, such as a saved program, and of an empty zip file.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// Name of a file in error messages.

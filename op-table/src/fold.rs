@@ -70,7 +70,7 @@ impl Fold {
         dtypes
     }
 
-    /// The row of which an expression is the scalar expression.
+    /// Makes the separate row for the expression with this role. Its parameters are those that the expression may use.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {

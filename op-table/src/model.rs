@@ -230,7 +230,7 @@ pub struct Facts {
     /// Expressions that are compared with the reference in place of the op's results. They are calls of ops, whose
     /// arguments are the results and the parameters.
     pub compared: Option<Vec<Text>>,
-    /// The host function that reduces a formula, like the op reduces an array.
+    /// The host function that reduces a formula, in the same way as the op reduces an array.
     pub fused: Option<String>,
 }
 

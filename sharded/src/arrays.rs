@@ -137,7 +137,7 @@ impl<B: Backend> Sharded<B> {
         Ok(())
     }
 
-    /// Gathers the numbers of every rank. All ranks must pass the same number of numbers.
+    /// Gathers the numbers of every rank. All ranks must pass lists of equal length.
     pub(crate) fn all_gather_numbers(&self, op: &'static str, mine: &[u64]) -> Result<Vec<u64>> {
         self.gather_elements(op, mine)
     }

@@ -35,8 +35,8 @@ pub trait Collectives {
     /// is lost.
     fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Like [`Collectives::all_reduce_array`], but with a function that joins two elements. It is applied in the order
-    /// of the ranks.
+    /// Like [`Collectives::all_reduce_array`], but with a function that joins two elements. The function is applied in
+    /// the order of the ranks.
     ///
     /// # Errors
     /// The errors of [`Collectives::all_reduce_array`].

@@ -25,7 +25,7 @@
 //! The layout of an array is a function of its shape, its split axis and the number of ranks. A new array is split
 //! along its first axis that has at least [`Policy::least`] elements; if it has no such axis, every rank holds the
 //! whole array. No rank has an empty part. Ops keep the layout of their arguments, or change it if necessary. The
-//! column `split` of the op table, and for users the guide `docs/ranks.md`, describe this for each op.
+//! column `split` of the op table determines this for each op, and the guide `docs/ranks.md` lists it.
 //!
 //! # Requirements on all ranks
 //!

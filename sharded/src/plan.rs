@@ -27,7 +27,7 @@ enum Kind {
 
 #[derive(Debug)]
 struct Along {
-    /// The split axis, for arrays of `ndim` axes. The axes of arrays with fewer axes are the last ones of these.
+    /// The split axis, for arrays of `ndim` axes. An array with fewer axes has only the last of these axes.
     axis: usize,
     ndim: usize,
     /// Length of the split axis.

@@ -145,7 +145,7 @@ impl<F, J> Fold<F, J> {
     }
 }
 
-/// Returns whether partial sums in this dtype would be rounded often, or overflow, although the inner backend sums in a
+/// Returns whether partial sums in this dtype would be rounded, or would overflow, although the inner backend sums in a
 /// wider dtype.
 fn rounds_often<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real) && size_of::<T>() < 4

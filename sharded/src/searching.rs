@@ -50,7 +50,7 @@ pub fn interp<B: Backend, T: Precision>(
     Ok(b.array(x.layout.clone(), part))
 }
 
-/// Interpolates an image at points. Each rank interpolates the whole image at its own points.
+/// Interpolates an image at points. Each rank has the whole image, and interpolates it at its own points.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn map_coordinates<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
@@ -80,7 +80,7 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     Ok(b.array(Layout::new(&points.layout.shape[1..], Some(split)), part))
 }
 
-/// Samples a grid at coordinates. Each rank samples the whole grid at its own coordinates.
+/// Samples a grid at coordinates. Each rank has the whole grid, and samples it at its own coordinates.
 pub fn grid_sample<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
     grid: &ShardedArray<B, T>,

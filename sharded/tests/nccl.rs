@@ -59,7 +59,7 @@ fn on_threads<R: Send>(check: impl Fn(&Sharded<Cuda>) -> R + Sync) -> Vec<R> {
     threads::run(RANKS, |world| check(&Sharded::with(gpu(world).unwrap(), world.clone(), POLICY).unwrap()))
 }
 
-/// An array of elements of any dtype, which differ from their neighbours.
+/// An array of varying elements, of any dtype.
 fn numbers<T: Element>(n: usize) -> HostArray<T> {
     HostArray::from_shape_fn(ndarray::IxDyn(&[n, 3]), |at| T::from_i64(((at[0] * 7 + at[1] * 3) % 100) as i64))
 }
@@ -133,7 +133,7 @@ fn counts_are_compared_where_ranks_compare_calls() {
     if within("counts_are_compared_where_ranks_compare_calls", &[("WORLD_CHECK", "1")]) {
         on_threads(|b| {
             all_dtypes(b);
-            // if the counts of an exchange do not match, it fails before anything is sent
+            // an exchange whose counts do not match fails before anything is sent
             let wrong = b.world().agree_counts(&[1, 2, 3], &[1, 2, 3 + b.world().rank()]).unwrap_err();
             assert!(wrong.to_string().contains("all_to_all"), "{wrong}");
         });

@@ -42,7 +42,7 @@ impl Tolerance {
 }
 
 impl Accuracy {
-    /// Results must be equal bit for bit. Use it as the base of other accuracies: `Accuracy { ulp: 4.0,
+    /// Results must be equal bit for bit. This constant is the base of other accuracies: `Accuracy { ulp: 4.0,
     /// ..Accuracy::EXACT }`.
     pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
 

@@ -73,7 +73,7 @@ macro_rules! wide_real {
             }
 
             fn ulps(self, expected: $t) -> f64 {
-                // floats of equal sign are ordered like their bits
+                // the magnitudes of floats are ordered like their bits
                 let order = |x: $t| {
                     let magnitude = i128::from(Numeric::abs(x).to_bits());
                     if x.is_sign_negative() { -magnitude } else { magnitude }

@@ -23,7 +23,7 @@ thread_local! {
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// The system's allocator, except that it refuses large blocks to a thread inside [`refused`].
+/// The system's allocator, except that it refuses large blocks to threads that have requested this.
 pub struct Refusing;
 
 impl Refusing {

@@ -36,8 +36,8 @@ fn table(ops: &[&Op], model: &Model) -> String {
         let has = |b: &&op_table::model::Backend| op.maps.contains_key(&b.name);
         let backends: Vec<&str> = model.backends.iter().filter(has).map(|b| b.ty.as_str()).collect();
         let backends = if backends.len() == model.backends.len() { "all".into() } else { backends.join(", ") };
-        // a link by address, because rustdoc repeats the path of a link by path as its title, for each of the ops on
-        // the page
+        // uses a link by address: for a link by path, rustdoc would repeat the path as a title, for every op on the
+        // page
         let _ = writeln!(
             s,
             "| [`{0}`](struct.{0}.html) | {1} | {2} | {backends} |",

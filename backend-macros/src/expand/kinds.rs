@@ -242,7 +242,7 @@ impl Expand<'_> {
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
-    /// The type as which a parameter other than an array is read from the values of a call by name.
+    /// The type of a parameter other than an array, when it is read from the values of a call by name.
     pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
         match self.code(kind, op, &hidden("K")).read {
             Read::Value(ty) => ty,

@@ -51,7 +51,7 @@ impl Expand<'_> {
         let used = markers.len() - next.len();
         let markers = &markers[..used];
         let bound = self.bound(&op.set, &quote!());
-        // declares the row's dtype, unless the result has this dtype, which is `U`
+        // declares `T`, the row's dtype, unless it equals the dtype `U` of the result
         let dtype = match op.result.elem() {
             Elem::T => None,
             Elem::U | Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64 => Some(quote!(T: #bound,)),

@@ -319,7 +319,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
     }
 }
 
-/// The operator for which a word is the name, if any.
+/// The operator that a word names, if any.
 pub fn sign_of(word: &str) -> Option<&'static str> {
     Some(match word {
         "plus" => "+",

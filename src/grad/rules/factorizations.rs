@@ -141,7 +141,7 @@ pub fn svd<B: Backend, T: WideFloat>(
     let by_v = quotient::<B, T>(b, &by_v, &squares(&down, &more_columns)?)?;
     let inner = b.add(b.pad_to(by_u, columns, -1)?, b.pad_to(by_v, rows, -2)?)?;
     // multiplying a pair of singular vectors by a complex factor of magnitude 1 changes the imaginary parts of the
-    // diagonals; these terms are the gradient along these changes
+    // diagonals; these terms are the gradient along these imaginary parts
     let phases = b.subtract(b.diagonal(&of_u)?, b.diagonal(&of_v)?)?;
     let phases = quotient::<B, T>(b, &phases, &b.multiply(&s, number::<T>(4.0))?)?;
     let diagonal = b.expand_dims(b.pad_to(b.add(whole::<B, T>(b, g_s)?, phases)?, rows, -1)?, -1)?;

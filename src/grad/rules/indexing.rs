@@ -157,8 +157,8 @@ fn others<B: Backend, T: Float>(
     let is_zero = b.equal(values, T::ZERO)?;
     let other = b.r#where(&is_zero, T::ONE, values)?;
     let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
-    // for each value, the number of zeros among the other factors of the same element, and the sum of these zeros: a
-    // single zero is a factor of the product, and using it as a term keeps its derivative
+    // for each value, the number of zeros among the other factors of the same element, and the sum of these zeros; a
+    // single zero equals this sum, which also has the derivative of the zero
     let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
         let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
         b.subtract(b.take(sums, indices, axis)?, of)
