@@ -1,5 +1,5 @@
-//! Measures calls on a GPU. `xtask/peers_gpu.py` makes the same calls, under the same names and with the same dtypes
-//! and sizes, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine with a GPU.
+//! Measures calls on a GPU. `tools/xtask/peers_gpu.py` makes the same calls, under the same names and with the same
+//! dtypes and sizes, in CuPy and PyTorch. `cargo xtask gpu-bundle` packs this program for a machine with a GPU.
 //!
 //! `gpu [--json FILE] [--once] [--small]`: prints a line of JSON for each call and size. `--once` makes each call once,
 //! for a profiler; `--small` measures small sizes only.

@@ -1,4 +1,5 @@
-//! Pseudorandom numbers in 0..1 by splitmix64. `xtask/peers_noise.py` makes the same numbers for the other libraries.
+//! Pseudorandom numbers in 0..1 by splitmix64. `tools/xtask/peers_noise.py` makes the same numbers for the other
+//! libraries.
 
 /// The first `count` numbers for a seed.
 pub fn noise(seed: u64, count: usize) -> Vec<f64> {

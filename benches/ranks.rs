@@ -1,5 +1,5 @@
 //! Measures ops on arrays split over the ranks of an MPI launcher. For each row of its list, rank 0 prints a line `peer
-//! TAB row TAB elements TAB nanoseconds TAB checksum TAB scale`. `xtask/peers_heat.py` has the same rows in Heat;
+//! TAB row TAB elements TAB nanoseconds TAB checksum TAB scale`. `tools/xtask/peers_heat.py` has the same rows in Heat;
 //! `cargo xtask peers heat` runs both programs under one launcher, and compares the checksums. The argument selects the
 //! rows whose names contain it.
 //!
@@ -27,7 +27,8 @@ const FEW: [usize; 2] = [10, 1000];
 /// Number of elements of a large vector or matrix.
 const MANY: usize = 1 << 22;
 
-/// The rows, each with the sizes (numbers of elements of the first array). `xtask/peers_heat.py` has the same rows.
+/// The rows, each with the sizes (numbers of elements of the first array). `tools/xtask/peers_heat.py` has the same
+/// rows.
 const ROWS: [(&str, &[usize]); 16] = [
     ("x + y", &FEW),
     ("sum(x)", &FEW),
@@ -125,7 +126,8 @@ fn checksum<T: Summed>(all: &[T]) -> [f64; 2] {
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])
 }
 
-/// Pseudorandom number `k` in 0 .. 1, by the last step of MurmurHash3. `xtask/peers_heat.py` makes the same numbers.
+/// Pseudorandom number `k` in 0 .. 1, by the last step of MurmurHash3. `tools/xtask/peers_heat.py` makes the same
+/// numbers.
 fn number(k: usize) -> f32 {
     let mut h = k as u32;
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);

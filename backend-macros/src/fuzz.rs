@@ -12,8 +12,8 @@ use std::{
 };
 
 pub(crate) const BASE: &str = include_str!("../../ops.toml");
-const USER: &str = include_str!("../../demo-ops/my_ops.toml");
-const OVERLAY: &str = include_str!("../../demo-ops/naive.toml");
+const USER: &str = include_str!("../../examples/demo-ops/my_ops.toml");
+const OVERLAY: &str = include_str!("../../examples/demo-ops/naive.toml");
 
 /// Rows of the base table: the rows that the other tables name, and some rows of every kind. The list is short, so that
 /// many tables can be tried.

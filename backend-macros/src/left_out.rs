@@ -30,7 +30,7 @@ mod tests {
     use crate::{expand::Expand, fuzz, input::Input};
     use op_table::{Role, parse};
 
-    const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
+    const SMALL: &str = include_str!("../op-table/testdata/small.toml");
 
     /// The mistakes of a table, and its expansion without the given backends.
     fn without(names: &[&str], table: &str) -> (Vec<String>, String) {

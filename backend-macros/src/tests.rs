@@ -3,7 +3,7 @@
 use super::*;
 use std::path::Path;
 
-const SMALL: &str = include_str!("../../op-table/testdata/small.toml");
+const SMALL: &str = include_str!("../op-table/testdata/small.toml");
 
 fn expand(text: &str) -> Result<TokenStream, String> {
     let source = SourceFile { name: "ops.toml".into(), text: text.into() };

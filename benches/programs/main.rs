@@ -1,6 +1,6 @@
 //! Small complete programs in the style of the guides, each written op by op and with formulas. `cargo xtask peers
-//! programs` runs them together with `xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch, and
-//! compares the results.
+//! programs` runs them together with `tools/xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch,
+//! and compares the results.
 //!
 //! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints `NANOSECONDS TAB
 //! CHECKSUM TAB SCALE`, or `! WHY` for an error. `NANOSECONDS` is the minimum time of a run, `CHECKSUM` is a weighted

@@ -1,5 +1,5 @@
 //! Tests index lists on every backend against NumPy's results. The results are in `tests/golden/indexing.txt`, which
-//! `cargo xtask golden` writes; `xtask/index_cases.py` describes the format.
+//! `cargo xtask golden` writes; `tools/xtask/index_cases.py` describes the format.
 
 use crate::common::Checked;
 use backends::prelude::*;

@@ -1,4 +1,4 @@
-//! The arrays that calls refer to by name. They equal the arrays of `xtask/peers_rows.py`.
+//! The arrays that calls refer to by name. They equal the arrays of `tools/xtask/peers_rows.py`.
 
 use crate::noise::noise;
 use half::f16;

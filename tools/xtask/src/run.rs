@@ -1,0 +1,66 @@
+//! Helpers that the tasks share: running other programs, and paths.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The result of a task. The error is a text with the reason of the failure.
+pub type Outcome<T = ()> = Result<T, String>;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// The cargo that runs this task, with the repository's root as the working folder.
+pub fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// The command that runs Python 3.
+pub fn python() -> Command {
+    Command::new(if cfg!(windows) { "python" } else { "python3" })
+}
+
+/// The path of Python in an environment with these packages. The environment is a folder in `target`, which is created
+/// if it is missing or has other packages.
+pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
+    let folder = root().join("target").join(name);
+    let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
+    let (own, mark, wanted) = (inside("python"), folder.join(".packages"), packages.join("\n"));
+    if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
+        return Ok(own);
+    }
+    println!("making {} with {}", folder.display(), packages.join(", "));
+    run(python().args(["-c", "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"]))?;
+    run(python().args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+    fs::write(&mark, wanted).map_err(|why| format!("{}: {why}", mark.display()))?;
+    Ok(own)
+}
+
+/// Runs a command to its end. Returns an error if the command cannot be run or fails.
+pub fn run(command: &mut Command) -> Outcome {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{}` failed: {status}", line(command))),
+        Err(why) => Err(format!("{name} cannot be run: {why}")),
+    }
+}
+
+/// Creates a folder and its parent folders.
+pub fn create(folder: &Path) -> Outcome {
+    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
+}
+
+/// A command as a user would type it.
+pub fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
