@@ -2,11 +2,10 @@
 
 use crate::{
     peers::PACKAGES as PEERS,
-    run::{Outcome, environment, root, run},
+    run::{Outcome, environment, root, run, write},
     table::{json, read},
 };
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -66,8 +65,4 @@ fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<
         command.args(["--row", row]);
     }
     run(&mut command)
-}
-
-fn write(path: &Path, text: &str) -> Outcome {
-    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
 }

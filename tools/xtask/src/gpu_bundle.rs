@@ -1,7 +1,7 @@
 //! Packs the tests and benchmarks of the CUDA backend for a machine with a GPU that has no cargo and no network, and
 //! that is available only for minutes.
 
-use crate::run::{Outcome, cargo, create, root, run};
+use crate::run::{Outcome, cargo, create, root, run, write};
 use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
 use std::{
     fs,
@@ -156,10 +156,6 @@ fn compile_kernels(program: &Path, folder: &Path, asked: &Path) -> Outcome {
         }
     }
     Ok(())
-}
-
-pub fn write(path: &Path, text: &str) -> Outcome {
-    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome {

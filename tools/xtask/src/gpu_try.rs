@@ -2,9 +2,8 @@
 //! owns no files.
 
 use crate::{
-    gpu_bundle::write,
     gpu_results::Results,
-    run::{Outcome, create, root, run},
+    run::{Outcome, create, root, run, write},
     soft_cuda,
 };
 use std::{

@@ -24,6 +24,7 @@ mod programs;
 mod ratios;
 #[cfg(test)]
 mod refusals;
+mod release;
 mod run;
 mod setup;
 mod soft_cuda;
@@ -87,10 +88,11 @@ cargo xtask <task>
                               depends on what these need
   targets                     lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
                               has installed their standard libraries
+  release                     packs the crates as they are published, and builds and runs the first example with these archives alone
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
-`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip. The first program that loads libtorch needs a C++17
+`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip. The first program that loads libtorch needs a C++20
 compiler. The rest needs neither.
 ";
 
@@ -120,6 +122,7 @@ fn main() -> ExitCode {
         "docs" => docs::task(),
         "features" => features::task(),
         "targets" => features::targets(),
+        "release" => release::task(),
         "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {

@@ -59,6 +59,11 @@ pub fn create(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
 }
 
+/// Writes a text file.
+pub fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
+}
+
 /// A command as a user would type it.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
