@@ -1626,6 +1626,8 @@ Each op is a method of its name on every backend: `b.sum(&x, 0)`. The items of t
 
 The backends of the table are Numpyish, Torch.
 
+The pages name the function behind each op: a function of a backend, such as `numpyish::fft::fft`, is in `backend-runtime/src/` of the repository, and a function over other ops, such as `fft::dct`, is in `src/`.
+
 # [Elementwise](super::Elementwise)
 
 Element by element.
@@ -1775,7 +1777,7 @@ An array.
 
 | backend | runs |
 |---|---|
-| Numpyish | kernels of this backend |
+| Numpyish | kernels, in `numpyish::select::threshold` |
 | Torch | `torch.threshold` |
 
 In other libraries: `torch.threshold`.
@@ -1826,8 +1828,8 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 
 | backend | runs |
 |---|---|
-| Numpyish | kernels of this backend |
-| Torch | ops of libtorch |
+| Numpyish | kernels, in `numpyish::reduction::sum` |
+| Torch | ops of libtorch, in `torch::reduction::sum` |
 
 # Example
 
@@ -1928,8 +1930,8 @@ Call it as [`Elementwise::ends`](super::Elementwise::ends), or as [`Elementwise:
 
 | backend | runs |
 |---|---|
-| Numpyish | kernels of this backend |
-| Torch | ops of libtorch |
+| Numpyish | kernels, in `numpyish::sort::ends` |
+| Torch | ops of libtorch, in `torch::sort::ends` |
 
 On a GPU, the call waits for 8 bytes from the device: how many there are.
 
@@ -1975,8 +1977,8 @@ A `bool`. The op waits until its value is known.
 
 | backend | runs |
 |---|---|
-| Numpyish | code over the other ops |
-| Torch | code over the other ops |
+| Numpyish | other ops, in `is_flat` |
+| Torch | other ops, in `is_flat` |
 
 # Example
 
@@ -2131,10 +2133,13 @@ impl ops::threshold {
             "x where it is above the limit, the value elsewhere.",
             "threshold(x: array, limit: scalar, value: scalar) -> array",
             &[crate::runtime::DType::Float32, crate::runtime::DType::Float64],
-            &[("numpyish", "kernels of this backend"), ("torch", "`torch.threshold`")],
+            &[
+                ("numpyish", "kernels, in `numpyish::select::threshold`"),
+                ("torch", "`torch.threshold`"),
+            ],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2200,10 +2205,13 @@ impl ops::sum {
                 crate::runtime::DType::Float64,
                 crate::runtime::DType::Complex64,
             ],
-            &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
+            &[
+                ("numpyish", "kernels, in `numpyish::reduction::sum`"),
+                ("torch", "ops of libtorch, in `torch::reduction::sum`"),
+            ],
             "",
             "exact",
-            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2335,10 +2343,13 @@ impl ops::ends {
                 crate::runtime::DType::Float64,
                 crate::runtime::DType::Complex64,
             ],
-            &[("numpyish", "kernels of this backend"), ("torch", "ops of libtorch")],
+            &[
+                ("numpyish", "kernels, in `numpyish::sort::ends`"),
+                ("torch", "ops of libtorch, in `torch::sort::ends`"),
+            ],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels of this backend |\n| Torch | ops of libtorch |\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2416,12 +2427,12 @@ impl ops::is_flat {
             "is_flat(x: array) -> bool",
             &[crate::runtime::DType::Float32, crate::runtime::DType::Complex64],
             &[
-                ("numpyish", "code over the other ops"),
-                ("torch", "code over the other ops"),
+                ("numpyish", "other ops, in `is_flat`"),
+                ("torch", "other ops, in `is_flat`"),
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | code over the other ops |\n| Torch | code over the other ops |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
             None,
         )
         .with_to_dtypes(&[])

@@ -36,9 +36,12 @@ impl Op {
             }
             Map::Compose(form) => format!("`{}`", form.text),
             Map::Aten(aten) => format!("`{}`", aten.python_name()),
-            Map::Generic(_) => library.unwrap_or_else(|| "code over the other ops".into()),
-            Map::Call(_) if backend.aten => library.unwrap_or_else(|| "ops of libtorch".into()),
-            Map::Call(_) => library.unwrap_or_else(|| "kernels of this backend".into()),
+            Map::Generic(path) => library.unwrap_or_else(|| format!("other ops, in `{path}`")),
+            Map::Call(path) => library.unwrap_or_else(|| {
+                let of = if backend.aten { "ops of libtorch" } else { "kernels" };
+                let module = if path.starts_with("crate::") { String::new() } else { format!("{}::", backend.name) };
+                format!("{of}, in `{module}{path}`")
+            }),
         })
     }
 }
