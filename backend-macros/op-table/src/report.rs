@@ -1,6 +1,6 @@
 //! Collects the mistakes in a table, and shows all of them, each with its position.
 
-use crate::text::Span;
+use crate::text::{Span, is_bidirectional};
 use std::fmt::Write;
 
 /// The text of one table, and the name under which it is reported.
@@ -111,7 +111,7 @@ fn shorten(line: &str, column: usize) -> (String, usize) {
     let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
     // replaces control characters, and characters that change the direction of the text: they would misalign the marks
     // below the line
-    let seen = |c: char| if c.is_control() || crate::toml_view::is_bidirectional(c) { '\u{fffd}' } else { c };
+    let seen = |c: char| if c.is_control() || is_bidirectional(c) { '\u{fffd}' } else { c };
     (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 

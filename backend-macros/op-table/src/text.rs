@@ -110,6 +110,11 @@ fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     joints
 }
 
+/// Returns whether a character changes the direction of the text that follows, which can hide text from a reader.
+pub(crate) fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::{
     report::{Report, SourceFile},
-    text::{Span, Text},
+    text::{Span, Text, is_bidirectional},
 };
 use toml::{
     Spanned,
@@ -54,11 +54,6 @@ pub fn read(source: &SourceFile, report: &mut Report) -> Table {
         report.seal();
     }
     entries(table.get_ref(), &source.text)
-}
-
-/// Returns whether a character changes the direction of the text that follows, which can hide text from a reader.
-pub(crate) fn is_bidirectional(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn entries(table: &DeTable<'_>, source: &str) -> Table {

@@ -3,9 +3,9 @@
 
 use super::{
     Result, mistake,
-    parse::{Argument, Formula, Number, Target, Whole},
     print::{print, reduced},
     rows::{Over, Parameter, Row, Rows},
+    tree::{Argument, Formula, Number, Target, Whole},
 };
 use crate::expand::id;
 use op_table::model::camel;

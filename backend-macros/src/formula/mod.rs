@@ -9,6 +9,7 @@ mod print;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use crate::{expand::snake, input::Input};
 use op_table::Model;

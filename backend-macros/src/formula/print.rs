@@ -1,7 +1,10 @@
 //! Converts formulas to text, for backends that watch calls: the whole formula as the user wrote it, and the
 //! subexpressions that are computed in separate passes.
 
-use super::parse::{Argument, Formula, Number, OPERATORS, POWER, PREFIX};
+use super::{
+    parse::{OPERATORS, POWER, PREFIX},
+    tree::{Argument, Formula, Number},
+};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The precedence of names and calls, which never need brackets.

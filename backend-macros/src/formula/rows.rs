@@ -1,6 +1,6 @@
 //! The digest of a table: the properties of the table's ops that the expansion of a formula needs.
 
-use super::parse::Number;
+use super::tree::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;

@@ -1,0 +1,75 @@
+//! The syntax tree of a formula.
+
+use proc_macro2::{Group, Ident, Span, TokenStream};
+
+/// A literal number, or `..` as a bound that is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A number without a decimal point, which can be used as an integer or as a float.
+    Whole(i64),
+    /// A number with a decimal point or an exponent.
+    Float(f64),
+    /// `..` as a lower bound.
+    Lowest,
+    /// `..` as an upper bound.
+    Highest,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A formula, for an array or an operand.
+    Formula(Formula),
+    /// A list of formulas in brackets.
+    List(Vec<Formula>),
+    /// A Rust expression.
+    Rust(TokenStream),
+    /// A dtype.
+    DType(TokenStream),
+}
+
+/// A formula.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// A number.
+    Number(Number, Span),
+    /// A Rust expression: an array or a scalar.
+    Leaf(TokenStream, Span),
+    /// A call of an op: its name, its arguments and its options.
+    Call(Ident, Vec<Argument>, Vec<(Ident, TokenStream)>),
+    /// A selection from an array by indices in brackets.
+    Index(Box<Formula>, Group),
+}
+
+impl Formula {
+    /// The span at which the formula begins.
+    pub fn span(&self) -> Span {
+        match self {
+            Formula::Number(_, at) | Formula::Leaf(_, at) => *at,
+            Formula::Call(name, ..) => name.span(),
+            Formula::Index(x, _) => x.span(),
+        }
+    }
+}
+
+/// The whole formula that the user wrote, with its assignment, if any.
+#[derive(Clone, Debug)]
+pub enum Whole {
+    /// A formula, whose value is returned.
+    Value(Formula),
+    /// `target = formula`. For `target += formula`, the formula is the sum.
+    Assign(Target, Formula),
+    /// `target[index] = formula`, or `target[index] += formula`, for which the name of the op is given.
+    Put(Target, Group, Option<Ident>, Formula),
+}
+
+/// The target of an assignment.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The variable or field. For `*x`, it is `x` without the star.
+    pub place: TokenStream,
+    /// True if the target is written with a star: the target is then the referent of a `&mut`.
+    pub deref: bool,
+    /// True if the value must have the target's shape.
+    pub keeps_shape: bool,
+}
