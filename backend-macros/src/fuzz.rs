@@ -350,7 +350,7 @@ fn damaged_tables_end_in_rust_or_in_errors_with_a_place() {
     assert!(good > 0 && bad > 0, "the mutations are of one kind: {good} good, {bad} bad");
 }
 
-/// A correct user's table with one row, in which the text `from` is replaced by `to`.
+/// A valid user table with one row, in which the text `from` is replaced by `to`.
 fn row_with(from: &str, to: &str) -> String {
     let row = "[op.mine]\nsummary = \"s\"\nparams = [\"x: array\", \"p: f64 = 1\"]\ndtypes = \"real\"\n\
                each = \"x * p\"\ntorch = { compose = \"multiply(x, 2.0)\" }\n";

@@ -88,8 +88,9 @@ struct Blocks {
     start: usize,
     /// Number of blocks.
     count: usize,
-    /// Number of results of a block, and number of elements that it begins with.
+    /// Number of results of a block.
     len: usize,
+    /// Number of elements before these results that a block also needs.
     before: usize,
 }
 

@@ -97,7 +97,7 @@ impl<B: Backend> Jvp<B> {
         Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }
     }
 
-    /// A backend that treats the arrays of other derivatives as constants.
+    /// A backend around `within`. Arrays whose tangents were made by another `Jvp` count as constants in its ops.
     fn alone(within: B) -> Jvp<B> {
         Jvp { alone: true, ..Jvp::new(within) }
     }

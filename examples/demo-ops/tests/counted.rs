@@ -1,4 +1,4 @@
-//! Tests a backend that wraps other backends: compares every row of the base table with NumPy, and checks the counts.
+//! Tests a backend that wraps other backends: compares every op of the base table with NumPy, and checks the counts.
 
 use backends::{prelude::*, runtime::available};
 use demo_ops::{counted::Counted, naive::Naive, *};
@@ -10,7 +10,7 @@ fn window<B: Backend>(b: &B) -> Result<B::Array<f64>> {
     b.exp(&b.multiply(b.square(&x)?, -2.0)?)
 }
 
-/// Checks that rows of the base table are counted.
+/// Checks the counted calls of ops that the base table defines.
 fn counts_rows<B: Backend>(b: &Counted<B>) {
     let result = window(b).unwrap();
     assert_eq!(b.shape(&result), [5]);
@@ -25,12 +25,12 @@ fn counts_rows<B: Backend>(b: &Counted<B>) {
     assert!(!b.calls().contains_key("outer") && b.calls()["multiply"] == 2, "{:?}", b.calls());
 }
 
-/// Checks that rows of `my_ops.toml` run on the inner backend and are counted.
+/// Checks that ops of `my_ops.toml` run on the inner backend, and that their calls are counted.
 fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     let x = b.asarray([1.0_f32, -4.0]).unwrap();
     let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
     assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-    // for each library, this row names a function that computes powers
+    // the row of `power_mean` names a function for each library
     let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
     assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
     let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
@@ -39,11 +39,11 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     for op in ["between", "leaky", "power_mean"] {
         assert_eq!(calls.get(op), Some(&1), "{op}: {calls:?}");
     }
-    // composed rows, and rows that are functions over any backend, run on the wrapping backend
+    // ops defined by `compose`, or by a function over any backend, run on the wrapping backend
     assert!(!calls.contains_key("extrema") && calls["min"] == 1, "{calls:?}");
 }
 
-/// Checks that calls that are not ops are passed to the inner backend.
+/// Checks that methods that are not ops are forwarded to the inner backend.
 fn is_the_device_within<B: Backend>(within: &B) {
     let b = Counted::new(within.clone());
     assert_eq!(b.device_info().unwrap(), within.device_info().unwrap());

@@ -181,8 +181,8 @@ impl Notes {
         unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
     }
 
-    /// Waits for the device, and returns the error that the flags report. A call does this only once. `failed` is the
-    /// error if a matrix has no result.
+    /// Waits for the device, and returns an error if a flag is set: `failed(op)` if a matrix has no result although all
+    /// elements are finite. The notes are consumed, so that each call of an op waits only once.
     pub(super) fn wait(self, b: &Cuda, op: &'static str, failed: fn(&'static str) -> Error) -> Result<()> {
         match b.download::<u32>(op, &self.0)?[..] {
             [0, 0] => Ok(()),

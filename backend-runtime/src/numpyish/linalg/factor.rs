@@ -27,8 +27,8 @@ pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Resu
     fn run<S: Wide>(x: View<'_>, upper: bool) -> Result<RawArray> {
         const OP: &str = "cholesky";
         let n = rules::square(OP, x.shape)?;
-        // the upper triangle row by row is the lower triangle of the transpose column by column, both for the matrix
-        // and for its factor
+        // `S::cholesky` reads and writes lower triangles of column-major matrices; if an upper factor is requested, the
+        // matrix is copied and returned in row-major order, where the same memory is its upper triangle
         let mut a = matrices::<S>(OP, x, leading(x.shape), if upper { Order::Rows } else { Order::Columns })?;
         let batch = batch(leading(x.shape));
         let written = a.len();

@@ -161,7 +161,8 @@ unsafe impl<T> Sync for Ends<T> {}
 /// Writes `n` values, or adds them to the values at `to` if `adds`.
 ///
 /// # Safety
-/// Both must have `n` elements. They must have been written, except for elements of `to` that are overwritten.
+/// `to` and `from` must be valid for `n` elements. The elements of `from` must be initialized. If `adds`, so must the
+/// elements of `to`.
 #[inline(always)]
 unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
     for i in 0..n {

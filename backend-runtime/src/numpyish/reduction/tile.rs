@@ -258,7 +258,7 @@ struct Tile<'a> {
     acc: usize,
 }
 
-/// The rows of a block that are folded into the accumulators of one side, or of several neighbouring sides.
+/// The rows that are folded into one side of a block (a row of accumulators), or into several neighbouring sides.
 #[derive(Clone, Copy)]
 struct Chain<'a> {
     /// Offset of the first element, to which the offset of each row is added.

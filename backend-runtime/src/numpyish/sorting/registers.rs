@@ -135,25 +135,25 @@ impl Register for Wide64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide64(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide64(_mm512_set1_epi64(key as i64)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
             // computes the larger key by logic, which runs on another port of the core than the minimum
@@ -164,19 +164,19 @@ impl Register for Wide64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 2) };
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide64(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide64(_mm512_mask_blend_epi64(const { lanes_with(BIT) as u8 }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let above = _mm512_cmpgt_epu64_mask(self.0, most.0);
             let order = _mm512_cvtepu8_epi64(_mm_loadl_epi64(EIGHTS[usize::from(above)].as_ptr().cast()));
@@ -194,25 +194,25 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide32(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide32(_mm512_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let low = _mm512_min_epu32(self.0, other.0);
             (Wide32(low), Wide32(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
@@ -222,19 +222,19 @@ impl Register for Wide32 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 16] = const { &words_by(BY, 1) };
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide32(_mm512_permutexvar_epi32(_mm512_loadu_si512(words.as_ptr().cast()), self.0)) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Wide32(_mm512_mask_blend_epi32(const { lanes_with(BIT) }, self.0, other.0)) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory. At `right`, only the keys above
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid. At `right`, only the keys above
         // `most` are written.
         unsafe {
             // This function uses no table, because the table would have 65536 orders. The first group is written as a
@@ -275,25 +275,25 @@ impl Register for Half64 {
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half64(_mm256_xor_si256(_mm256_loadu_si256(from.cast()), _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u64) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { _mm256_storeu_si256(to.cast(), _mm256_xor_si256(self.0, _mm256_set1_epi64x(i64::MIN))) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u64) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half64(_mm256_set1_epi64x(key as i64 ^ i64::MIN)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let swaps = _mm256_cmpgt_epi64(self.0, other.0);
             let low = _mm256_blendv_epi8(self.0, other.0, swaps);
@@ -304,19 +304,19 @@ impl Register for Half64 {
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 2) };
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half64(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half64(chosen(self.0, other.0, const { &words_with(BIT, 2) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u64, right: *mut u64) -> usize {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let above = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(self.0, most.0)));
             let x = Half64(permuted(self.0, &FOURS[above as usize]));
@@ -333,44 +333,44 @@ impl Register for Half32 {
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half32(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn all(key: u32) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half32(_mm256_set1_epi32(key as i32)) }
     }
 
     #[inline(always)]
     unsafe fn in_order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { (Half32(_mm256_min_epu32(self.0, other.0)), Half32(_mm256_max_epu32(self.0, other.0))) }
     }
 
     #[inline(always)]
     unsafe fn exchanged<const BY: usize>(self) -> Self {
         let words: &[u32; 8] = const { &words_by(BY, 1) };
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half32(_mm256_permutevar8x32_epi32(self.0, _mm256_loadu_si256(words.as_ptr().cast()))) }
     }
 
     #[inline(always)]
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe { Half32(chosen(self.0, other.0, const { &words_with(BIT, 1) })) }
     }
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees the processor's instructions and valid memory.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let low = _mm256_cmpeq_epi32(_mm256_min_epu32(self.0, most.0), self.0);
             let above = 0xff & !_mm256_movemask_ps(_mm256_castsi256_ps(low));

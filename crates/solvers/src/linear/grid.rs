@@ -10,9 +10,9 @@ use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Rea
 pub enum GridBoundary {
     /// The values beyond an end are those at the other end.
     Periodic,
-    /// Zeros, one step beyond the last element (Dirichlet).
+    /// The value one step beyond the last element is 0 (Dirichlet).
     Zero,
-    /// The value at the end itself: nothing flows through the boundary (Neumann).
+    /// The values beyond an end equal the last element, so the derivative across the boundary is 0 (Neumann).
     Neumann,
 }
 

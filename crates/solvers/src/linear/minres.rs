@@ -159,7 +159,7 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
 
 /// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12,
 /// 1975), with a Hermitian positive definite preconditioner. It stores the directions of the unknowns and also their
-/// products with the operator. So the residual is known as an array, and its length is that of the original system's
+/// products with the operator. So it can update the residual as an array, whose norm is that of the original system's
 /// residual, even with a preconditioner.
 pub(super) fn minres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,

@@ -41,7 +41,7 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     callback: Option<&'c mut Callback<'f, B, T>>,
     /// True if the method can restart with another shadow residual.
     has_second_way: bool,
-    /// For each system, the unit of the lengths in this struct, as an exponent of 2.
+    /// For each system, the exponent `e` of its unit: `tolerances`, `first` and `residuals` are divided by `2^e`.
     unit: Vec<i32>,
     tolerances: Vec<f64>,
     first: Vec<f64>,
@@ -58,7 +58,8 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     /// True for the systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
-    /// The unit of the pass, as an exponent of 2 relative to `unit`.
+    /// For each system, an exponent that is added to `unit` during the current pass: the fields `*_sq` hold squares of
+    /// norms divided by 2 to the sum of the two exponents.
     pass: Vec<i32>,
     targets_sq: Vec<f64>,
     limits_sq: Vec<f64>,

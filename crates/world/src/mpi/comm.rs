@@ -449,7 +449,7 @@ impl Transport for Mpi {
             return Ok(());
         }
         let (datatype, operation) = self.session.reduction(kind, join)?;
-        // the send buffer cannot be changed, so it is copied if it is not aligned
+        // an unaligned send buffer is copied to aligned memory, because it is borrowed and cannot be realigned in place
         let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
         let send = if is_aligned {
             send

@@ -152,8 +152,8 @@ impl Session {
         }
         let (short, long) = reduce::functions(kind, join)?;
         let mut operation = 0;
-        // SAFETY: the function accepts the arguments that MPI passes for elements of this kind, and the joins are
-        // commutative.
+        // SAFETY: the callback accepts the arguments that MPI passes for elements of this kind, and is commutative, as
+        // the argument 1 states.
         let code = unsafe {
             match &self.loaded.long {
                 Some(table) => (table.op_create)(long, 1, &mut operation),

@@ -199,7 +199,7 @@ impl Gemm {
     }
 }
 
-/// Whether a matrix is read by rows or by columns; each row or column becomes contiguous.
+/// The order in which `lines` returns the elements of a matrix: row by row, or column by column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
     Row,
