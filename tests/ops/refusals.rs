@@ -37,12 +37,34 @@ fn refusals<B: Backend>(b: &B) -> Checked {
         said(b.roll(&x, [1, 2, 3], [0, 1])),
         "roll: 3 shifts were given for 2 axes, but there must be one shift for each axis, or one of either"
     );
+    // the shapes of both edges are checked before memory is needed for one of them
+    let (giant, edge) = (b.zeros::<i32>([1 << 48, 0])?, b.zeros::<i32>(3)?);
+    let edges = DiffOptions::new().prepend(b.asarray(1)?).append(&edge);
+    assert_eq!(said(b.diff_with(&giant, edges)), "diff: shapes [281474976710656, 0] and [3] do not fit");
     let counts = |counts: &[i64]| b.asarray(counts.to_vec());
     assert_eq!(said(b.repeat_each(&x, &counts(&[1, -1, 0])?, 1)), "repeat_each: a count is negative, but none must be");
     assert_eq!(said(b.repeat_each(&x, &counts(&[1, 2])?, 1)), "repeat_each: shape [2] of `counts` must be [1] or [3]");
     let many = counts(&[i64::MAX, i64::MAX, i64::MAX])?;
     assert_eq!(said(b.repeat_each(&x, &many, 1)), "repeat_each: the result is larger than any memory");
     Ok(())
+}
+
+/// Without elements, a variance is 0 divided by the negative correction, as in NumPy.
+fn spread_of_nothing<B: Backend, T: Precision>(b: &B) -> Checked {
+    let x = b.zeros::<T>([2, 0])?;
+    for correction in [-1e300, -2.0] {
+        let (var, std) = (VarOptions::new().correction(correction), StdOptions::new().correction(correction));
+        assert_eq!(b.to_vec(b.var_with(&x, 1, var)?)?, [T::ZERO; 2]);
+        assert_eq!(b.to_vec(b.std_with(&x, 1, std)?)?, [T::ZERO; 2]);
+    }
+    assert!(b.item(b.all(b.isnan(b.var(&x, 1)?)?, ..)?)?);
+    Ok(())
+}
+
+#[test]
+fn variances_without_elements() {
+    on_every_backend!(spread_of_nothing::<_, f32>);
+    on_every_backend!(spread_of_nothing::<_, f64>);
 }
 
 #[test]

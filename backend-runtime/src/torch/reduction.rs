@@ -132,6 +132,9 @@ fn spread(
 ) -> Result<Tensor> {
     let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
+    // without elements, the sum of squares is 0, which libtorch does not divide by a positive number
+    let is_empty = over.axes.iter().any(|&axis| over.x.shape()[axis] == 0);
+    let result = if is_empty && correction < 0.0 { on.call(&ops::ZEROS_LIKE, args![&result])? } else { result };
     on.cast(&result, on.dtype.to_real())
 }
 
@@ -230,11 +233,12 @@ fn with_edges(
     before: Option<&Tensor>,
     after: Option<&Tensor>,
 ) -> Result<Option<Tensor>> {
-    let edge = |edge: Option<&Tensor>| {
-        let to = |edge: &Tensor| rules::edge(on.op, x.shape(), edge.shape(), axis);
-        edge.map(|edge| broadcast_to(on, edge, &to(edge)?)).transpose()
-    };
-    let (before, after) = (edge(before)?, edge(after)?);
+    let shape = |edge: &Tensor| rules::edge(on.op, x.shape(), edge.shape(), axis);
+    // both shapes are checked before memory is needed
+    let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
+    let edge = |(edge, shape): (&Tensor, &Vec<usize>)| broadcast_to(on, edge, shape);
+    let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
+    let after = after.zip(shapes[1].as_ref()).map(edge).transpose()?;
     if before.is_none() && after.is_none() {
         return Ok(None);
     }

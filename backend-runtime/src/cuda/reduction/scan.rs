@@ -244,11 +244,12 @@ fn with_edges(
     after: Option<&RawArray>,
 ) -> Result<Option<RawArray>> {
     let op = on.op;
-    let edge = |edge: Option<&RawArray>| {
-        let to = |edge: &RawArray| rules::edge(op, &x.shape, &edge.shape, axis);
-        edge.map(|edge| edge.broadcast(op, &to(edge)?)).transpose()
-    };
-    let (before, after) = (edge(before)?, edge(after)?);
+    let shape = |edge: &RawArray| rules::edge(op, &x.shape, &edge.shape, axis);
+    // both shapes are checked before memory is needed
+    let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
+    let edge = |(edge, shape): (&RawArray, &Vec<usize>)| edge.broadcast(op, shape);
+    let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
+    let after = after.zip(shapes[1].as_ref()).map(edge).transpose()?;
     if before.is_none() && after.is_none() {
         return Ok(None);
     }

@@ -44,11 +44,12 @@ fn with_edges<T: Numeric>(
     before: Option<&NdArray<T>>,
     after: Option<&NdArray<T>>,
 ) -> Result<Option<NdArray<T>>> {
-    let edge = |edge: Option<&NdArray<T>>| {
-        let to = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-        edge.map(|edge| broadcast_to(b, edge, &to(edge)?).map_err(|e| e.within(op))).transpose()
-    };
-    let (before, after) = (edge(before)?, edge(after)?);
+    let shape = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
+    // both shapes are checked before memory is needed
+    let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
+    let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| broadcast_to(b, edge, shape).map_err(|e| e.within(op));
+    let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
+    let after = after.zip(shapes[1].as_ref()).map(edge).transpose()?;
     if before.is_none() && after.is_none() {
         return Ok(None);
     }
