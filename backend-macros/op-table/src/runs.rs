@@ -3,10 +3,10 @@
 use crate::model::*;
 
 impl Op {
-    /// How ranks split the arrays of the op: the word in the row's column `split`. A row without this column has `each`
-    /// if it is a scalar expression, `lanes` if it is a reduction of scalar expressions, `parts` if it is composed of
-    /// other ops, and `whole` otherwise. A row with a composition for one library and functions for others also has
-    /// `parts`.
+    /// The class that says how ranks split the arrays of the op, from the row's column `split`. A row without this
+    /// column has `each` if it is a scalar expression, `lanes` if it is a reduction of scalar expressions, `parts` if
+    /// it is composed of other ops, and `whole` otherwise. A row with a composition for one library and functions for
+    /// others also has `parts`.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {

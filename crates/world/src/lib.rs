@@ -31,7 +31,7 @@
 //! `mpiexec -n 4 world_check` runs a program of this crate that reports the MPI library that is found, and tries every
 //! call.
 //!
-//! The same program runs alone, without `mpiexec`. If one rank fails, [`run`] ends all ranks. Environment variables:
+//! A program also runs alone, without `mpiexec`. If one rank fails, [`run`] ends all ranks. Environment variables:
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// As in NumPy, frequencies that must be real have the imaginary part 0, or -0 if conjugated; infinities stay
+    /// Frequencies that must be real have the imaginary part 0, or -0 if conjugated, as in NumPy. Infinities stay
     /// infinite.
     #[test]
     fn what_stands_alone() {

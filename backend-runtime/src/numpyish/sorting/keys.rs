@@ -1,6 +1,7 @@
 //! Maps elements to unsigned integers ("keys") of the same order, in which NaN is the largest, and sorts keys.
 //!
-//! The same sort serves every dtype: dtypes of up to 32 bits have 32-bit keys, all other dtypes have 64-bit keys.
+//! One sort of keys serves every dtype. Dtypes of up to 32 bits have 32-bit keys, and all other dtypes have 64-bit
+//! keys.
 
 use super::super::{buffer, simd::versions};
 use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};

@@ -164,7 +164,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.reshape(y, shape.iter().map(|&len| len as isize).collect::<Vec<_>>())
     }
 
-    /// The same matrix, with ascending columns in each row and with duplicate elements summed. Waits for the device to
+    /// This matrix with ascending columns in each row, and with duplicate elements summed. Waits for the device to
     /// count the elements.
     ///
     /// # Errors
