@@ -188,3 +188,28 @@ fn powers_in_both_precisions<B: Backend>(b: &B) -> Checked {
 fn powers_of_zero() {
     on_every_backend!(powers_in_both_precisions);
 }
+
+/// The parameter `beta` of `softplus` is not rounded to 16 bits: 1e-9 would become 0.
+fn softplus_with_a_tiny_beta<B: Backend>(b: &B) -> Checked {
+    fn of<B: Backend, T: Real>(b: &B, beta: f64, cases: [(f64, f64); 4]) -> Checked {
+        for (x, want) in cases {
+            let y = b.softplus_with(&b.asarray([T::of(x)])?, SoftplusOptions::new().beta(beta))?;
+            let (got, want) = (b.to_vec(&y)?[0].to_f64(), T::of(want).to_f64());
+            let near = got == want || (got - want).abs() <= 1e-2 * want.abs();
+            assert!(near, "softplus({x}, beta = {beta}) in {}: {got}, not {want}", T::DTYPE);
+        }
+        Ok(())
+    }
+    // log(2) / beta at 0, and the limits at the infinities
+    let log2 = std::f64::consts::LN_2;
+    of::<B, f16>(b, 1e-9, [(INF, INF), (-INF, 0.0), (0.0, INF), (-1.0, INF)])?;
+    of::<B, f16>(b, 2e-5, [(INF, INF), (-INF, 0.0), (0.0, log2 / 2e-5), (1.0, log2 / 2e-5)])?;
+    of::<B, bf16>(b, 1e-9, [(INF, INF), (-INF, 0.0), (0.0, log2 / 1e-9), (100.0, log2 / 1e-9)])?;
+    of::<B, f32>(b, 1e-9, [(INF, INF), (-INF, 0.0), (0.0, log2 / 1e-9), (-3e9, 0.048587e9)])?;
+    of::<B, f64>(b, -2.0, [(INF, 0.0), (-INF, -INF), (1.0, -0.0634640), (-30.0, -30.0)])
+}
+
+#[test]
+fn softplus_beyond_the_range_of_16_bits() {
+    on_every_backend!(softplus_with_a_tiny_beta);
+}
