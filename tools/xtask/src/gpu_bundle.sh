@@ -7,7 +7,7 @@
 # After each step all results so far are in one file, OUT/correctness.tar.gz or OUT/speed.tar.gz (OUT is ./results unless said), which
 # `cargo xtask gpu-results` reads. Needs NVIDIA's driver and the libraries of CUDA 13, such as those that PyTorch's package brings.
 # Environment: BUDGET is the most seconds in all, JOBS how many processes test at a time, TEST_LIMIT after how many seconds without a
-# word a test hangs, OTHERS_LIMIT the limit of the step `others` in seconds, CUDA_HOME where the libraries are, KERNELS a folder of
+# word a test hangs, ROWS_LIMIT and OTHERS_LIMIT the limits of the steps `rows` and `others`, CUDA_HOME where the libraries are, KERNELS a folder of
 # compiled kernels in place of the bundle's.
 set -u
 umask 022
@@ -265,7 +265,7 @@ if [ "$part" = correctness ]; then
         exit 1
     fi
     kernels
-    tests rows 220 "$here/tests/cuda"
+    tests rows "${ROWS_LIMIT:-220}" "$here/tests/cuda"
     others=()
     for program in "$here"/tests/*; do
         [ -f "$program" ] && [ -x "$program" ] && [ "$(basename "$program")" != cuda ] && others+=("$program")
