@@ -146,6 +146,7 @@ ops! {
     SHIFT_LEFT = "bitwise_left_shift"."Tensor";
     SHIFT_RIGHT = "bitwise_right_shift"."Tensor";
     SIN = "sin";
+    SOFTPLUS = "softplus";
     SORT = "sort"."stable";
     SQRT = "sqrt";
     SQUEEZE = "squeeze"."dims";

@@ -93,6 +93,14 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
     on.leave(DtypeStrategy::Float32, value)
 }
 
+/// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops, so that their overflow, and infinite or
+/// zero `beta`, give the results of the formula. Above 40, `log(1 + exp(y))` is `y` in every dtype.
+pub fn softplus(on: OpContext<'_>, x: &Tensor, beta: f64) -> Result<Tensor> {
+    let x = on.enter(DtypeStrategy::Float32, x)?;
+    let value = on.call(&ops::SOFTPLUS, args![&on.scaled(&x, beta)?, 1.0, 40.0])?;
+    on.leave(DtypeStrategy::Float32, on.call(&ops::DIV, args![&value, Number::of(computed(on, beta))])?)
+}
+
 /// Rounds a number to the dtype in which an activation is computed: float32 for 16-bit floats, otherwise the dtype
 /// itself.
 fn computed(on: OpContext<'_>, number: f64) -> f64 {
