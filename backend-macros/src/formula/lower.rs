@@ -534,8 +534,9 @@ impl Steps<'_> {
     }
 }
 
-/// A marker for each operand of a row with several dtypes: `Shared` if several operands have the row's dtype, `Own`
-/// otherwise. At least one of the operands with the row's dtype must not be a plain number.
+/// Returns a marker for each operand of a row whose operands may have different dtypes: `Shared` if at least two
+/// operands have the dtype `T` of the row, `Own` otherwise. At least one operand of the dtype `T` must not be a plain
+/// number.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));

@@ -321,8 +321,8 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
 /// Runs a copy on one thread. The two inner loops run over two axes, and an outer loop runs over all remaining axes.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
-    // `nearest` is the axis with the smallest source stride; if it is not `inner`, the axis with the smallest target
-    // stride, the copy transposes
+    // `inner` is the axis with the smallest target stride, and `nearest` is the axis with the smallest source stride; if
+    // they differ, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
     let j = axes[inner];

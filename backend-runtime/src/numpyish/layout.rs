@@ -307,7 +307,7 @@ unsafe fn scatter(
             }
         }
     }
-    // SAFETY: the caller guarantees the lanes in the source and in the target.
+    // SAFETY: the caller guarantees that all lanes are inside the source and inside the target.
     unsafe { by_bits!(dtype, U => each::<U>(from, len, &starts[..many], stride, to)) }
 }
 

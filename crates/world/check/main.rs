@@ -57,7 +57,7 @@ fn without_frame(what: &str) -> ! {
             drop(begin());
         }
         "forgets" => std::mem::forget(begin()),
-        // the last handle is dropped on another thread, which may not finalise MPI
+        // the last handle is dropped on another thread; only the main thread is allowed to finalise MPI
         _ => {
             let world = begin();
             std::thread::spawn(move || drop(world)).join().expect("a thread that does not panic");

@@ -103,9 +103,9 @@ pub fn by_columns<S: Wide>(
 /// Number of multiplications from which a second thread saves time.
 const SEVERAL_THREADS: usize = 1 << 16;
 
-/// Calls `f` for each matrix of a batch, on several threads if that saves time. Matrices have at most `m` rows or
-/// columns. Returns the error of any one matrix. If nothing is written, `f` is not called, because there may be any
-/// number of matrices without elements.
+/// Calls `f` for each matrix of a batch, on several threads if that saves time. A matrix has at most `m` rows
+/// and at most `m` columns. If several matrices fail, returns one of their errors. If the result has no elements, `f` is
+/// not called, because a batch may have any number of empty matrices.
 pub fn each(
     op: &'static str,
     batch: usize,

@@ -210,7 +210,8 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     all_in_order.then_some(side)
 }
 
-/// Number of accumulators of the shortest lanes that have several. For such lanes, the time for the remainder matters.
+/// Number of accumulators for short lanes. With more accumulators, the elements that remain after the last full group
+/// would take too much of the time of such a lane.
 const FEW: usize = 4;
 
 /// The count for at most [`BLOCK`] elements, as the sum of several counts of one byte each.

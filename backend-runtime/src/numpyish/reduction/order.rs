@@ -55,8 +55,8 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of the elements along these axes, whose last axis has the smallest stride. The last `run` elements are
-    /// one run.
+    /// The order of the elements along the axes `dims`, the last of which has the smallest stride. Each group of `run`
+    /// consecutive elements is read as one run.
     pub fn new(dims: Vec<Dim>, run: usize) -> Order {
         let len = dims.iter().map(|d| d.len).product();
         Order { dims, len, run }

@@ -295,7 +295,8 @@ impl Scanned {
         unsafe { self.scan.identity.fill(self.of, acc.as_mut_ptr().cast(), width) };
     }
 
-    /// The elements from `at` on in the dtype of the computation: in the array, or converted into `wide`.
+    /// Returns a pointer to the elements that begin at index `at`, in the dtype of the computation. If the array has
+    /// this dtype, the pointer is into the array; otherwise, the elements are converted and stored in `wide`.
     unsafe fn load(&self, at: usize, wide: &mut Tile, width: usize) -> *const u8 {
         let wide = wide.as_mut_ptr().cast::<u8>();
         // SAFETY: the elements belong to the array, and a tile has room for `width` values.

@@ -75,8 +75,8 @@ impl Job {
         text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
     }
 
-    /// Returns the number of processes of a program after it has run for a while, and the open ports of the job.
-    /// Loopback addresses and the ports of the process `except` are left out.
+    /// Starts a program on two ranks and lets it run for a while. Returns the number of its processes, and the ports that
+    /// the launcher and the ranks have open. Loopback addresses, and the ports of processes named `except`, are left out.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
         thread::sleep(Duration::from_millis(700));

@@ -35,7 +35,7 @@ pub(crate) enum Step {
         wanted: bool,
         to: u32,
     },
-    /// Continues at the step in the entry of a table that a register selects.
+    /// Jumps to a step. The register `index` selects an entry of the table `table`, which has the number of the step.
     JumpTable {
         index: Slot,
         table: u32,

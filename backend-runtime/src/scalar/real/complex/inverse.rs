@@ -25,8 +25,8 @@ fn arc(x: F, y: F) -> Arc {
         let height = log(hypot(0.5 * x, 0.5 * y)) + 2.0 * LN_2;
         return Arc { sine: atan2(x, y), cosine: atan2(y, x), height };
     }
-    // compute the distances from 1 and -1, their mean (the half axis of an ellipse), and the sine of the ellipse's
-    // parameter
+    // compute the distances of the point from 1 and -1; their mean, which is the semi-major axis of the ellipse through
+    // the point with foci 1 and -1; and the sine of the point's angle on this ellipse
     let (right, left) = (hypot(x - 1.0, y), hypot(x + 1.0, y));
     let axis = 0.5 * (left + right);
     let ratio = x / axis;
