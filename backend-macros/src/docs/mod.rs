@@ -4,6 +4,7 @@
 //! The page of an op is the documentation of its item in the module of ops, so links are relative to that module.
 //! `super` contains the traits and the options.
 
+mod example;
 mod index;
 mod page;
 

@@ -20,7 +20,11 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
             writeln!(s, "\nOn a GPU, the call waits for {} bytes from the device: {}.", waits.bytes, text(&waits.why));
     }
     if !op.example.is_empty() {
-        let _ = write!(s, "\n# Example\n\n{}", example(&op.example));
+        let example = match places.links {
+            Links::None => example::visible(&op.example),
+            Links::Base | Links::User => example::program(&op.example),
+        };
+        let _ = write!(s, "\n# Example\n\n{example}");
     }
     s
 }
@@ -276,6 +280,8 @@ impl Page<'_> {
                 let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&runs));
             }
         }
+        let table = if self.places.links == Links::User { "the crate's op table" } else { "`ops.toml`" };
+        let _ = write!(s, "\nThe row `[op.{}]` of {table} defines the op.\n", op.name);
         let also = self.also();
         if !also.is_empty() {
             let _ = write!(s, "\nIn other libraries: {}.\n", also.join(", "));
@@ -301,12 +307,4 @@ impl Page<'_> {
         names.extend(aten.filter(|_| !given("torch.")));
         names.iter().map(|name| format!("`{name}`")).collect()
     }
-}
-
-/// The row's example as a complete program, in which `b` is the CPU backend.
-fn example(text: &str) -> String {
-    let text = text.trim();
-    format!(
-        "```\n# use backends::prelude::*;\n# fn main() -> Result<()> {{\nlet b = Numpyish::new();\n{text}\n# Ok(())\n# }}\n```\n"
-    )
 }
