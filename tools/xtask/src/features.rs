@@ -2,7 +2,11 @@
 //! not have certain dependencies.
 
 use crate::run::{Outcome, cargo, root, run};
-use std::{path::PathBuf, process::Command};
+use std::{
+    path::PathBuf,
+    process::Command,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// The packages that have the same features as `backends`.
 const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "backends-solvers"];
@@ -26,17 +30,31 @@ pub fn task() -> Outcome {
         println!("features: {}", if features.is_empty() { "none" } else { features });
         lint(&PACKAGES, &["--no-default-features", "--features", features])?;
     }
-    targets()
+    lint(&["backends"], &["--features", "ndarray-016,serde,tracing"])?;
+    targets(&[])
 }
 
-/// The task `targets`: lints the code for those other targets whose standard library is installed.
-pub fn targets() -> Outcome {
-    if is_installed(WASM)? {
-        println!("features: none, on {WASM}");
-        lint(&["backends", "backends-solvers"], &["--no-default-features", "--target", WASM])?;
-    }
-    for target in TARGETS {
-        if is_installed(target)? {
+/// The task `targets [--in-turn]`: lints the code for those other targets whose standard library is installed, or for
+/// one of them, another one each day.
+pub fn targets(args: &[String]) -> Outcome {
+    let all: Vec<&str> = TARGETS.into_iter().chain([WASM]).collect();
+    let today = match args {
+        [] => all,
+        [option] if option == "--in-turn" => {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            let days = since.map_or(0, |since| since.as_secs() / 86_400) as usize;
+            vec![all[days % all.len()]]
+        }
+        _ => return Err("usage: cargo xtask targets [--in-turn]".into()),
+    };
+    for target in today {
+        if !is_installed(target)? {
+            continue;
+        }
+        if target == WASM {
+            println!("features: none, on {WASM}");
+            lint(&["backends", "backends-solvers"], &["--no-default-features", "--target", WASM])?;
+        } else {
             println!("features: cuda and torch, on {target}");
             lint(&["backends"], &["--target", target])?;
         }

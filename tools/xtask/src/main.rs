@@ -27,6 +27,7 @@ mod refusals;
 mod release;
 mod run;
 mod setup;
+mod site;
 mod soft_cuda;
 mod table;
 mod test;
@@ -53,7 +54,7 @@ cargo xtask <task>
   golden ROW [--table T]      the same of one row, shown and not written
   golden-torch                gradients by PyTorch's autograd, for the tests of gradients; its package has some GB
   table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
-  pages                       writes docs/ops.md, docs/array-api.md and docs/parity.md, which are made of the table
+  pages                       writes docs/ops.md, docs/array-api.md, docs/parity.md and docs/interface.txt, which are made of the table
   gpu-bundle [--try [--plant]]
                               packs tests, a bench and compiled kernels for a machine with a GPU but without cargo, into
                               target/gpu-bundle.tar.xz; --try runs it as a user who owns nothing, on the software device; with --plant
@@ -86,9 +87,12 @@ cargo xtask <task>
   docs                        builds the reference; fails where a link leads nowhere or a page is too large
   features                    lints builds without the features cuda and torch, and for WebAssembly; fails where one warns, or where the smallest
                               depends on what these need
-  targets                     lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
-                              has installed their standard libraries
-  release                     packs the crates as they are published, and builds and runs the first example with these archives alone
+  targets [--in-turn]         lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
+                              has installed their standard libraries; with --in-turn for one of them, by the day
+  release [--pack]            packs the crates as they are published, and builds and runs the first example with these archives alone; with
+                              --pack only packs them
+  site [--browser]            builds the site in target/site: the guides with search, a gallery, the ops and the reference; fails where a link
+                              leads nowhere; installs mdBook into target/; with --browser also runs searches in headless Chromium
   kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
   zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
 
@@ -121,8 +125,9 @@ fn main() -> ExitCode {
         "build-cost" => build_cost::task(&args),
         "docs" => docs::task(),
         "features" => features::task(),
-        "targets" => features::targets(),
-        "release" => release::task(),
+        "targets" => features::targets(&args),
+        "release" => release::task(&args),
+        "site" => site::task(&args),
         "kernels" => kernels::task(),
         "zero-cost" => zero_cost::task(),
         "" | "help" | "-h" | "--help" => {

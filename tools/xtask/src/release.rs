@@ -6,9 +6,18 @@ use std::{fs, process::Command};
 /// Crates that the check does not compile: calls of all rows by name take minutes.
 const NOT_COMPILED: [&str; 2] = ["backends-cli", "backends-dynamic"];
 
-/// `release`: publishes all crates except to the registry, and runs the first example with the unpacked archives.
-pub fn task() -> Outcome {
+/// The task `release [--pack]`: packs all crates as for publication, and runs the first example with the unpacked
+/// archives. With `--pack`, only packs the crates.
+pub fn task(args: &[String]) -> Outcome {
+    let only_packs = match args {
+        [] => false,
+        [option] if option == "--pack" => true,
+        _ => return Err("usage: cargo xtask release [--pack]".into()),
+    };
     run(cargo().args(["publish", "--workspace", "--dry-run", "--no-verify", "--allow-dirty", "--quiet"]))?;
+    if only_packs {
+        return Ok(());
+    }
     let (packages, version) = (published()?, env!("CARGO_PKG_VERSION"));
     let mut package = cargo();
     package.args(["package", "--no-verify", "--allow-dirty", "--quiet"]);
