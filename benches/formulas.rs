@@ -6,7 +6,7 @@
 
 mod measure;
 
-use backends::{expr, prelude::*};
+use backends::{Error, Result, prelude::*};
 use measure::measure;
 use ndarray::{ArrayD, Zip, azip};
 

@@ -4,7 +4,7 @@
 //! `gpu [--json FILE] [--once] [--small]`: prints a line of JSON for each call and size. `--once` makes each call once,
 //! for a profiler; `--small` measures small sizes only.
 
-use backends::{f16, prelude::*};
+use backends::{Result, prelude::*};
 use std::{
     fs::File,
     hint::black_box,

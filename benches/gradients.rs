@@ -2,6 +2,7 @@
 //! its gradient. Also measures a directional derivative, in forward mode and by two backward passes.
 
 use backends::{
+    Result,
     grad::{Diff, grad, jvp, vjp},
     prelude::*,
 };

@@ -7,7 +7,7 @@
 mod measure;
 
 use backends::{
-    expr,
+    Result,
     grad::{Params, value_and_grad},
     prelude::*,
 };

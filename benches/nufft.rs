@@ -5,7 +5,7 @@
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 
-use backends::prelude::*;
+use backends::{ComplexFloat, Result, prelude::*};
 use backends::{NufftPlan, NufftType};
 use std::time::{Duration, Instant};
 

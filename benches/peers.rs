@@ -12,7 +12,7 @@ mod allocator;
 mod limits;
 mod noise;
 
-use backends::{expr, prelude::*};
+use backends::{Result, Script, Slice, Value, Variables, prelude::*};
 use noise::noise;
 use std::{
     error,

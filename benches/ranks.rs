@@ -7,7 +7,7 @@
 //! Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
 #![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
 
-use backends::{Complex, expr, prelude::*, slices};
+use backends::{Error, Result, prelude::*};
 use backends_sharded::{
     Sharded, World, run,
     world::{Join, Kind, bytes},

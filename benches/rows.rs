@@ -4,7 +4,7 @@
 //! A row (an op with its arguments) of one size is measured on all backends in succession, so that other load on the
 //! machine affects all of them.
 
-use backends::prelude::*;
+use backends::{Result, Slice, prelude::*};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use std::{
     collections::BTreeMap,

@@ -5,7 +5,7 @@
 //! count NAME CALLS` under callgrind, and fails if the abstraction costs more than promised.
 
 use backends::{
-    AnyArray, expr,
+    Error, Result, Slice, ops,
     prelude::*,
     runtime::{Operand, numpyish::elementwise::each2},
 };

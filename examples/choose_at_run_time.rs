@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example choose_at_run_time -- torch float32`
 
-use backends::{expr, prelude::*};
+use backends::{Error, Result, dispatch, prelude::*};
 
 /// Opens the backend of this name.
 fn backend(name: &str) -> Result<AnyBackend> {

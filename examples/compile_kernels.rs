@@ -6,8 +6,7 @@
 //! including those of formulas; these kernels are compiled as well.
 
 use backends::{
-    OPS,
-    prelude::*,
+    Error, OPS, Result,
     runtime::cuda::{ahead, asked, nvrtc::Target},
 };
 

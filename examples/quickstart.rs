@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example quickstart`
 
-use backends::{expr, ix, lazy, prelude::*};
+use backends::{Result, lazy, prelude::*};
 
 /// The fraction of random points in the unit square within `radius` of the origin; for radius 1 an estimate of pi / 4.
 fn inside<B: Backend, T: Precision>(b: &B, n: usize, radius: T) -> Result<f64> {

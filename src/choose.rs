@@ -58,7 +58,7 @@ pub(crate) fn torch(_: &str) -> Result<AnyBackend> {
 /// library or the device is missing or the build leaves the library out (features `cuda` and `torch`).
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 ///
 /// let b: AnyBackend = "numpyish".parse()?;
 /// assert_eq!((b.name(), b.device().as_str()), ("numpyish", "cpu"));

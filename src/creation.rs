@@ -15,7 +15,7 @@ pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<
     match *b.shape(x) {
         [_, _] => b.diagonal_with(x, DiagonalOptions::new().offset(k)),
         [n] => {
-            let side = n.checked_add(k.unsigned_abs()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })?;
+            let side = n.checked_add(k.unsigned_abs()).ok_or_else(|| Error::memory(OP, usize::MAX))?;
             let count = rules::count(OP, &[side, side], size_of::<T>())?;
             let mut elements = b.zeros::<T>([count])?;
             if n > 0 {

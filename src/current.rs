@@ -9,7 +9,7 @@
 //! and futures do not see the scope; [`capture`] passes it on to them.
 //!
 //! ```
-//! use backends::{functions::{multiply, sum}, prelude::*};
+//! use backends::{Error, Result, current, functions::{multiply, sum}, prelude::*, scoped};
 //!
 //! /// This function does not mention a backend.
 //! fn energy(x: &AnyArray<f64>) -> Result<AnyArray<f64>> {
@@ -191,7 +191,7 @@ impl<T: Element> Placed for AnyArray<T> {
 /// backend.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, choose_backend, functions, prelude::*};
 ///
 /// let (x, y) = (functions::ones::<f64>([2])?, functions::zeros::<i64>([2])?);
 /// let b = choose_backend(&[&x, &y])?;
@@ -212,7 +212,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
             return Err(Error::backend(OP, library, other.library()));
         }
         if other.place() != device {
-            return Err(Error::Device { op: OP, expected: device, found: other.place() });
+            return Err(Error::device(OP, device, other.place()));
         }
     }
     let current = current()?;
@@ -231,7 +231,7 @@ pub fn choose_backend(arrays: &[&dyn Placed]) -> Result<AnyBackend> {
 /// Checks that the backend accepts all of these arrays. A function with several array arguments can call it first.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Result, check_arrays, prelude::*};
 ///
 /// fn distance(b: &AnyBackend, x: &AnyArray<f64>, weights: &AnyArray<f32>) -> Result<()> {
 ///     check_arrays(b, &[("x", x), ("weights", weights)])?;

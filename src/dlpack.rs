@@ -6,7 +6,7 @@
 //! exchanges pointers by [`ManagedTensor::into_raw`] and [`ManagedTensor::from_raw`].
 //!
 //! ```
-//! use backends::{dlpack::{CopyMode, ManagedTensor}, prelude::*};
+//! use backends::{Error, dlpack::{CopyMode, ManagedTensor}, prelude::*};
 //!
 //! let b = Numpyish::new();
 //! let x = b.from_iter((0..1000).map(f64::from))?;
@@ -30,7 +30,7 @@
 //! copy.
 //!
 //! ```
-//! use backends::{dlpack::CopyMode, prelude::*};
+//! use backends::{Error, dlpack::CopyMode, prelude::*};
 //!
 //! let b = Numpyish::new();
 //! let x = b.asarray([1.0, 2.0, 3.0])?;

@@ -179,7 +179,7 @@ fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result
     }
     let radius = truncate * sigma + 0.5;
     if radius >= (1_u64 << 40) as f64 {
-        return Err(Error::Memory { op, bytes: usize::MAX });
+        return Err(Error::memory(op, usize::MAX));
     }
     let radius = radius as isize;
     let mut weights = rules::list(op, 2 * radius as usize + 1)?;

@@ -225,7 +225,7 @@ fn slice(span: &Span) -> Slice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ix, prelude::*};
+    use crate::{Creation, Elementwise, Indexing, Manipulation, Numpyish, ix};
 
     /// The ops of this file give the same results as the indexing kernels of a backend.
     #[test]

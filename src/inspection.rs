@@ -74,7 +74,7 @@ pub struct DefaultDTypes {
 /// The dtypes of Rust's literals and of indices, which are the same on every device.
 ///
 /// ```
-/// use backends::{DType, prelude::*};
+/// use backends::prelude::*;
 ///
 /// let b = Numpyish::new();
 /// assert_eq!(b.asarray([1.0])?.dtype(), backends::default_dtypes().real_floating);
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(broadcast_shapes::<[usize; 1]>([]).unwrap(), [0; 0]);
         assert_eq!(broadcast_shapes([vec![2, 1], vec![], vec![3]]).unwrap(), [2, 3]);
         let refused = broadcast_shapes([[2, 3], [3, 3]]);
-        assert_eq!(refused, Err(Error::Shapes { op: "broadcast_shapes", left: vec![2, 3], right: vec![3, 3] }));
+        assert_eq!(refused, Err(Error::shapes("broadcast_shapes", &[2, 3], &[3, 3])));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Lazy<X, L> {
 /// [`Lazy::eval`] can fail; it returns the result or the error.
 ///
 /// ```
-/// use backends::{lazy, prelude::*};
+/// use backends::{Result, lazy, prelude::*};
 ///
 /// /// On any backend, in any real dtype.
 /// fn gauss<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T) -> Result<B::Array<T>> {
@@ -289,7 +289,7 @@ impl<X, L> Lazy<X, L> {
 /// array.
 ///
 /// ```
-/// use backends::{lazy, prelude::*};
+/// use backends::{Result, lazy, prelude::*};
 /// # fn main() -> Result<()> {
 /// let b = Numpyish::new();
 /// let x = b.asarray([[1.0, 2.0], [3.0, 4.0]])?;

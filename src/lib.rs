@@ -3,7 +3,7 @@
 //! chosen at run time ([`AnyBackend`]).
 //!
 //! ```
-//! use backends::{expr, prelude::*};
+//! use backends::{Result, prelude::*};
 //!
 //! /// Gaussian window of `n` points, on any backend, in any real dtype.
 //! fn window<B: Backend, T: Real>(b: &B, n: usize, sigma: f64) -> Result<B::Array<T>> {
@@ -55,6 +55,10 @@ pub use runtime::torch::Torch;
 #[doc(inline)]
 pub use runtime::alloc;
 
+#[cfg(feature = "ndarray-016")]
+#[doc(inline)]
+pub use runtime::ndarray_016;
+
 #[cfg(feature = "serde")]
 #[doc(inline)]
 pub use runtime::stored;
@@ -62,7 +66,7 @@ pub use runtime::stored;
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
-// this macro call comes before the modules, so that they can use `expr!`, which it defines
+// this macro call comes before the modules, so that they can use `expr!`
 backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// Items for the macros of this crate.
@@ -141,7 +145,7 @@ pub use watch::{Profile, Strict, Watch, Watched};
 /// semicolon.
 ///
 /// ```
-/// use backends::{prelude::*, slices};
+/// use backends::{Result, prelude::*};
 /// # fn main() -> Result<()> {
 /// let b = Numpyish::new();
 /// let x = b.asarray([[1, 2, 3], [4, 5, 6]])?;
@@ -180,7 +184,7 @@ macro_rules! slices {
 /// [`Indexing::set`] and [`Indexing::add_at`] take such a list.
 ///
 /// ```
-/// use backends::{prelude::*, ix};
+/// use backends::{Result, prelude::*};
 /// # fn main() -> Result<()> {
 /// let b = Numpyish::new();
 /// let mut x = b.asarray([[1, 2, 3], [4, 5, 6]])?;
@@ -225,10 +229,31 @@ macro_rules! ix {
     ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };
 }
 
-/// Everything that generic code needs in scope: the traits of the ops, the dtype bounds, the backends and the options.
-pub mod prelude {
-    pub use crate::*;
+/// Computes a formula over arrays, in one pass over memory if the backend supports this:
+/// `expr!(b, 0.5 * exp(-square(x)) + y)?`.
+///
+/// `docs/formulas.md` in the repository describes the language.
+///
+/// # Example
+///
+/// ```
+/// use backends::{Result, prelude::*};
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let (x, y, mu) = (b.asarray([1.0, 2.0, 4.0])?, b.asarray([0.5, 0.5, 1.0])?, 2.0);
+/// let gauss = expr!(b, 0.5 * exp(-square(x - mu) / 2.0) + y)?;
+/// assert_eq!(gauss[[1]], 0.5 + 0.5);
+/// let mean = expr!(b, let d = x - y; sum(d * d, ..) / 3.0)?;
+/// assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! expr {
+    ($($t:tt)*) => { $crate::__expr! { $($t)* } };
 }
+
+pub mod prelude;
 
 /// Runs the examples of the guides as tests.
 #[cfg(doctest)]

@@ -38,7 +38,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     }
     // sums of floats from this size on are not exact
     if total >= 2_f64.powi(53) {
-        return Err(Error::Memory { op: OP, bytes: usize::MAX });
+        return Err(Error::memory(OP, usize::MAX));
     }
     shape[axis] = total as usize;
     rules::count(OP, &shape, size_of::<T>())?;

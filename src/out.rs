@@ -23,7 +23,7 @@ pub trait WriteTo: Arrays {
     /// The ops with `y` as the destination of the result: `b.out(&mut y).exp(&x)?`.
     ///
     /// ```
-    /// use backends::prelude::*;
+    /// use backends::{Result, prelude::*};
     /// # fn main() -> Result<()> {
     /// let b = Numpyish::new();
     /// let (x, mut y) = (b.asarray([1.0, 4.0])?, b.zeros([2])?);

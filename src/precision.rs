@@ -9,7 +9,7 @@ use crate::{Backend, DTypeKind, DynArray, Result, Value, ops, precision};
 /// The errors of [`astype`](ops::astype).
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, enter_precision, prelude::*, to_precision};
 ///
 /// let b = Numpyish::new();
 /// let x = DynArray::of::<i32>(b.asarray([1, 2])?);

@@ -32,7 +32,7 @@ pub type Variables<B> = BTreeMap<String, Value<B>>;
 /// scripts on a backend contains the compiled code of every op in all its dtypes for that backend.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Script, Value, Variables, prelude::*};
 ///
 /// let b = Numpyish::new();
 /// let script: Script = "total = sum(multiply(x, 2.0), axis=0)".parse()?;

@@ -26,7 +26,7 @@ pub trait Show: Backend {
     /// Only the elements that are shown are copied from the device.
     ///
     /// ```
-    /// use backends::prelude::*;
+    /// use backends::{Result, prelude::*};
     /// # fn main() -> Result<()> {
     /// let b = Numpyish::new();
     /// let x = b.asarray([[1.0, -0.5], [0.25, 10.0]])?;

@@ -298,7 +298,7 @@ pub fn histogram2d<B: Backend, T: Real>(
     ascending(OP, b, x_edges)?;
     ascending(OP, b, y_edges)?;
     let (rows, columns) = (b.shape(x_edges)[0], b.shape(y_edges)[0]);
-    let wide = |n: usize| n.checked_add(1).ok_or(Error::Memory { op: OP, bytes: usize::MAX });
+    let wide = |n: usize| n.checked_add(1).ok_or_else(|| Error::memory(OP, usize::MAX));
     let shape = [wide(rows)?, wide(columns)?];
     let cells = rules::count(OP, &shape, size_of::<i64>())?;
     let (row, column) = (bin(b, &b.flatten(x)?, x_edges)?, bin(b, &b.flatten(y)?, y_edges)?);
@@ -371,7 +371,7 @@ impl<B: Backend> Cells<B> {
         let mut shape = Vec::with_capacity(columns);
         for edges in edges {
             ascending(op, b, edges)?;
-            shape.push(b.shape(edges)[0].checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?);
+            shape.push(b.shape(edges)[0].checked_add(1).ok_or_else(|| Error::memory(op, usize::MAX))?);
         }
         let count = rules::count(op, &shape, size_of::<i64>().max(size_of::<T>()))?;
         let mut places = b.zeros::<i64>([n])?;

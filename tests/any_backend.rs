@@ -1,7 +1,7 @@
 //! Tests `AnyBackend`, the backend that is chosen at run time: every op in one dtype of each kind, and calls that it
 //! rejects.
 
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 // `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
@@ -15,7 +15,7 @@ fn arrays_of_another_backend_are_refused_by_name() {
     let (numpyish, torch) = (AnyBackend::from(Numpyish::new()), AnyBackend::from(torch));
     let (x, y) = (numpyish.zeros::<f64>([2]).unwrap(), torch.zeros::<f64>([2]).unwrap());
     let error = numpyish.add(&x, &y).unwrap_err();
-    assert_eq!(error, Error::Backend { op: "add", expected: "numpyish", found: "torch" });
+    assert_eq!(error, Error::backend("add", "numpyish", "torch"));
     assert!(error.to_string().contains("to_backend"), "{error}");
     // does what the error text advises
     let y = torch.to_backend(&y, &numpyish).unwrap();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use backends::{Earlier, ix, prelude::*, runtime::available};
+use backends::{Earlier, Error, Result, prelude::*, runtime::available};
 use common::SoftCuda;
 use std::{sync::mpsc, thread};
 

@@ -6,7 +6,7 @@
 
 mod common;
 
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 use common::soft_cuda;
 use std::{
     env, fs,

@@ -4,7 +4,7 @@
 mod common;
 
 use backends::{
-    Complex, expr,
+    Error, Result, Slice,
     prelude::*,
     runtime::{available, cuda::CudaArray},
 };

@@ -1,6 +1,6 @@
 //! Tests a program whose allocator keeps the pages of large freed arrays for reuse.
 
-use backends::{alloc, prelude::*};
+use backends::{Result, alloc, prelude::*};
 use std::thread;
 
 #[global_allocator]

@@ -2,6 +2,7 @@
 //! mapping of an op to libtorch against libtorch's own schemas.
 
 use backends::{
+    OPS,
     prelude::*,
     runtime::{
         available,

@@ -55,7 +55,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
         #[allow(unused_imports)]
         mod conformance {
             use super::*;
-            use #root::{conformance::{Accuracy, Gradients, IntoBackend, Row, Suite}, prelude::*};
+            use #root::{*, conformance::{Accuracy, Gradients, IntoBackend, Row, Suite}};
 
             static SUITE: Suite<#ty> = Suite::new(|| IntoBackend::into_backend(#backend), #data, by_name, #reference)#partial #meter #ranks;
 

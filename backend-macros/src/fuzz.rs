@@ -2,7 +2,7 @@
 //! end within the time limit, on a stack no larger than rustc's, and return Rust code or errors with a position in the
 //! table.
 //!
-//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backend-macros fuzz` tries more tables, generated from another seed.
+//! `FUZZ_SECONDS=600 FUZZ_SEED=7 cargo test -p backends-macros fuzz` tries more tables, generated from another seed.
 
 use super::*;
 use std::{

@@ -11,7 +11,7 @@ fn expand(text: &str) -> Result<TokenStream, String> {
     expand_source(&input, &source, "ops.toml").map_err(|errors| errors.to_string())
 }
 
-/// `UPDATE=1 cargo test -p backend-macros` rewrites the file of the committed expansion.
+/// `UPDATE=1 cargo test -p backends-macros` rewrites the file of the committed expansion.
 #[test]
 fn expansion_is_as_committed() {
     let file = syn::parse2(expand(SMALL).unwrap()).expect("the expansion is Rust");

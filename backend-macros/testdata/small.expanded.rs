@@ -1679,15 +1679,19 @@ An array with the shape to which `x1` and `x2` broadcast.
 | Numpyish | `x1 + x2` per element |
 | Torch | `torch.add` |
 
+The row `[op.add]` of `ops.toml` defines the op.
+
 In other libraries: `torch.add`.
 
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);
+let y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;
+// [2.0, 3.0]
+# assert_eq!(y, b.asarray([2.0, 3.0])?);
 # Ok(())
 # }
 ```
@@ -1728,15 +1732,19 @@ An array with the shape of `x`.
 | Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
 | Torch | `torch.leaky_relu` |
 
+The row `[op.leaky]` of `ops.toml` defines the op.
+
 In other libraries: `torch.leaky_relu`.
 
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);
+let y = b.leaky(&b.asarray([1.0, -1.0])?)?;
+// [1.0, -0.01]
+# assert_eq!(y, b.asarray([1.0, -0.01])?);
 # Ok(())
 # }
 ```
@@ -1780,15 +1788,19 @@ An array.
 | Numpyish | kernels, in `numpyish::select::threshold` |
 | Torch | `torch.threshold` |
 
+The row `[op.threshold]` of `ops.toml` defines the op.
+
 In other libraries: `torch.threshold`.
 
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);
+let y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;
+// [0.0, 2.0]
+# assert_eq!(y, b.asarray([0.0, 2.0])?);
 # Ok(())
 # }
 ```
@@ -1831,13 +1843,17 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 | Numpyish | kernels, in `numpyish::reduction::sum` |
 | Torch | ops of libtorch, in `torch::reduction::sum` |
 
+The row `[op.sum]` of `ops.toml` defines the op.
+
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);
+let y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;
+// 3.0
+# assert_eq!(y, b.asarray(3.0)?);
 # Ok(())
 # }
 ```
@@ -1880,6 +1896,8 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 | Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 | Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 
+The row `[op.rms]` of `ops.toml` defines the op.
+
 # Gradients
 
 The gradients of the ops of which this op is composed.
@@ -1887,11 +1905,13 @@ The gradients of the ops of which this op is composed.
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
 let x = b.asarray([1.0, 2.0])?;
-assert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);
+let y = b.rms(&x, ..)?;
+// 6.0
+# assert_eq!(y, b.asarray(6.0)?);
 # Ok(())
 # }
 ```
@@ -1933,15 +1953,19 @@ Call it as [`Elementwise::ends`](super::Elementwise::ends), or as [`Elementwise:
 | Numpyish | kernels, in `numpyish::sort::ends` |
 | Torch | ops of libtorch, in `torch::sort::ends` |
 
+The row `[op.ends]` of `ops.toml` defines the op.
+
 On a GPU, the call waits for 8 bytes from the device: how many there are.
 
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
-assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);
+let y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;
+// [2]
+# assert_eq!(y, b.asarray([2_i64])?);
 # Ok(())
 # }
 ```
@@ -1980,10 +2004,12 @@ A `bool`. The op waits until its value is known.
 | Numpyish | other ops, in `is_flat` |
 | Torch | other ops, in `is_flat` |
 
+The row `[op.is_flat]` of `ops.toml` defines the op.
+
 # Example
 
 ```
-# use backends::prelude::*;
+# use backends::{Result, prelude::*};
 # fn main() -> Result<()> {
 let b = Numpyish::new();
 assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);
@@ -2009,7 +2035,7 @@ impl ops::add {
             &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCall it as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);\n# Ok(())\n# }\n```\n",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCall it as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2076,7 +2102,7 @@ impl ops::leaky {
             ],
             "",
             "exact",
-            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCall it as `Elementwise::leaky`, or as `Elementwise::leaky_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);\n# Ok(())\n# }\n```\n",
+            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCall it as `Elementwise::leaky`, or as `Elementwise::leaky_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nThe row `[op.leaky]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([1.0, -1.0])?)?;\n// [1.0, -0.01]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2139,7 +2165,7 @@ impl ops::threshold {
             ],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);\n# Ok(())\n# }\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2211,7 +2237,7 @@ impl ops::sum {
             ],
             "",
             "exact",
-            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);\n# Ok(())\n# }\n```\n",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\nThe row `[op.sum]` of `ops.toml` defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;\n// 3.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2289,7 +2315,7 @@ impl ops::rms {
             ],
             "",
             "exact",
-            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::rms`, or as `Elementwise::rms_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n# Ok(())\n# }\n```\n",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::rms`, or as `Elementwise::rms_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\nThe row `[op.rms]` of `ops.toml` defines the op.\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nlet y = b.rms(&x, ..)?;\n// 6.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2349,7 +2375,7 @@ impl ops::ends {
             ],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);\n# Ok(())\n# }\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nThe row `[op.ends]` of `ops.toml` defines the op.\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;\n// [2]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2432,7 +2458,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\n# Example\n\n```\n# use backends::prelude::*;\n# fn main() -> Result<()> {\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n# Ok(())\n# }\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\nThe row `[op.is_flat]` of `ops.toml` defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -3084,7 +3110,7 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
 /// return an error that explains the conversion.
 ///
 /// ```
-/// use backends::{functions as np, prelude::*};
+/// use backends::{Error, current, functions as np, prelude::*};
 ///
 /// let x: AnyArray<f64> = np::linspace(0.0, 1.0, 5)?;
 /// let y = np::sum(np::multiply(&x, 2.0)?, ..)?;
@@ -3279,26 +3305,17 @@ macro_rules! conformance {
         $($t)* }
     };
 }
-/**Computes a formula over arrays, in one pass over memory if the backend supports this: `expr!(b, 0.5 * exp(-square(x)) + y)?`.
-
-`docs/formulas.md` in the repository describes the language.
-
-# Example
-
-```
-use backends::{expr, prelude::*};
-# fn main() -> Result<()> {
-let b = Numpyish::new();
-let (x, y, mu) = (b.asarray([1.0, 2.0, 4.0])?, b.asarray([0.5, 0.5, 1.0])?, 2.0);
-let gauss = expr!(b, 0.5 * exp(-square(x - mu) / 2.0) + y)?;
-assert_eq!(gauss[[1]], 0.5 + 0.5);
-let mean = expr!(b, let d = x - y; sum(d * d, ..) / 3.0)?;
-assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);
-# Ok(())
-# }
-```*/
-#[macro_export]
+#[allow(unused_macros)]
 macro_rules! expr {
+    ($($t:tt)*) => {
+        $crate::__private::expr! { [$crate; ops
+        "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]
+        $($t)* }
+    };
+}
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __expr {
     ($($t:tt)*) => {
         $crate::__private::expr! { [$crate; ops
         "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]

@@ -203,7 +203,7 @@ macro_rules! dispatch {
             #[allow(unreachable_patterns)]
             other => {
                 fn here() {}
-                Err($crate::Error::DType { op: $crate::function_around(&here), dtype: other }.into())
+                Err($crate::Error::dtype($crate::function_around(&here), other).into())
             }
         }
     };

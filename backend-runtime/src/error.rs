@@ -8,11 +8,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why an op did not run. The operands are unchanged.
 ///
-/// `Debug` prints the same text as `Display`, so that a program whose `main` returns the error ends with a sentence.
+/// `Debug` prints the text of `Display` and the name of the variant, so that a program whose `main` returns the error
+/// ends with a sentence. Programs match a variant with `..`, because a later version may add fields; functions such as
+/// [`Error::argument`] make errors.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// Two shapes that do not broadcast, or that differ but must be equal.
+    #[non_exhaustive]
     Shapes {
         /// The op.
         op: &'static str,
@@ -22,6 +25,7 @@ pub enum Error {
         right: Vec<usize>,
     },
     /// A shape that the op does not accept; `why` states the requirement.
+    #[non_exhaustive]
     Shape {
         /// The op.
         op: &'static str,
@@ -31,6 +35,7 @@ pub enum Error {
         why: String,
     },
     /// An axis that the array does not have.
+    #[non_exhaustive]
     Axis {
         /// The op.
         op: &'static str,
@@ -40,6 +45,7 @@ pub enum Error {
         ndim: usize,
     },
     /// An axis given twice.
+    #[non_exhaustive]
     RepeatedAxis {
         /// The op.
         op: &'static str,
@@ -47,6 +53,7 @@ pub enum Error {
         axis: usize,
     },
     /// An index that is out of range for its axis.
+    #[non_exhaustive]
     Index {
         /// The op.
         op: &'static str,
@@ -60,6 +67,7 @@ pub enum Error {
         earlier: Earlier,
     },
     /// A parameter with a value that the op cannot use.
+    #[non_exhaustive]
     Argument {
         /// The op.
         op: &'static str,
@@ -67,6 +75,7 @@ pub enum Error {
         why: String,
     },
     /// A run-time dtype that the op does not support.
+    #[non_exhaustive]
     DType {
         /// The op.
         op: &'static str,
@@ -74,11 +83,13 @@ pub enum Error {
         dtype: DType,
     },
     /// A name that is not the name of a dtype.
+    #[non_exhaustive]
     UnknownDType {
         /// The name that was given.
         name: String,
     },
     /// An array of one backend that was passed to another backend.
+    #[non_exhaustive]
     Backend {
         /// The op.
         op: &'static str,
@@ -88,6 +99,7 @@ pub enum Error {
         found: &'static str,
     },
     /// Arrays of one backend on different devices.
+    #[non_exhaustive]
     Device {
         /// The op.
         op: &'static str,
@@ -97,6 +109,7 @@ pub enum Error {
         found: String,
     },
     /// The backend has no such op.
+    #[non_exhaustive]
     Unsupported {
         /// The op.
         op: &'static str,
@@ -104,6 +117,7 @@ pub enum Error {
         backend: &'static str,
     },
     /// Memory for the result was refused, or the size of the result exceeds `isize::MAX`.
+    #[non_exhaustive]
     Memory {
         /// The op.
         op: &'static str,
@@ -111,6 +125,7 @@ pub enum Error {
         bytes: usize,
     },
     /// A library or device is missing; `why` states the places that were searched and a way to get it.
+    #[non_exhaustive]
     Unavailable {
         /// The backend.
         backend: &'static str,
@@ -120,6 +135,7 @@ pub enum Error {
         cause: Cause,
     },
     /// A library refused the call; `message` is the library's text.
+    #[non_exhaustive]
     Library {
         /// The op.
         op: &'static str,
@@ -180,6 +196,26 @@ impl Error {
         }
     }
 
+    /// The name of the variant.
+    fn variant(&self) -> &'static str {
+        match self {
+            Error::Shapes { .. } => "Shapes",
+            Error::Shape { .. } => "Shape",
+            Error::Axis { .. } => "Axis",
+            Error::RepeatedAxis { .. } => "RepeatedAxis",
+            Error::Index { .. } => "Index",
+            Error::Argument { .. } => "Argument",
+            Error::DType { .. } => "DType",
+            Error::UnknownDType { .. } => "UnknownDType",
+            Error::Backend { .. } => "Backend",
+            Error::Device { .. } => "Device",
+            Error::Unsupported { .. } => "Unsupported",
+            Error::Memory { .. } => "Memory",
+            Error::Unavailable { .. } => "Unavailable",
+            Error::Library { .. } => "Library",
+        }
+    }
+
     /// Renames the failed op to `outer`, which is the op that the user called.
     #[cold]
     #[inline(never)]
@@ -217,6 +253,34 @@ impl Error {
     #[inline(never)]
     pub fn shape(op: &'static str, shape: &[usize], why: impl Into<String>) -> Error {
         Error::Shape { op, shape: shape.to_vec(), why: why.into() }
+    }
+
+    /// Makes an [`Error::Axis`] out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn axis(op: &'static str, axis: impl Into<i128>, ndim: usize) -> Error {
+        Error::Axis { op, axis: axis.into(), ndim }
+    }
+
+    /// Makes an [`Error::DType`] out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn dtype(op: &'static str, dtype: DType) -> Error {
+        Error::DType { op, dtype }
+    }
+
+    /// Makes an [`Error::Device`] out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn device(op: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::Device { op, expected: expected.into(), found: found.into() }
+    }
+
+    /// Makes an [`Error::Memory`] out of line. `bytes` is `usize::MAX` if the size itself overflows.
+    #[cold]
+    #[inline(never)]
+    pub fn memory(op: &'static str, bytes: usize) -> Error {
+        Error::Memory { op, bytes }
     }
 
     /// Makes an [`Error::Argument`] out of line.
@@ -268,7 +332,7 @@ impl Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "{self} (Error::{})", self.variant())
     }
 }
 
@@ -351,10 +415,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_reads_the_same_however_it_is_shown() {
+    fn debug_shows_the_sentence_and_the_variant() {
         let error = Error::shapes("add", &[2], &[3]);
-        assert_eq!(format!("{error:?}"), "add: shapes [2] and [3] do not fit");
-        assert_eq!(format!("{error:?}"), error.to_string());
+        assert_eq!(error.to_string(), "add: shapes [2] and [3] do not fit");
+        assert_eq!(format!("{error:?}"), "add: shapes [2] and [3] do not fit (Error::Shapes)");
+        assert_eq!(
+            format!("{:?}", Error::memory("add", 8)),
+            "add: 8 bytes of memory could not be allocated (Error::Memory)"
+        );
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub mod libraries;
 pub mod link;
 #[cfg(any(feature = "cuda", feature = "torch"))]
 mod load;
+#[cfg(feature = "ndarray-016")]
+pub mod ndarray_016;
 pub mod number;
 pub mod operand;
 pub mod params;

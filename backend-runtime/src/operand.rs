@@ -11,7 +11,8 @@ use std::{borrow::Cow, ops::RangeFull};
     message = "this op takes an array of the backend or a reference to one, and not `{Self}`",
     label = "not an array of this backend and dtype",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
-            an op does not change its arguments: for `&mut` there are `set` and `expr!(b, x = ..)`"
+            a vector, or an array or view of ndarray: `b.asarray(array)?`; an op does not change its arguments: for \
+            `&mut` there are `set` and `expr!(b, x = ..)`"
 )]
 pub trait IntoArray<'a, A: Clone + 'a> {
     /// Converts the argument to an array.
@@ -60,7 +61,8 @@ pub trait ArrayList<A> {
 #[diagnostic::on_unimplemented(
     message = "this op takes a list of arrays of the backend, and not of `{Self}`",
     label = "not a list of arrays of this backend and dtype",
-    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
+            a vector, or an array or view of ndarray: `b.asarray(array)?`"
 )]
 pub trait ListItem<A> {
     /// A reference to the array.
@@ -123,7 +125,8 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
 #[diagnostic::on_unimplemented(
     message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
-            a number of another type, such as a count `n: usize`: `n as {T}`"
+            a vector, or an array or view of ndarray: `b.asarray(array)?`; a number of another type, such as a count \
+            `n: usize`: `n as {T}`"
 )]
 pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
     /// The operand.

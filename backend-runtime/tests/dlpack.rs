@@ -388,7 +388,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     for elsewhere in [elsewhere, DLDevice::cuda(77), DLDevice { device_type: 4, device_id: 1 }] {
         let (tensor, deleted) = give(&|t| t.dl_tensor.device = elsewhere);
         let refused = b.from_dlpack::<f64>(tensor.unwrap()).unwrap_err();
-        let expected = Error::Device { op: "from_dlpack", expected: b.device(), found: elsewhere.to_string() };
+        let expected = Error::device("from_dlpack", b.device(), elsewhere.to_string());
         assert_eq!((refused, count(deleted)), (expected, 1));
     }
     // drops a tensor without importing it

@@ -1,6 +1,6 @@
 //! Programs on grids: stencils by slices and by `roll`, and an iteration at each point (Mandelbrot set).
 
-use backends::{expr, ix, prelude::*};
+use backends::{Result, prelude::*};
 
 const HEAT_STEPS: usize = 5;
 const RATE: f64 = 0.1;

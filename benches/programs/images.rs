@@ -1,6 +1,6 @@
 //! Programs on images: filters, histogram equalization, and Fourier transforms.
 
-use backends::{expr, prelude::*};
+use backends::{Result, prelude::*};
 
 /// The boundary mode `reflect` of PyTorch's convolutions.
 const BORDER: Boundary = Boundary::Mirror;

@@ -16,7 +16,7 @@ mod models;
 mod noise;
 mod points;
 
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 use noise::noise;
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,6 @@
 //! Programs for statistics and learning: Monte Carlo methods, networks, regression, PageRank.
 
-use backends::{expr, prelude::*};
+use backends::{Error, Result, prelude::*};
 
 /// Pi, estimated by the fraction of random points that lie within a circle.
 pub fn pi<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {

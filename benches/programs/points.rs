@@ -1,6 +1,6 @@
 //! Programs on sets of points, which compute the distances of all pairs of points.
 
-use backends::{expr, ix, prelude::*};
+use backends::{Result, prelude::*};
 
 const LLOYD_STEPS: usize = 3;
 

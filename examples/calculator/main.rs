@@ -14,7 +14,7 @@
 //! `--backend torch` or `--backend cuda` selects another backend. The program names no op: every row of the table can
 //! be called.
 
-use backends::{prelude::*, runtime::dispatch};
+use backends::{Result, Value, Variables, help, prelude::*, runtime::dispatch};
 use std::{
     io::{self, BufRead, IsTerminal, Write},
     process::ExitCode,

@@ -99,7 +99,7 @@ mod tests {
     fn errors_and_shapes_are_held_to_each_other() {
         let of = |x: &[f64]| Ok(vec![Values::of(&arr1(x).into_dyn().into_shared())]);
         let error = |why: &str| Err(Error::argument("add", why));
-        let memory = |bytes| Err(Error::Memory { op: "add", bytes });
+        let memory = |bytes| Err(Error::memory("add", bytes));
         assert_eq!(disagreement(&of(&[1.0]), &of(&[2.0])), None, "elements are held to NumPy's elsewhere");
         assert!(disagreement(&of(&[1.0]), &of(&[1.0, 2.0])).is_some());
         assert!(disagreement(&of(&[1.0]), &error("a")).is_some());
@@ -108,11 +108,17 @@ mod tests {
         assert_eq!(disagreement(&memory(8), &of(&[1.0])), None);
         assert!(disagreement(&memory(usize::MAX), &of(&[1.0])).is_some());
         assert!(disagreement(&memory(8), &error("a")).is_some());
-        let index = |op, index, earlier| Err(Error::Index { op, index, axis: 0, len: 2, earlier: Earlier(earlier) });
+        let index = |op, index: i128, is_earlier| {
+            let mut why = Error::index(op, index, 0, 2);
+            if let Error::Index { earlier, .. } = &mut why {
+                *earlier = Earlier(is_earlier);
+            }
+            Err(why)
+        };
         assert_eq!(disagreement(&index("take", 5, true), &index("add", 5, false)), None);
         assert!(disagreement(&index("take", 5, false), &index("add", 5, false)).is_some());
         assert!(disagreement(&index("take", 5, true), &index("add", 6, false)).is_some());
-        let read = Err(Error::Memory { op: "to_ndarray", bytes: 1 });
+        let read = Err(Error::memory("to_ndarray", 1));
         assert_eq!(disagreement(&read, &error("a")), None);
     }
 }

@@ -264,11 +264,11 @@ impl<B: Arrays> Case<'_, B> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
         if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
-            // treated as if the op's memory had been refused, which is not an error of the op: the library may have its
-            // own allocator, which never refuses memory
-            return Err(Error::Memory { op: self.row.name, bytes: isize::MAX as usize });
+            // The result is too large to be read. The test ends as if memory had been refused, which it does not count as
+            // an error of the op. The library itself may have an allocator that never refuses memory.
+            return Err(Error::memory(self.row.name, isize::MAX as usize));
         }
-        let array = x.get::<T>().ok_or(Error::DType { op: self.row.name, dtype: x.dtype() })?;
+        let array = x.get::<T>().ok_or_else(|| Error::dtype(self.row.name, x.dtype()))?;
         let host = self.b.to_ndarray(array)?;
         let values = allowed(|| Values::of(&host));
         if values.shape != shape {

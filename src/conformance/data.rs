@@ -11,28 +11,15 @@ pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 const SAMPLES: &[u8] = b"backends-samples-1\n";
 const GOLDEN: &[u8] = b"backends-golden-1\n";
 
-macro_rules! files {
-    ($($group:ident)*) => {
-        /// The file of NumPy's results for a group of the base table; `None` for an unknown group.
-        pub fn golden(group: &str) -> Option<&'static [u8]> {
-            match group {
-                $(stringify!($group) => Some(include_bytes!(concat!("../../tests/golden/", stringify!($group), ".golden"))),)*
-                _ => None,
-            }
-        }
-
-        /// The groups that have a file.
-        #[cfg(test)]
-        const GROUPS: &[&str] = &[$(stringify!($group)),*];
-    };
+/// The file of NumPy's results for a group of the base table; `None` for an unknown group.
+pub fn golden(group: &str) -> Option<&'static [u8]> {
+    backends_golden::of_group(group)
 }
-files!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution);
 
 /// The sample of this name in this dtype.
 pub(crate) fn sample(dtype: DType, name: &str) -> Option<Values> {
     static ALL: LazyLock<HashMap<(DType, String), Values>> = LazyLock::new(|| {
-        let bytes = include_bytes!("../../tests/golden/samples.golden");
-        samples(bytes).unwrap_or_else(|| panic!("the samples cannot be read: {REGENERATE}"))
+        samples(backends_golden::samples()).unwrap_or_else(|| panic!("the samples cannot be read: {REGENERATE}"))
     });
     ALL.get(&(dtype, name.to_owned())).cloned()
 }
@@ -197,8 +184,8 @@ mod tests {
     fn every_group_of_the_table_has_its_file() {
         let mut groups: Vec<_> = crate::OPS.iter().map(|op| op.group).collect();
         groups.dedup();
-        assert_eq!(groups, GROUPS);
-        for group in GROUPS {
+        assert_eq!(groups, backends_golden::GROUPS);
+        for group in backends_golden::GROUPS {
             assert!(golden(group).unwrap().starts_with(GOLDEN), "{group}");
         }
     }

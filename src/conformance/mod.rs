@@ -1,7 +1,7 @@
 //! The conformance tests of a backend, which compare every row of the table, in every dtype, with NumPy's results.
 //!
 //! `backends::conformance! { backend = Numpyish::new(), type = Numpyish }` generates a `#[test]` per row and dtype.
-//! NumPy's results are data of this crate (`tests/golden`, written by `cargo xtask golden`), so that backends in other
+//! NumPy's results are data of the crate `backends-golden` (written by `cargo xtask golden`), so that backends in other
 //! crates are compared with the same data. A table of another crate has its own data.
 //!
 //! The generated tests call functions of this module. For one row, the tests are:

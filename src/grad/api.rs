@@ -297,7 +297,7 @@ pub fn value_and_grad<B: Backend, P: Params<B, K>, K, U: Real>(
 /// [`Diff::constant`] converts any other array.
 ///
 /// ```
-/// use backends::{grad::grad, prelude::*};
+/// use backends::{Error, grad::grad, prelude::*};
 ///
 /// let b = Numpyish::new();
 /// let x = b.asarray([1.0, 2.0, 3.0])?;
@@ -351,7 +351,7 @@ pub fn jacobian<B: Backend, T: Float>(
 /// input's axes, followed by the input's axes again.
 ///
 /// ```
-/// use backends::{grad::hessian, prelude::*};
+/// use backends::{Error, grad::hessian, prelude::*};
 ///
 /// let b = Numpyish::new();
 /// let h = hessian(&b, |d, x| d.prod(x, ..), &b.asarray([2.0, 3.0])?)?;
@@ -391,7 +391,7 @@ pub fn hvp<B: Backend, T: Real>(
 /// `v`. One forward pass computes it, in which arrays carry tangents; nothing is recorded.
 ///
 /// ```
-/// use backends::{grad::jvp, prelude::*};
+/// use backends::{Error, grad::jvp, prelude::*};
 ///
 /// let b = Numpyish::new();
 /// let (x, v) = (b.asarray([1.0, 2.0])?, b.asarray([1.0, 0.0])?);

@@ -64,7 +64,7 @@ fn given<B: Backend, T: Float, U: Float>(
 /// `f` must return the same result each time, so draw random numbers before the call.
 ///
 /// ```
-/// use backends::{grad::{checkpoint, grad}, prelude::*};
+/// use backends::{Error, grad::{checkpoint, grad}, prelude::*};
 ///
 /// let b = Numpyish::new();
 /// let x = b.asarray([0.5, 1.0])?;

@@ -149,7 +149,7 @@ impl<B: Backend, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real> Pull
 
 #[cfg(test)]
 mod tests {
-    use crate::{grad::Diff, prelude::*};
+    use crate::{Creation, Numpyish, Result, grad::Diff};
 
     #[test]
     fn a_formula_is_one_op_of_the_tape() -> Result<()> {

@@ -5,7 +5,7 @@
 //! backend needs no change:
 //!
 //! ```
-//! use backends::{grad::{grad, value_and_grad}, prelude::*};
+//! use backends::{Error, Result, grad::{grad, value_and_grad}, prelude::*};
 //!
 //! /// The mean square of the residuals of a line.
 //! fn loss<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f64>, slope: &B::Array<f64>) -> Result<B::Array<f64>> {

@@ -115,5 +115,5 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
 /// The length of the axis that results from merging several axes.
 fn length(lengths: &[usize]) -> Result<usize> {
     let all = lengths.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
-    all.filter(|&n| isize::try_from(n).is_ok()).ok_or(Error::Memory { op: OP, bytes: usize::MAX })
+    all.filter(|&n| isize::try_from(n).is_ok()).ok_or_else(|| Error::memory(OP, usize::MAX))
 }

@@ -28,7 +28,7 @@ pub fn tensordot<B: Backend, T: Numeric>(
     let kept2: Vec<usize> = (0..right.len()).filter(|a| !summed2.contains(a)).collect();
     let shape = [lengths(left, &kept1), lengths(right, &kept2)].concat();
 
-    let large = || Error::Memory { op: OP, bytes: usize::MAX };
+    let large = || Error::memory(OP, usize::MAX);
     let length = |n: usize| isize::try_from(n).map_err(|_| large());
     let product = |axes: &[usize], shape: &[usize]| {
         let n = axes.iter().try_fold(1_usize, |n, &axis| n.checked_mul(shape[axis]));
@@ -128,7 +128,7 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let rank = b.shape(x1).len().max(b.shape(x2).len());
     let filled = |shape: &[usize]| [vec![1; rank - shape.len()], shape.to_vec()].concat();
     let (left, right) = (filled(b.shape(x1)), filled(b.shape(x2)));
-    let large = || Error::Memory { op: OP, bytes: usize::MAX };
+    let large = || Error::memory(OP, usize::MAX);
     let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
     // checks the lengths one by one: if a length is 0, the result is small even if the intermediate array would be too

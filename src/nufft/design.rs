@@ -281,9 +281,9 @@ fn grid_for(op: &'static str, modes: &[usize], upsampling: f64, width: usize) ->
     let length = |&modes: &usize| {
         let least = (modes as f64 * upsampling).ceil();
         if least > (1_u64 << 48) as f64 {
-            return Err(Error::Memory { op, bytes: usize::MAX });
+            return Err(Error::memory(op, usize::MAX));
         }
-        smooth((least as usize).max(2 * width)).ok_or(Error::Memory { op, bytes: usize::MAX })
+        smooth((least as usize).max(2 * width)).ok_or_else(|| Error::memory(op, usize::MAX))
     };
     modes.iter().map(length).collect()
 }

@@ -92,7 +92,7 @@ fn transformed<B: Backend, C: ComplexFloat>(
         };
         let length = 2.0 * FINER * x_extent * s_extent / PI + width + 1.0;
         if length > (1_u64 << 40) as f64 {
-            return Err(Error::Memory { op, bytes: usize::MAX });
+            return Err(Error::memory(op, usize::MAX));
         }
         modes.push((length / UPSAMPLING).ceil() as usize);
         let s_moved = (lazy(*s) - lazy(real(s_middle))).eval(b)?;

@@ -25,7 +25,7 @@ backend! { overlay = "src/record/recorded.toml" }
 /// backend on which the script runs; if the program calls [`seed`](Arrays::seed), they are the same numbers.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Recorded, Result, prelude::*};
 ///
 /// /// A program that runs on any backend.
 /// fn program<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
@@ -127,7 +127,7 @@ impl<B: Backend> Recorded<B> {
         let on = |(name, x): (String, DynArray<Numpyish>)| {
             let x = dispatch!(x.dtype(), T => match x.get::<T>() {
                 Some(x) => b.from_ndarray(x.clone()).map(crate::Value::array::<T>),
-                None => Err(crate::Error::DType { op: "constants_on", dtype: x.dtype() }),
+                None => Err(crate::Error::dtype("constants_on", x.dtype())),
             });
             Ok((name, x?))
         };

@@ -6,7 +6,7 @@
 //! programs that pass no backend to their calls:
 //!
 //! ```
-//! use backends::{functions, prelude::*};
+//! use backends::{Error, Profile, current, functions, prelude::*, scoped};
 //!
 //! let profile = Profile::new();
 //! scoped(profile.watch(current()?), || functions::exp(functions::linspace(0.0, 1.0, 100)?))?;

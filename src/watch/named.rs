@@ -45,7 +45,7 @@ impl Watched<AnyBackend> {
         x: &DynArray<AnyBackend>,
     ) -> Result<()> {
         dispatch!(x.dtype(), T => {
-            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
+            let x = x.get::<T>().ok_or_else(|| Error::dtype(op, x.dtype()))?;
             self.close::<T>(running, x.clone()).map(drop)
         })
     }

@@ -18,7 +18,7 @@ use std::{
 /// so all times are zero there.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Profile, Result, prelude::*};
 /// use std::time::Duration;
 ///
 /// /// A program that runs on any backend.
@@ -283,7 +283,7 @@ impl Drop for Open {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{Arrays, Creation, Linalg, Manipulation, Numpyish, Reduction, Statistics, SumOptions, WriteTo};
 
     fn names(profile: &Profile) -> Vec<String> {
         profile.events().into_iter().map(|event| event.name).collect()

@@ -177,7 +177,7 @@ fn json(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{Creation, Elementwise, Numpyish};
 
     #[test]
     fn tables() {

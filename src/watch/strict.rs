@@ -7,7 +7,7 @@ use crate::{Backend, DType, Error, Result, choose};
 /// Rejects calls that other backends would refuse, so that a test on the CPU finds these calls.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Strict, prelude::*};
 ///
 /// // behaves like a device without float64
 /// let b = Strict::new().without_dtype(DType::Float64).watch(Numpyish::new())?;
@@ -95,7 +95,7 @@ impl Watch for Strict {
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>> {
         let dtypes = [Some(call.dtype), call.to];
         if let Some(dtype) = dtypes.into_iter().flatten().find(|dtype| self.dtypes.contains(dtype)) {
-            return Err(Error::DType { op: call.op, dtype });
+            return Err(Error::dtype(call.op, dtype));
         }
         if let Some(info) = call.info {
             let has = |backend: &&str| info.backends.iter().any(|(name, _)| name == backend);
@@ -128,7 +128,9 @@ impl Running for Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{
+        Casting, Creation, DType, Elementwise, Error, Fft, Indexing, Numpyish, Reduction, Result, Sorting, slices,
+    };
 
     #[test]
     fn what_is_refused() {
@@ -136,7 +138,7 @@ mod tests {
         let x = b.ones::<f64>([4]).unwrap();
         assert_eq!(b.sort(&x).unwrap_err(), Error::unsupported("sort", "strict"));
         assert!(matches!(b.fft(&x), Err(Error::Unsupported { .. })));
-        assert_eq!(b.astype::<i8, _>(&x).unwrap_err(), Error::DType { op: "astype", dtype: DType::Int8 });
+        assert_eq!(b.astype::<i8, _>(&x).unwrap_err(), Error::dtype("astype", DType::Int8));
         assert!(b.sum(&x, ..).is_ok());
         assert!(Strict::new().without_device("cpu").watch(Numpyish::new()).is_err());
         assert!(Strict::new().without_device("cuda").watch(Numpyish::new()).is_ok());

@@ -8,7 +8,7 @@ use ::tracing::{Level, field, span::EnteredSpan};
 /// fields `op`, `args` and `results`, and for a formula its text as `formula`. Requires the feature `tracing`.
 ///
 /// ```
-/// use backends::{prelude::*, watch::Tracing};
+/// use backends::{Error, prelude::*, watch::Tracing};
 ///
 /// let b = Tracing.watch(Numpyish::new());
 /// b.ones::<f64>([3])?; // the span `op{op="ones" args="([3])" results="float64[3]"}`
@@ -57,7 +57,7 @@ impl Running for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use crate::{Creation, Numpyish};
     use ::tracing::{
         Event, Metadata, Subscriber,
         field::{Field, Visit},

@@ -3,7 +3,10 @@
 mod options;
 mod scripts;
 
-use backends::{prelude::*, runtime::available, watch::Profile};
+use backends::{
+    ElementInfo, OPS, OpInfo, ParamKind, PlainInfo, Result, ResultInfo, Script, Slice, Value, Variables, ops,
+    prelude::*, runtime::available, watch::Profile,
+};
 use backends_dynamic::call;
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! Tests of programs that are recorded as scripts, and of running the scripts.
 
 use super::{argument, fitting};
-use backends::{call, prelude::*};
+use backends::{Error, OPS, Recorded, RecordedArray, Result, Script, Value, Variables, call, prelude::*};
 use backends_dynamic::run;
 
 /// Returns the result of `program`, the result of its script on another backend, and the text of the script.

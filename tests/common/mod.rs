@@ -3,7 +3,7 @@
 
 mod near;
 
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 use backends_npz::Npz;
 use ndarray::ArrayD;
 pub use near::{near, near_l2, near_scalar};

@@ -1,8 +1,8 @@
-//! Tests index lists on every backend against NumPy's results. The results are in `tests/golden/indexing.txt`, which
+//! Tests index lists on every backend against NumPy's results. The results are in `tests/data/indexing.txt`, which
 //! `cargo xtask golden` writes; `tools/xtask/index_cases.py` describes the format.
 
 use crate::common::Checked;
-use backends::prelude::*;
+use backends::{Result, Slice, Value, ops, prelude::*};
 
 /// Parses a shape or a list of elements: numbers separated by commas.
 fn numbers<N: std::str::FromStr>(text: &str) -> Vec<N>
@@ -41,7 +41,7 @@ fn item<B: Backend>(b: &B, text: &str) -> Result<Value<B>> {
 }
 
 fn as_numpy<B: Backend>(b: &B) -> Checked {
-    let file = std::fs::read_to_string(format!("{}/tests/golden/indexing.txt", env!("CARGO_MANIFEST_DIR")))?;
+    let file = std::fs::read_to_string(format!("{}/tests/data/indexing.txt", env!("CARGO_MANIFEST_DIR")))?;
     let mut wrong = Vec::new();
     for line in file.lines() {
         let [op, shape, items, values, result, elements] = line.split('|').collect::<Vec<_>>()[..] else {

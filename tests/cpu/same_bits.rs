@@ -1,7 +1,7 @@
 //! Tests that the bits of a reduction depend neither on other lanes of the call nor on the number of threads. If an
 //! array is cut along axes that are not reduced, a part gives the same bits as the whole array.
 
-use backends::{expr, prelude::*};
+use backends::{Result, prelude::*};
 use ndarray::ArrayD;
 
 const B: Numpyish = Numpyish::new();

@@ -1,7 +1,7 @@
 //! Tests of gradients of functions through the public API.
 
 use backends::{
-    CustomGradient, LinearMap,
+    CustomGradient, LinearMap, Result,
     grad::{Diff, Var, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp},
     prelude::*,
 };

@@ -2,6 +2,7 @@
 //! derivatives, forward mode over gradients, and implicit equations.
 
 use backends::{
+    Error, Result,
     grad::{Dual, Jvp, grad, hessian, hvp, jacobian, jvp, vjp},
     prelude::*,
 };

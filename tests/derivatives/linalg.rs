@@ -2,7 +2,7 @@
 //! values or eigenvalues, empty matrices, second derivatives, and ops that have no test cases in the table.
 
 use backends::grad::{Diff, Var, grad, hessian, vjp};
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 
 type R = HostArray<f64>;
 type C = HostArray<Complex<f64>>;

@@ -4,6 +4,7 @@
 mod sweep;
 
 use backends::{
+    Result,
     grad::{grad, hvp, vjp},
     prelude::*,
 };

@@ -1,6 +1,7 @@
 //! Compares gradients of formulas, which a tape records as one op, with gradients of the same ops called separately.
 
 use backends::{
+    Profile, Recorded, Result,
     grad::{Diff, Var, grad, hessian, value_and_grad, vjp},
     lazy,
     prelude::*,

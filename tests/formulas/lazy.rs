@@ -1,6 +1,6 @@
 //! Tests that formulas built with operators give the same bits as `expr!`, on every backend.
 
-use backends::{Complex, expr, lazy, prelude::*};
+use backends::{Error, Result, lazy, prelude::*};
 
 const B: Numpyish = Numpyish::new();
 

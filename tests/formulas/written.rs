@@ -1,7 +1,7 @@
 //! Tests of formulas in `expr!`: their meaning, and their bits, which a single pass and the separate ops have in
 //! common. Some formulas run on every backend.
 
-use backends::{Complex, expr, prelude::*, runtime::available};
+use backends::{Error, Result, Slice, prelude::*, runtime::available};
 
 const B: Numpyish = Numpyish::new();
 

@@ -1,6 +1,6 @@
 //! Convolutions by Fourier transforms have the values of sums of products, also where a long array is cut into blocks.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 /// The largest difference between a convolution by transforms and one by sums of products.
 fn error<B: Backend, T: Precision>(

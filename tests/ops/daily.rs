@@ -1,6 +1,6 @@
 //! Tests of everyday use of arrays in generic code, on every backend: attributes, numbers, vectors, and text.
 
-use backends::{Complex, bf16, f16, prelude::*};
+use backends::{Error, Result, prelude::*};
 
 fn attributes<B: Backend>(b: &B) -> Result<()> {
     let x = b.zeros::<f32>([2, 0, 3])?;

@@ -1,7 +1,7 @@
 //! Tests the exchange of arrays between any two backends of this machine, and through DLPack, with backends chosen at
 //! run time.
 
-use backends::{dlpack::CopyMode, ix, prelude::*};
+use backends::{Result, dlpack::CopyMode, prelude::*};
 
 /// The address of the first element.
 fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {

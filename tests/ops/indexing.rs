@@ -2,12 +2,10 @@
 //! other backends.
 
 use backends::{
-    expr,
+    Error, Result,
     grad::{Diff, Var, vjp},
-    ix,
     prelude::*,
     runtime::available,
-    slices,
 };
 
 /// In generic code, index lists need no type annotations.

@@ -2,7 +2,7 @@
 //! must be the matrix, also for large matrices and batches. Cases without a solution must be errors with the same text
 //! on all libraries.
 
-use backends::{prelude::*, runtime::available};
+use backends::{DTypeKind, Error, Index, Result, prelude::*, runtime::available};
 
 /// Normally distributed numbers, with an imaginary part if `T` is complex.
 fn noise<B: Backend, T: WideFloat>(b: &B, seed: u64, shape: &[usize]) -> B::Array<T> {

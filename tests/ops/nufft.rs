@@ -1,8 +1,8 @@
 //! Compares non-uniform FFTs with direct sums and with FINUFFT, on every backend.
 
 use crate::common::*;
-use backends::prelude::*;
 use backends::{NufftPlan, NufftType};
+use backends::{Result, prelude::*};
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 

@@ -1,6 +1,6 @@
 //! Tests that every op takes its arrays by reference or by value, on every backend.
 
-use backends::{expr, prelude::*};
+use backends::{Result, Value, prelude::*};
 
 fn nested<B: Backend>(b: &B) -> Result<()> {
     let x = b.asarray([1.0, 4.0, 9.0])?;

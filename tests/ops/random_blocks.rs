@@ -3,6 +3,7 @@
 
 use crate::common::*;
 use backends::{
+    Profile, Recorded, Result,
     grad::{Dual, Var, jvp, vjp},
     prelude::*,
 };

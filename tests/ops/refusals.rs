@@ -2,7 +2,7 @@
 //! accepts.
 
 use crate::common::*;
-use backends::prelude::*;
+use backends::{Number, Result, lazy, prelude::*};
 
 /// The text of an error.
 fn said<T>(outcome: Result<T>) -> String {

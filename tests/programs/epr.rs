@@ -1,7 +1,7 @@
 //! Compares the reconstructions of `backends-epr` with the results of PyEPRI, on every backend.
 
 use crate::common::*;
-use backends::{expr, prelude::*};
+use backends::{Error, prelude::*};
 use backends_epr::{
     FilteredBackProjection, Projector, Reason, Scan, Solution, SpectralProjector, Step, Tv, TvOptions, divergence,
     gradient,

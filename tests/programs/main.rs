@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod beside;
 mod epr;
 mod mlp;
 mod phiml;

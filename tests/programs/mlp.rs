@@ -1,7 +1,7 @@
 //! Tests a small neural network, written with the ops of any backend and trained by gradient descent.
 
 use crate::common::*;
-use backends::{expr, grad, prelude::*};
+use backends::{Result, grad, prelude::*};
 
 /// Weights and biases of the two layers.
 #[derive(grad::Params)]

@@ -2,7 +2,7 @@
 //! compared in `examples/fluid`, and its linear systems in `solvers`.
 
 use crate::common::{Checked, array, data, host, near};
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use ndarray::ArrayD;
 
 /// Convolutions with results of three sizes: `valid` (only complete overlaps), `same` (the size of the array) and

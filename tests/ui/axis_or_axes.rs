@@ -1,6 +1,6 @@
 //! A list of axes for an op that takes one axis, and a float for an op that takes numbers of repetitions.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

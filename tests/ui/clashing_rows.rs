@@ -1,6 +1,6 @@
 //! Rows named like methods of every backend, and a row composed with an unknown option: each gives exactly one error.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 backends::backend! { table = "../../../../tests/ui/clashing_rows.toml", trait = Clashing }
 

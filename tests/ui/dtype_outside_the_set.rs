@@ -1,6 +1,6 @@
 //! An op whose table restricts it to a set of dtypes rejects other dtypes, even those that its trait bound allows.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 backends::backend! { table = "../../../../tests/ui/narrow.toml", trait = Narrow }
 

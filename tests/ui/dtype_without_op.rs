@@ -1,6 +1,6 @@
 //! A call of an op on an array whose dtype the op does not have.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

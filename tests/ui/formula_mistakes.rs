@@ -1,6 +1,6 @@
 //! Mistakes in formulas that the compiler detects.
 
-use backends::{expr, prelude::*};
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

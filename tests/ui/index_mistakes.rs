@@ -1,6 +1,6 @@
 //! Mistakes in index lists. Each gives a separate error message.
 
-use backends::{expr, ix, prelude::*};
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

@@ -1,7 +1,7 @@
 //! Compiler errors for lazy formulas: mixed dtypes, a scalar of another type, and an op that does not exist for the
 //! dtype.
 
-use backends::{lazy, prelude::*};
+use backends::{Result, lazy, prelude::*};
 
 fn mixed<B: Backend>(b: &B, x: &B::Array<f64>, y: &B::Array<f32>) -> Result<B::Array<f64>> {
     (lazy(x) + lazy(y)).eval(b)

@@ -1,6 +1,6 @@
 //! Mistakes that users of NumPy are likely to make first.
 
-use backends::{expr, ix, lazy, prelude::*};
+use backends::{Result, lazy, prelude::*};
 
 fn counts<B: Backend>(b: &B, x: &B::Array<f64>, n: usize) -> Result<B::Array<f64>> {
     b.multiply(x, n)

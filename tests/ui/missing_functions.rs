@@ -1,6 +1,6 @@
 //! Rows that name functions which do not exist: each error names the row and the function.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 mod kernels {}
 

@@ -1,6 +1,6 @@
 //! Arrays of two dtypes in one op are an error, because dtypes are never promoted silently.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

@@ -1,6 +1,6 @@
 //! Options passed to `sum`, which takes none; the method that takes options is `sum_with`.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

@@ -1,6 +1,6 @@
 //! A mistake in a table is reported once, by the table's own macro call, and not again by overlays.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use bare::Bare;
 
 backends::backend! { table = "../../../../tests/ui/broken_rows.toml", trait = User }

@@ -1,6 +1,6 @@
 //! All mistakes in a table are reported in one compilation, without further errors in code that uses the table's ops.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 backends::backend! { table = "../../../../tests/ui/bad.toml", trait = Bad }
 

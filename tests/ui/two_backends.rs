@@ -1,6 +1,6 @@
 //! Arrays of two backends in one op are an error: no array is moved silently. An op changes no argument.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 fn main() -> Result<()> {
     let (b, torch) = (Numpyish::new(), Torch::cpu()?);

@@ -1,9 +1,9 @@
 //! Rows that name functions whose signatures do not fit: each error names the row and the function.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 mod kernels {
-    use backends::prelude::*;
+    use backends::{Result, prelude::*};
 
     pub fn halve<T: Precision>(_: &Numpyish, x: &HostArray<T>) -> Result<HostArray<T>> {
         Ok(x.clone())

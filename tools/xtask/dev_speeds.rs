@@ -1,11 +1,7 @@
 //! The program that `cargo xtask build-cost --speeds` builds and runs. It measures calls, formulas, gradients,
 //! factorizations, transforms and solvers. For each it prints a line with the name and the time in milliseconds.
 
-use backends::{
-    expr,
-    grad::{Diff, Var, grad},
-    prelude::*,
-};
+use backends::{Result, grad::{Diff, Var, grad}, prelude::*};
 use backends_solvers::{
     linear::{GridBoundary::Zero, Laplacian, Method, Solve},
     sparse::{Coo, Csr},

@@ -18,7 +18,7 @@ impl Expand<'_> {
             /// return an error that explains the conversion.
             ///
             /// ```
-            /// use backends::{functions as np, prelude::*};
+            /// use backends::{Error, current, functions as np, prelude::*};
             ///
             /// let x: AnyArray<f64> = np::linspace(0.0, 1.0, 5)?;
             /// let y = np::sum(np::multiply(&x, 2.0)?, ..)?;

@@ -47,38 +47,25 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// Generates the macro that a table's expansion exports: `expr!` for the base table, and `expr_my_ops!` for a user's
-/// table, which also has the ops of the base table. `ops` is the module of the table's ops.
+/// Generates the macro for formulas: what `expr!` of the base table expands to, or `expr_my_ops!` for a user's table,
+/// which also has the ops of the base table. `ops` is the module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
-    let examples = "# Example\n\n```\n\
-        use backends::{expr, prelude::*};\n\
-        # fn main() -> Result<()> {\n\
-        let b = Numpyish::new();\n\
-        let (x, y, mu) = (b.asarray([1.0, 2.0, 4.0])?, b.asarray([0.5, 0.5, 1.0])?, 2.0);\n\
-        let gauss = expr!(b, 0.5 * exp(-square(x - mu) / 2.0) + y)?;\n\
-        assert_eq!(gauss[[1]], 0.5 + 0.5);\n\
-        let mean = expr!(b, let d = x - y; sum(d * d, ..) / 3.0)?;\n\
-        assert_eq!(mean[[]], (0.25 + 2.25 + 9.0) / 3.0);\n\
-        # Ok(())\n\
-        # }\n\
-        ```";
     match &input.extension {
-        None if input.base.is_none() => {
-            let doc = format!(
-                "Computes a formula over arrays, in one pass over memory if the backend supports this: \
-                 `expr!(b, 0.5 * exp(-square(x)) + y)?`.\n\n\
-                 `docs/formulas.md` in the repository describes the language.\n\n{examples}"
-            );
-            quote! {
-                #[doc = #doc]
-                #[macro_export]
-                macro_rules! expr {
-                    ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
-                }
+        // The facade writes the exported `expr!` itself, because a crate cannot re-export a macro that a macro made.
+        // The modules of the facade see the first of these two macros, other crates the second.
+        None if input.base.is_none() => quote! {
+            #[allow(unused_macros)]
+            macro_rules! expr {
+                ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
             }
-        }
+            #[doc(hidden)]
+            #[macro_export]
+            macro_rules! __expr {
+                ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
+            }
+        },
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
             // here, `$crate` is the user's crate, in which the name was written, and not the facade, whose macro

@@ -2,6 +2,7 @@
 
 use crate::{Arguments, Failure, Outcome, call};
 use backends::{
+    OpInfo, Result, Script, Value, Variables, devices, enter_precision, help,
     prelude::*,
     runtime::{ElementInfo, ParamKind},
 };

@@ -1,7 +1,7 @@
 //! The commands `call` and `run`, which run calls on variables from files and from the command line.
 
 use crate::{Arguments, Command, Failure, Outcome};
-use backends::{prelude::*, runtime::dispatch};
+use backends::{Error, Profile, Script, Value, Variables, enter_precision, prelude::*, runtime::dispatch};
 use backends_npz::{NumpyFiles, SavedProgram};
 use std::{
     fmt::Write,

@@ -1,6 +1,6 @@
 //! The commands `devices` and `ops`, which list devices and ops.
 
-use backends::prelude::*;
+use backends::{libraries, prelude::*, search};
 use std::fmt::Write;
 
 /// The devices with their properties, and each library that cannot be used, with the reason.

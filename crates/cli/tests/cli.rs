@@ -1,6 +1,6 @@
 //! Tests that run the program as a user would.
 
-use backends::prelude::*;
+use backends::{OPS, Recorded, prelude::*};
 use backends_npz::{NumpyFiles, ProgramFiles};
 use std::{
     io::Write,

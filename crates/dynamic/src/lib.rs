@@ -5,7 +5,7 @@
 //! run time. They are compiled once, with this crate; programs that call them only link to them.
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Error, Variables, prelude::*};
 //!
 //! let b = AnyBackend::from(Numpyish::new());
 //! let x = backends_dynamic::call(&b, "asarray", &[vec![1.0, 4.0].into()], &[])?;

@@ -76,7 +76,7 @@ pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> R
     match x {
         Value::Array(x) => dispatch!(x.dtype(), T => match x.get::<T>() {
             Some(x) => f.run(&host(b, x)?),
-            None => Err(backend_runtime::Error::DType { op: "save_npy", dtype: x.dtype() }.into()),
+            None => Err(backend_runtime::Error::dtype("save_npy", x.dtype()).into()),
         }),
         Value::Bool(x) => f.run(&arr0(*x).into_dyn().into_shared()),
         Value::Float(x) => f.run(&arr0(*x).into_dyn().into_shared()),

@@ -10,7 +10,7 @@
 //! | bytes in memory | [`decode`], [`encode`], [`Npz::from_bytes`] |
 //!
 //! ```
-//! use backends::{DType, ops, prelude::*};
+//! use backends::{ops, prelude::*};
 //! use backends_npz::{Npz, NpzWriter, NumpyFiles};
 //!
 //! /// Saves and loads arrays on any backend.

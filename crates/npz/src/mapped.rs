@@ -24,7 +24,7 @@ use std::{
 /// copy.
 ///
 /// ```
-/// use backends::{prelude::*, slices};
+/// use backends::prelude::*;
 /// use backends_npz::{Mapped, NumpyFiles};
 ///
 /// # let path = std::env::temp_dir().join(format!("backends-npz-mapped-{}.npy", std::process::id()));

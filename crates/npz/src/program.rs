@@ -15,7 +15,7 @@ const SCRIPT: &str = "script.txt";
 /// Saves recorded programs, one program per file.
 ///
 /// ```no_run
-/// use backends::prelude::*;
+/// use backends::{Recorded, Script, prelude::*};
 /// use backends_npz::{ProgramFiles, SavedProgram};
 ///
 /// let b = Recorded::new(Numpyish::new());
@@ -40,7 +40,7 @@ pub trait ProgramFiles: Program {
         for (name, x) in self.constants() {
             dispatch!(x.dtype(), T => match x.get::<T>() {
                 Some(x) => file.add(&name, x),
-                None => Err(backend_runtime::Error::DType { op: "save_program", dtype: x.dtype() }.into()),
+                None => Err(backend_runtime::Error::dtype("save_program", x.dtype()).into()),
             })?;
         }
         file.finish()

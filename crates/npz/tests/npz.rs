@@ -2,7 +2,7 @@
 
 mod common;
 
-use backends::prelude::*;
+use backends::{Error, Recorded, Script, prelude::*};
 use backends_npz::{Npz, NpzWriter, ProgramFiles, SavedProgram, encode};
 use common::{Member, archive, crc, folder, npy, raw_archive, small, stored};
 use ndarray::array;

@@ -4,7 +4,7 @@
 //! The steps are written for any backend. Each rank holds some rows of the plate, and exchanges the rows at the edges
 //! of its part with its neighbours. The program itself contains no code for this exchange.
 
-use backends::{ix, prelude::*};
+use backends::{Result, prelude::*};
 use backends_sharded::{Sharded, World, run};
 use std::time::Instant;
 

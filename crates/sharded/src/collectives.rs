@@ -472,7 +472,7 @@ impl Collectives for World {
         let (own, parts) = cut(op, b, x, cut_axis, self.size())?;
         let part = |shape: &Vec<usize>| {
             let mut part = shape.clone();
-            let length = part.get_mut(cut_axis).ok_or(Error::Axis { op, axis: cut_axis as i128, ndim: shape.len() })?;
+            let length = part.get_mut(cut_axis).ok_or_else(|| Error::axis(op, cut_axis as i128, shape.len()))?;
             *length = cuts(*length, self.size())[self.rank()].len();
             Ok(part)
         };

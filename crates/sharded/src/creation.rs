@@ -1,7 +1,7 @@
 //! Ops that create arrays. Each rank creates its part.
 
 use crate::{Layout, Sharded, ShardedArray, array::Part};
-use backends::{options::*, prelude::*, runtime::rules};
+use backends::{Result, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
 /// Makes an array of a shape. `make` receives the shape of this rank's part and returns the part.

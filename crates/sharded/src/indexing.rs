@@ -8,6 +8,7 @@ use crate::{
     rows::Run,
 };
 use backends::{
+    Error, Index, Indices, Operand, Result, Slice,
     prelude::*,
     runtime::rules::{self, Kept, Selection, Span},
 };

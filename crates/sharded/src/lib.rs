@@ -6,7 +6,7 @@
 //! backend `B`. An op that needs data of other ranks communicates with them.
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Result, prelude::*};
 //! use backends_sharded::{Sharded, World};
 //!
 //! fn norm<B: Backend>(b: &B, n: usize) -> Result<f64> {

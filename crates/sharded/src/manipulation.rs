@@ -7,7 +7,7 @@ use crate::{
     indexing::getitem,
     rows::{Moving, Run, runs_of},
 };
-use backends::{options::*, prelude::*, runtime::rules};
+use backends::{Number, Result, Slice, prelude::*, runtime::rules};
 use std::{borrow::Cow, ops::Range};
 
 /// Converts axes for the inner backend.

@@ -336,8 +336,8 @@ impl<B: Backend> Sharded<B> {
             along.arrays.iter().enumerate().find_map(of).unwrap_or(shape)
         };
         match why {
-            Error::Shape { op, shape, why } => Error::Shape { op, shape: whole(shape), why },
-            Error::Shapes { op, left, right } => Error::Shapes { op, left: whole(left), right: whole(right) },
+            Error::Shape { op, shape, why, .. } => Error::shape(op, &whole(shape), why),
+            Error::Shapes { op, left, right, .. } => Error::shapes(op, &whole(left), &whole(right)),
             other => other,
         }
     }

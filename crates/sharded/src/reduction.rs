@@ -8,7 +8,7 @@ use crate::{
     manipulation::{concat, flatten},
     tree,
 };
-use backends::{options::*, prelude::*, runtime::rules};
+use backends::{DTypeKind, Result, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
 /// The axes of a reduction, and the shape and split of its result.

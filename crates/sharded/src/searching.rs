@@ -2,7 +2,7 @@
 
 use crate::{Layout, Sharded, ShardedArray, Split};
 use backends::{
-    options::*,
+    Operand, Result,
     prelude::*,
     runtime::{Precision, WideFloat, rules},
 };

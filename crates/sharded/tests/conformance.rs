@@ -3,7 +3,7 @@
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
-use backends::{prelude::*, runtime::available};
+use backends::{Error, Result, prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use mpiexec::Mpi;
 use std::{sync::OnceLock, time::Duration};

@@ -1,7 +1,7 @@
 //! Tests gradients with respect to split arrays, with `Diff<Sharded<B>>`. Every op acts on whole arrays, so the
 //! gradient rules of the rows need no change.
 
-use backends::{expr, grad, prelude::*};
+use backends::{Result, grad, prelude::*};
 use backends_sharded::{Sharded, world::threads};
 
 #[derive(grad::Params)]

@@ -1,7 +1,7 @@
 //! Tests rows of the table on ranks that compute with libtorch and on a GPU. A sample of the rows is enough, because
 //! the communication does not depend on the library.
 
-use backends::{prelude::*, runtime::available};
+use backends::{Result, prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 
 /// Runs a check on three ranks, each with a backend that has its own stream of random numbers.

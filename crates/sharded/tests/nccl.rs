@@ -2,7 +2,7 @@
 //! The software device has several GPUs. These tests cannot run with fewer real GPUs than ranks, or without NCCL.
 #![cfg(target_os = "linux")]
 
-use backends::{Element, prelude::*, runtime::available};
+use backends::{Error, Result, prelude::*, runtime::available};
 use backends_sharded::{
     Policy, Sharded, World, gpu,
     world::{Join, bytes, threads},

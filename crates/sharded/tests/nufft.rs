@@ -2,7 +2,7 @@
 //! rank.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
-use backends::{NufftPlan, NufftType, prelude::*};
+use backends::{NufftPlan, NufftType, Result, prelude::*};
 use backends_sharded::{Policy, Sharded, world::threads};
 
 type C = Complex<f64>;

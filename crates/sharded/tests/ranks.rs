@@ -2,7 +2,7 @@
 //! data that is sent or gathered, and plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
-use backends::{expr, ix, prelude::*};
+use backends::{Error, Result, prelude::*};
 use backends_sharded::{
     Collectives, Policy, Sharded, World,
     world::{Join, threads},

@@ -47,7 +47,7 @@ impl SharedArray {
         };
         dispatch!(x.dtype(), T => match x.get::<T>() {
             Some(x) => SharedArray::of(b, x),
-            None => Err(Error::DType { op: OP, dtype: x.dtype() }),
+            None => Err(Error::dtype(OP, x.dtype())),
         })
     }
 

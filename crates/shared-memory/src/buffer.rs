@@ -150,7 +150,7 @@ impl SharedBuffer {
         let shape = parts::shape_of(OP, self.shape(), &ranges)?;
         let count = backend_runtime::rules::count(OP, &shape, size_of::<T>())?;
         let mut elements = Vec::new();
-        let refused = |_| Error::Memory { op: OP, bytes: count.saturating_mul(size_of::<T>()) };
+        let refused = |_| Error::memory(OP, count.saturating_mul(size_of::<T>()));
         elements.try_reserve_exact(count).map_err(refused)?;
         let mut block = vec![0; BLOCK.min(count * size_of::<T>())];
         for (mut at, mut left) in parts::runs(self.shape(), &ranges) {

@@ -57,7 +57,7 @@ impl Segment {
         let count = rules::count(op, &layout.shape, layout.dtype.size())?;
         let head = head(op, &layout)?;
         let length = count * layout.dtype.size();
-        let whole = length.checked_add(head.len()).ok_or(Error::Memory { op, bytes: length })?;
+        let whole = length.checked_add(head.len()).ok_or_else(|| Error::memory(op, length))?;
         system::room(op, whole)?;
         let id = new_id();
         let mut file = system::create(op, &name(layout.kind, id))?;

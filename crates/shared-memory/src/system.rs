@@ -20,7 +20,7 @@ pub const SYSTEM: &str = "shared memory";
 /// The error of a failed system call. `bytes` is the number of bytes that it may have requested.
 pub fn failed(op: &'static str, bytes: usize, why: io::Error) -> Error {
     match why.kind() {
-        ErrorKind::StorageFull | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => Error::Memory { op, bytes },
+        ErrorKind::StorageFull | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => Error::memory(op, bytes),
         _ => Error::library(op, SYSTEM, why.to_string()).caused_by(why),
     }
 }

@@ -1,7 +1,7 @@
 //! Measures the time for solving Poisson's equation on a square by several methods: `cargo run --release -p
 //! backends-solvers --features faer --example poisson`.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use backends_solvers::linear::{GridBoundary::Zero, Laplacian, Method, Multigrid, Solution, Solve};
 use std::time::Instant;
 

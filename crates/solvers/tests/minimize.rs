@@ -2,6 +2,7 @@
 //! without a minimum.
 
 use backends::{
+    Result,
     grad::{Params, grad},
     prelude::*,
     runtime::available,

@@ -1,7 +1,7 @@
 //! Compares sparse matrices with dense matrices on every backend. The elements are small integers, which every dtype
 //! represents exactly.
 
-use backends::{Complex, prelude::*};
+use backends::{Error, Result, prelude::*};
 use backends_npz::Npz;
 use backends_solvers::sparse::{Coo, Csc, Csr, Dia, kron};
 use ndarray::{Array2, ArrayD, Axis, IxDyn, arr0, arr1, arr2, s};

@@ -1,9 +1,8 @@
 //! Compares gradients through sparse matrices with gradients through dense matrices and with finite differences.
 
 use backends::{
-    Complex, expr,
+    Result,
     grad::{Diff, Var, grad, hvp, value_and_grad},
-    ix,
     prelude::*,
 };
 use backends_solvers::sparse::{Coo, Csr, kron};

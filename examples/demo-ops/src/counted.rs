@@ -2,6 +2,7 @@
 //! split over processes can start from the same code.
 
 use backends::{
+    Result,
     prelude::*,
     runtime::{Call, Wrap},
 };

@@ -1,6 +1,6 @@
 //! Kernels of this crate for a backend of another crate. A row names them by `call = "crate::kernels::.."`.
 
-use backends::{prelude::*, runtime::rules};
+use backends::{Error, Result, prelude::*, runtime::rules};
 
 /// The op `between` on the CPU, in one pass over both arrays.
 pub fn between<T: Precision>(_: &Numpyish, x1: &HostArray<T>, x2: &HostArray<T>, t: f64) -> Result<HostArray<T>> {

@@ -1,7 +1,7 @@
 //! An example of a user's crate. It defines ops in a table, which run on every backend, and generic code that uses both
 //! these ops and the base ops.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 pub mod counted;
 pub mod kernels;

@@ -4,7 +4,7 @@
 //! runs on the backend without further code. The example shows the minimum that a backend needs, and is a reference for
 //! the fast backends.
 
-use backends::{prelude::*, runtime::numpyish::raw::HostView};
+use backends::{Error, Operand, Result, prelude::*, runtime::numpyish::raw::HostView};
 use ndarray::{ArrayD, Axis, IxDyn};
 
 backends::backend! { overlay = "naive.toml", partial = true }
@@ -147,7 +147,7 @@ pub mod creation {
 /// end the process.
 fn room<T: Element>(op: &'static str, shape: &[usize]) -> Result<()> {
     let n = backends::runtime::rules::count(op, shape, size_of::<T>())?;
-    let refused = |_| Error::Memory { op, bytes: n * size_of::<T>() };
+    let refused = |_| Error::memory(op, n * size_of::<T>());
     Vec::<T>::new().try_reserve_exact(n).map_err(refused)
 }
 

@@ -1,7 +1,7 @@
 //! Functions that rows of `my_ops.toml` name. They run on any backend. Together, they return every kind of result.
 
 use crate::Metric;
-use backends::prelude::*;
+use backends::{Result, Slice, prelude::*};
 
 /// Result of `extrema`. A function returns several arrays as a tuple, in the order of their names in the row.
 type Extrema<B, T> = (Array<B, T>, Array<B, T>, Array<B, i64>);

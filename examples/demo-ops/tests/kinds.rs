@@ -1,7 +1,7 @@
 //! Tests all kinds of parameters and results that a row may have: on a backend known at compile time, on a backend
 //! chosen at run time, and in calls by name.
 
-use backends::{DynArray, Value, prelude::*, runtime::available};
+use backends::{Error, Result, Value, prelude::*, runtime::available};
 use demo_ops::*;
 
 fn run<B: Backend + MyOps>(b: &B) -> Result<()> {

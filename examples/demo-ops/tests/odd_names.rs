@@ -2,6 +2,7 @@
 //! reach the kernels exactly.
 
 use backends::{
+    Result, Value,
     prelude::*,
     runtime::{
         available,

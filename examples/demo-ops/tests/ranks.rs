@@ -1,7 +1,7 @@
 //! Tests the rows of `my_ops.toml` on arrays split over ranks, and rows of the base table on ranks that compute with
 //! this crate's backend.
 
-use backends::prelude::*;
+use backends::{Error, Result, prelude::*};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use demo_ops::{counted::Counted, naive::Naive, *};
 

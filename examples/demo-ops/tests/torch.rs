@@ -1,6 +1,6 @@
 //! Compares the rows of `my_ops.toml` on libtorch with NumPy.
 
-use backends::{prelude::*, runtime::available};
+use backends::{Slice, prelude::*, runtime::available};
 use demo_ops::*;
 
 backends::conformance! {

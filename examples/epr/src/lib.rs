@@ -12,7 +12,7 @@
 //! field samples).
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Result, prelude::*};
 //! use backends_epr::{Projector, Scan};
 //!
 //! # fn main() -> Result<()> {

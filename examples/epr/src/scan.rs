@@ -147,7 +147,7 @@ impl Scan {
         }
         let bytes = shape.iter().try_fold(size_of::<f64>(), |n, &length| n.checked_mul(length));
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
-            return Err(Error::Memory { op, bytes: usize::MAX });
+            return Err(Error::memory(op, usize::MAX));
         }
         // the normal operator contains the square of a pixel's volume as a factor
         let volume = delta.powi(shape.len() as i32);

@@ -118,7 +118,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     /// of a mask, and to nonnegative elements.
     ///
     /// ```
-    /// use backends::prelude::*;
+    /// use backends::{Result, prelude::*};
     /// use backends_epr::{Projector, Scan, Tv, TvOptions};
     ///
     /// # fn main() -> Result<()> {

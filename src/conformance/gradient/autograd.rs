@@ -6,9 +6,7 @@ use crate::{
     conformance::{Call, Row, Suite},
     grad::Diff,
 };
-
-/// PyTorch's gradients, written by `cargo xtask golden-torch`.
-const AUTOGRAD: &str = include_str!("../../../tests/golden/autograd.txt");
+use backends_golden::autograd;
 
 /// Largest allowed difference, relative to the sum of the magnitudes of the products in the inner product.
 const TOLERANCE: f64 = 1e-10;
@@ -42,7 +40,7 @@ impl<B: Backend> Suite<B> {
     pub fn autograd(&self, rows: &[(&'static Row, Gradients)], call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
         let mut wrong = Vec::new();
-        for text in AUTOGRAD.lines().filter(|text| !text.starts_with('#')) {
+        for text in autograd().lines().filter(|text| !text.starts_with('#')) {
             let of_row = |line: &Line<'_>| rows.iter().find(|(row, _)| row.name == line.row);
             let found = line(text).and_then(|line| of_row(&line).map(|of| (line, of)));
             let Some((line, (row, given))) = found else {

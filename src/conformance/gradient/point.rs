@@ -45,7 +45,7 @@ macro_rules! floats {
                 type $t = Complex<f32>;
                 $run
             }
-            other => Err(Error::DType { op: "gradients", dtype: other }),
+            other => Err(Error::dtype("gradients", other)),
         }
     };
 }
@@ -184,7 +184,7 @@ fn rounded(x: &Host, dtype: DType) -> Result<Host> {
 }
 
 fn array<B: Backend, T: Element>(x: &DynArray<B>) -> Result<B::Array<T>> {
-    x.get::<T>().cloned().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })
+    x.get::<T>().cloned().ok_or_else(|| Error::dtype("gradients", x.dtype()))
 }
 
 /// Output gradients from which the backward pass starts, each with the tape index of its array.
@@ -193,7 +193,7 @@ pub(super) type Seeds = Vec<(usize, Box<dyn Any>)>;
 /// Adds the output gradient `u` of an array to the seeds of the backward pass, if the array is on the tape.
 pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<B>, seeds: &mut Seeds) -> Result<()> {
     floats!(x.dtype(), T => {
-        let place = d.place_of("gradients", x.get::<T>().ok_or(Error::DType { op: "gradients", dtype: x.dtype() })?)?;
+        let place = d.place_of("gradients", x.get::<T>().ok_or_else(|| Error::dtype("gradients", x.dtype()))?)?;
         if let Some(place) = place {
             seeds.push((place, Box::new(array::<B, T>(u)?)));
         }
@@ -394,7 +394,7 @@ impl Point {
         arrays(&result, &mut results);
         let read = |y: &DynArray<Jvp<B>>| {
             let tangent = floats!(y.dtype(), T => {
-                let y = y.get::<T>().ok_or(Error::DType { op: "gradients", dtype: y.dtype() })?;
+                let y = y.get::<T>().ok_or_else(|| Error::dtype("gradients", y.dtype()))?;
                 Ok(j.place_of("gradients", y)?.map(DynArray::<B>::of::<T>))
             })?;
             let tangent = match tangent {

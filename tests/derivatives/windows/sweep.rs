@@ -2,7 +2,7 @@
 //! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element).
 //! The elements are small integers, so sums are exact.
 
-use backends::{grad::vjp, prelude::*, runtime::available};
+use backends::{Lengths, Result, grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
 
 /// Pseudorandom numbers from a seed.

@@ -173,7 +173,7 @@ pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 {
     fn write<B: Arrays>(b: &B, x: &DynArray<B>, to: *mut u8) -> Result<*mut u8> {
-        dispatch!(x.dtype(), T => x.get::<T>().ok_or(Error::DType { op: "array_elements", dtype: x.dtype() }).and_then(|x| {
+        dispatch!(x.dtype(), T => x.get::<T>().ok_or_else(|| Error::dtype("array_elements", x.dtype())).and_then(|x| {
             let elements = b.to_vec::<T>(x)?;
             // SAFETY: the caller of `array_elements` guarantees that `to` has room for the elements.
             unsafe { to.cast::<T>().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
 pub unsafe extern "C" fn array_into_dlpack(x: *mut Held) -> *mut DLManagedTensorVersioned {
     fn given<B: Arrays>(b: &B, x: DynArray<B>) -> Result<*mut DLManagedTensorVersioned> {
         dispatch!(x.dtype(), T => {
-            let only = x.get::<T>().cloned().ok_or(Error::DType { op: "array_into_dlpack", dtype: x.dtype() });
+            let only = x.get::<T>().cloned().ok_or_else(|| Error::dtype("array_into_dlpack", x.dtype()));
             drop(x);
             only.and_then(|only| b.to_dlpack_with::<T>(only, CopyMode::Never)).map(ManagedTensor::into_raw)
         })

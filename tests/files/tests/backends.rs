@@ -1,6 +1,6 @@
 //! Tests of files, bytes, serde data and shared memory, on every backend and in every dtype.
 
-use backends::{dispatch, prelude::*, runtime::available, slices, stored::ArrayData};
+use backends::{Result, Value, dispatch, prelude::*, runtime::available, stored::ArrayData};
 use backends_npz::{Mapped, MappedMut, NpyReader, NpyWriter, Npz, NpzWriter, NumpyFiles};
 use std::{fs, path::PathBuf};
 

@@ -1,6 +1,7 @@
 //! Tests of arrays and dtypes with serde. Inconsistent data from other programs are rejected.
 
 use backends::{
+    Result,
     prelude::*,
     stored::{self, ArrayData},
 };

@@ -5,7 +5,7 @@
 
 use crate::common::*;
 use backends::{
-    bf16, f16,
+    Error, Result,
     grad::{Diff, Jvp, Var, grad, hessian, jvp},
     prelude::*,
 };

@@ -1,6 +1,6 @@
 //! The smallest possible backend: arrays on the host, and no ops.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 
 #[derive(Clone, Debug)]
 pub struct Bare;

@@ -75,7 +75,7 @@ __attribute__((constructor)) static void loaded(void) {
             return Err("the attacks need another user: run this as root".into());
         }
         setup::task(&[])?;
-        run(cargo().args(["build", "--package", "backend-runtime", "--example", VICTIM]))?;
+        run(cargo().args(["build", "--package", "backends-runtime", "--example", VICTIM]))?;
         let mut succeeded = 0;
         for (name, attack) in ATTACKS {
             let scene = Scene::new()?;

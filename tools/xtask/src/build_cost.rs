@@ -174,7 +174,7 @@ pub fn task(args: &[String]) -> Outcome {
 
 /// The source of a program that makes every call in every dtype.
 fn source(calls: &[&str], dtypes: &[&str]) -> String {
-    let mut source = String::from("use backends::prelude::*;\n\n");
+    let mut source = String::from("use backends::{Result, prelude::*};\n\n");
     let mut main = String::from("fn main() -> Result<()> {\n    let b = Numpyish::new();\n");
     for (i, dtype) in dtypes.iter().enumerate() {
         let _ = write!(

@@ -17,7 +17,7 @@ const SECONDS: u64 = 600;
 
 /// Packages with tests named `fuzz`. These tests mutate their input at random for `FUZZ_SECONDS` seconds, starting from
 /// the seed `FUZZ_SEED`.
-const PACKAGES: [&str; 2] = ["backend-macros", "backends-npz"];
+const PACKAGES: [&str; 2] = ["backends-macros", "backends-npz"];
 
 /// Numbers of threads on which the calls are repeated, after they were recorded on one thread.
 const THREADS: [&str; 2] = ["2", "7"];

@@ -30,7 +30,7 @@ pub fn task(args: &[String]) -> Outcome {
     compute(&python, table.as_deref(), out.as_deref(), row.as_deref())?;
     if args.is_empty() {
         compute(&python, Some(&root().join("examples/demo-ops/my_ops.toml")), None, None)?;
-        let (script, data) = (root().join("tools/xtask/index_cases.py"), root().join("tests/golden/indexing.txt"));
+        let (script, data) = (root().join("tools/xtask/index_cases.py"), root().join("tests/data/indexing.txt"));
         run(Command::new(&python).arg(script).arg(data))?;
     }
     Ok(())
@@ -45,7 +45,7 @@ pub fn torch(args: &[String]) -> Outcome {
     let python = environment("peers-venv", &PEERS)?;
     let data = root().join("target").join("table.json");
     write(&data, &json(&read(None)?).to_string())?;
-    let (script, out) = (root().join("tools/xtask/golden_torch.py"), root().join("tests/golden/autograd.txt"));
+    let (script, out) = (root().join("tools/xtask/golden_torch.py"), root().join("crates/golden/data/autograd.txt"));
     run(Command::new(&python).arg(script).arg(data).arg(root().join("ops.toml")).arg(out))
 }
 
@@ -55,7 +55,11 @@ fn compute(python: &Path, table: Option<&Path>, out: Option<&Path>, row: Option<
     let data = root().join("target").join("table.json");
     write(&data, &json(&model).to_string())?;
     let beside = |table: &Path| table.parent().unwrap_or(Path::new("")).join("tests").join("golden");
-    let out = out.map_or_else(|| table.map_or_else(|| beside(&root().join("ops.toml")), beside), Path::to_path_buf);
+    let out = match (out, table) {
+        (Some(out), _) => out.to_path_buf(),
+        (None, Some(table)) => beside(table),
+        (None, None) => root().join("crates/golden/data"),
+    };
     let mut command = Command::new(python);
     command.arg(root().join("tools/xtask/golden.py")).arg(&data).arg(&out);
     if let Some(table) = table {

@@ -60,7 +60,7 @@ fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     // `cargo()` is not used, because it selects the toolchain that runs this program
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-    command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backend-runtime", "--lib"]).args(args);
+    command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backends-runtime", "--lib"]).args(args);
     // these tests are skipped, because they load libraries
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
     command

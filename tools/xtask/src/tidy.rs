@@ -12,10 +12,10 @@ const MOST_LINES: usize = 800;
 const MAY_BE_LONG: [&str; 9] = [
     "Cargo.lock",
     "ops.toml",
+    "crates/golden/data/",
     "docs/peers/",
     "examples/data/",
     "tests/data/",
-    "tests/golden/",
     "backend-macros/testdata/",
     "backend-macros/op-table/testdata/",
     "backend-runtime/src/scalar/testdata/",

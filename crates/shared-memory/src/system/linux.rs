@@ -33,7 +33,7 @@ pub fn room(op: &'static str, bytes: usize) -> Result<()> {
         line.trim().strip_suffix(" kB")?.parse::<usize>().ok()
     };
     match (kibibytes("MemAvailable"), kibibytes("SwapFree")) {
-        (Some(memory), swap) if bytes / 1024 >= memory + swap.unwrap_or(0) => Err(Error::Memory { op, bytes }),
+        (Some(memory), swap) if bytes / 1024 >= memory + swap.unwrap_or(0) => Err(Error::memory(op, bytes)),
         _ => Ok(()),
     }
 }

@@ -66,7 +66,7 @@ pub enum Matrix<B: Backend, T: WideFloat> {
 /// A function as an operator: `A` is not stored ("matrix-free").
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::linear::{LinearOperator, MatrixFree};
 ///
 /// let b = Numpyish::new();

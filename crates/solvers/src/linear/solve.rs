@@ -58,7 +58,7 @@ pub enum Method {
 /// operator uses: the backward pass solves the transposed system once, by the same method.
 ///
 /// ```
-/// use backends::{expr, prelude::*};
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::linear::{Method, Solve};
 ///
 /// let b = Numpyish::new();

@@ -4,7 +4,7 @@
 //! [`Adam`] and [`Sgd`] make one step per call, for training loops.
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Error, Result, prelude::*};
 //! use backends_solvers::minimize::{Method, Minimize, minimize};
 //!
 //! /// Rosenbrock's valley, on any backend. It contains no code for gradients.
@@ -237,7 +237,7 @@ pub struct Minimum<N> {
 /// A search that ends without a minimum is not an error; the result gives the reason for its end.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::minimize::{Minimize, minimize};
 ///
 /// let b = Numpyish::new();

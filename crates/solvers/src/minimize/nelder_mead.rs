@@ -16,7 +16,7 @@ use backends::{Arrays, Backend, Real, Result, grad::Params};
 /// `gtol`, `method` and `line_search` are not used.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::minimize::{Minimize, nelder_mead};
 ///
 /// let b = Numpyish::new();

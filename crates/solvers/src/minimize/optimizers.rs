@@ -46,7 +46,7 @@ fn checked(op: &'static str, x: &[usize], g: &[usize]) -> Result<()> {
 /// that `backends::grad::grad` returns.
 ///
 /// ```
-/// use backends::{grad::grad, prelude::*};
+/// use backends::{Error, grad::grad, prelude::*};
 /// use backends_solvers::minimize::Sgd;
 ///
 /// let b = Numpyish::new();
@@ -172,7 +172,7 @@ impl<B: Backend> ChangeArrays<B> for SgdStep<'_, B> {
 /// parameters are treated as separate parameters, as in PyTorch.
 ///
 /// ```
-/// use backends::{grad::{Params, value_and_grad}, prelude::*};
+/// use backends::{Error, grad::{Params, value_and_grad}, prelude::*};
 /// use backends_solvers::minimize::Adam;
 ///
 /// #[derive(Params)]

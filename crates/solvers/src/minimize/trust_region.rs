@@ -23,7 +23,7 @@ const ACCEPTED: f64 = 0.15;
 /// and `line_search` are not used.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, Result, prelude::*};
 /// use backends_solvers::minimize::{Minimize, trust_region};
 ///
 /// fn valley<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {

@@ -9,7 +9,7 @@ use backends::{ArrayAttributes, Arrays, Backend, Error, Float, Result};
 /// A solution as a function of time: [`Solution::sol`](super::Solution::sol).
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::ode::{SolveIvp, solve_ivp};
 ///
 /// let b = Numpyish::new();

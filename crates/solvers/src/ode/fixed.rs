@@ -16,7 +16,7 @@ pub enum Step {
 /// Returns the state after one step of length `h` of `y' = f(t, y)`; `h` may be negative.
 ///
 /// ```
-/// use backends::{grad::grad, prelude::*};
+/// use backends::{Error, Result, grad::grad, prelude::*};
 /// use backends_solvers::ode::{Step, step};
 ///
 /// /// Ten steps of decay at this rate, on any backend.

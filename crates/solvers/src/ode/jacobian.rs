@@ -28,7 +28,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
     let mut matrix = Vec::new();
     let many = n.saturating_mul(n);
     let bytes = many.saturating_mul(size_of::<T>());
-    matrix.try_reserve_exact(many).map_err(|_| Error::Memory { op: OP, bytes })?;
+    matrix.try_reserve_exact(many).map_err(|_| Error::memory(OP, bytes))?;
     let here = b.to_vec::<T>(y)?;
     let slope = b.to_vec::<T>(&slope)?;
     let column = |j: usize, step: f64| -> Result<Option<Column<T>>> {

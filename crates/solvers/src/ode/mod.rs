@@ -5,7 +5,7 @@
 //! All solvers are written in ops of the backend, so gradients pass through their steps.
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Error, prelude::*};
 //! use backends_solvers::ode::{SolveIvp, solve_ivp};
 //!
 //! // a pendulum's angle and its rate of change

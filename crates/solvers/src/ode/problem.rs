@@ -16,7 +16,7 @@ type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f
 /// [`solve_ivp`](super::solve_ivp) is shorter.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::ode::{Event, Ivp, Method, SolveIvp};
 ///
 /// // a body cools in a room whose temperature swings; when has it come down to 30?

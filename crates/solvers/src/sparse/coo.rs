@@ -224,7 +224,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
 /// Laplacian along each row plus the Laplacian along each column.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::sparse::{Coo, Dia, kron};
 ///
 /// let b = Numpyish::new();

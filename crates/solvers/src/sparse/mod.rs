@@ -11,7 +11,7 @@
 //! | [`Dia`] | whole diagonals | stencils on grids |
 //!
 //! ```
-//! use backends::prelude::*;
+//! use backends::{Error, prelude::*};
 //! use backends_solvers::sparse::Coo;
 //!
 //! let b = Numpyish::new();

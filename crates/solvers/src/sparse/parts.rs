@@ -117,7 +117,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
             None => b.sum_as::<T, T>(self.values(), ..),
             Some(0 | -2) => self.transpose_matmul(b, &b.ones([rows])?),
             Some(1 | -1) => self.matmul(b, &b.ones([columns])?),
-            Some(axis) => Err(Error::Axis { op: "Csr::sum", axis: axis as i128, ndim: 2 }),
+            Some(axis) => Err(Error::axis("Csr::sum", axis as i128, 2)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of linear solves in several dtypes, of batches and grids, and of solves that fail.
 
 use crate::{common::*, on_every_backend, on_every_backend_and_cuda};
-use backends::{expr, prelude::*};
+use backends::{Error, prelude::*};
 use backends_solvers::linear::{GridBoundary, Laplacian, LinearOperator, MatrixFree, Method, Solve};
 use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
 //! Shared helpers of the linear solver tests.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use backends_npz::Npz;
 use ndarray::{ArrayD, IxDyn};
 

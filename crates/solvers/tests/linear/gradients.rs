@@ -2,8 +2,8 @@
 
 use crate::{common::*, on_every_backend};
 use backends::{
-    expr,
-    grad::{grad, hessian, vjp},
+    Result,
+    grad::{self, grad, hessian, vjp},
     prelude::*,
 };
 use backends_solvers::linear::*;

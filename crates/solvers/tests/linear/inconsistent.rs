@@ -1,7 +1,7 @@
 //! Tests of systems without a solution, and of matrices with few different eigenvalues.
 
 use crate::{common::*, on_every_backend};
-use backends::{expr, prelude::*};
+use backends::{Result, prelude::*};
 use backends_solvers::{
     linear::*,
     sparse::{Coo, Csr},

@@ -1,7 +1,7 @@
 //! Tests that preconditioners reduce the iterations and do not change the solutions.
 
 use crate::{common::*, on_every_backend, sparse::Triplets};
-use backends::{expr, prelude::*};
+use backends::{Result, prelude::*};
 use backends_solvers::linear::*;
 
 fn on_grids<B: Backend>(b: &B) -> Checked {

@@ -2,7 +2,7 @@
 
 use crate::{common::*, on_every_backend};
 use backends::{
-    expr,
+    Result,
     grad::{self, grad},
     prelude::*,
 };

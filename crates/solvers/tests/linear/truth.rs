@@ -1,7 +1,7 @@
 //! Checks that the reports of a solution are true: the residual, convergence at any scale, and the reason for stopping.
 
 use crate::{common::*, on_every_backend};
-use backends::{expr, grad::grad, prelude::*};
+use backends::{Result, grad::grad, prelude::*};
 use backends_solvers::{
     linear::*,
     sparse::{Coo, Csr},

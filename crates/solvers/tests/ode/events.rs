@@ -1,7 +1,7 @@
 //! Tests of events and dense output against SciPy 1.17.1.
 
 use crate::near;
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use backends_solvers::ode::{Event, Ivp, Method, SolveIvp, Status, solve_ivp};
 
 type Host = HostArray<f64>;

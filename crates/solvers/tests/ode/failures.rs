@@ -1,6 +1,6 @@
 //! Tests of initial value problems without a solution, and of invalid arguments.
 
-use backends::prelude::*;
+use backends::{Result, prelude::*};
 use backends_solvers::ode::{Ivp, Method, Solution, SolveIvp, Status, Step, solve_fixed, solve_ivp};
 
 type Host = HostArray<f64>;

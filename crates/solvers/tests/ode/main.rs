@@ -5,7 +5,7 @@ mod events;
 mod failures;
 mod stiff;
 
-use backends::{grad::grad, prelude::*, runtime::available};
+use backends::{Result, grad::grad, prelude::*, runtime::available};
 use backends_solvers::ode::{SolveIvp, Step, solve_fixed, solve_ivp, step};
 
 /// The Lotka-Volterra equations of prey and predators.

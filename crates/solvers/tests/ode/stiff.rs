@@ -3,6 +3,7 @@
 
 use crate::{lotka_volterra, near};
 use backends::{
+    Result,
     grad::{grad, jvp},
     prelude::*,
     runtime::available,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// conjugate gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
 ///
 /// ```
-/// use backends::prelude::*;
+/// use backends::{Error, prelude::*};
 /// use backends_solvers::linear::{GridBoundary::Zero, Laplacian, Method, Multigrid, Solve};
 ///
 /// let b = Numpyish::new();
