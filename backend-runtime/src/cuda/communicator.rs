@@ -53,7 +53,7 @@ impl Communicator {
         let mut mine = [0_u8; 129];
         mine[128] = u8::from(ready.is_ok());
         if let Some(Ok(id)) = &made {
-            mine.iter_mut().zip(id.internal).for_each(|(to, byte)| *to = byte as u8);
+            mine.iter_mut().zip(id.internal).for_each(|(to, byte)| *to = byte.to_ne_bytes()[0]);
         }
         let all = peers.all_gather(&mine)?;
         ready?;

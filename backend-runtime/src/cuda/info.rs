@@ -40,7 +40,7 @@ pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
     let number = i32::try_from(ordinal)
         .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
     let uuid = result::device::get_uuid(result::device::get(number).checked(OP)?).checked(OP)?;
-    Ok(uuid.bytes.map(|byte| byte as u8))
+    Ok(uuid.bytes.map(|byte| byte.to_ne_bytes()[0]))
 }
 
 /// Number of GPUs that the driver finds.
