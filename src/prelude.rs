@@ -1,9 +1,9 @@
 //! The names that most programs need: `use backends::prelude::*;`.
 //!
 //! The prelude has the traits of the ops and of arrays, the dtype bounds, the backends, the macros for formulas and
-//! indexing, and the types of options and results. It leaves common names alone: `Result`, `Error`, `Index`, `Slice` and `Value` are
-//! not in it, and neither are functions, such as [`lazy`](crate::lazy()) and [`call`](crate::call), and the modules of
-//! the crate. It can therefore be used beside `std`, `ndarray::prelude` and `num_traits`.
+//! indexing, and the types of options and results. It leaves common names alone: `Result`, `Error`, `Index`, `Slice` and
+//! `Value` are not in it, and neither are modules and functions, such as [`lazy`](crate::lazy()) and
+//! [`call`](crate::call). It can therefore be used beside `std`, `ndarray::prelude` and `num_traits`.
 
 // formulas and indexing
 #[doc(no_inline)]

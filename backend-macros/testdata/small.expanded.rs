@@ -3305,14 +3305,6 @@ macro_rules! conformance {
         $($t)* }
     };
 }
-#[allow(unused_macros)]
-macro_rules! expr {
-    ($($t:tt)*) => {
-        $crate::__private::expr! { [$crate; ops
-        "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]
-        $($t)* }
-    };
-}
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __expr {
@@ -3320,5 +3312,11 @@ macro_rules! __expr {
         $crate::__private::expr! { [$crate; ops
         "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]
         $($t)* }
+    };
+}
+#[allow(unused_macros)]
+macro_rules! expr {
+    ($($t:tt)*) => {
+        __expr! { $($t)* }
     };
 }

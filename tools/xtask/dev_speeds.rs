@@ -1,7 +1,11 @@
 //! The program that `cargo xtask build-cost --speeds` builds and runs. It measures calls, formulas, gradients,
 //! factorizations, transforms and solvers. For each it prints a line with the name and the time in milliseconds.
 
-use backends::{Result, grad::{Diff, Var, grad}, prelude::*};
+use backends::{
+    Result,
+    grad::{Diff, Var, grad},
+    prelude::*,
+};
 use backends_solvers::{
     linear::{GridBoundary::Zero, Laplacian, Method, Solve},
     sparse::{Coo, Csr},
@@ -49,7 +53,8 @@ fn loss<B: Backend>(b: &B, x: &B::Array<f64>, w: &B::Array<f64>, v: &B::Array<f6
 }
 
 fn step(b: &Numpyish, x: &R, w: &R, v: &R) -> Result<(R, R)> {
-    let of = |d: &Diff<Numpyish>, (w, v): &(Var<Numpyish, f64>, Var<Numpyish, f64>)| loss(d, &d.constant(x.clone()), w, v);
+    let of =
+        |d: &Diff<Numpyish>, (w, v): &(Var<Numpyish, f64>, Var<Numpyish, f64>)| loss(d, &d.constant(x.clone()), w, v);
     let (gw, gv) = grad(b, of, (w, v))?;
     Ok((expr!(b, w - 0.1 * gw)?, expr!(b, v - 0.1 * gv)?))
 }

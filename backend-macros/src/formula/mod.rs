@@ -54,16 +54,16 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
     match &input.extension {
         // The facade writes the exported `expr!` itself, because a crate cannot re-export a macro that a macro made.
-        // The modules of the facade see the first of these two macros, other crates the second.
+        // The modules of the facade use the second of these macros, and the exported `expr!` uses the first.
         None if input.base.is_none() => quote! {
-            #[allow(unused_macros)]
-            macro_rules! expr {
-                ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
-            }
             #[doc(hidden)]
             #[macro_export]
             macro_rules! __expr {
                 ($($t:tt)*) => { $crate::__private::expr! { [$crate; #ops #own] $($t)* } };
+            }
+            #[allow(unused_macros)]
+            macro_rules! expr {
+                ($($t:tt)*) => { __expr! { $($t)* } };
             }
         },
         Some(name) => {

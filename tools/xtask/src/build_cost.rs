@@ -202,7 +202,7 @@ fn formulas(by_expr: bool) -> String {
         .collect();
     let import = if by_expr { "expr, " } else { "" };
     format!(
-        "use backends::{{{import}prelude::*}};\n\n\
+        "use backends::{{Result, {import}prelude::*}};\n\n\
          type A = HostArray<f64>;\n\nfn formulas(b: &Numpyish, x: &A, y: &A, z: &A) -> Result<()> {{\n{calls}    Ok(())\n}}\n\n\
          fn main() -> Result<()> {{\n    let b = Numpyish::new();\n    \
          formulas(&b, &b.ones([4, 4])?, &b.ones([4, 4])?, &b.ones([4, 4])?)?;\n    println!(\"run 0\");\n    Ok(())\n}}\n"

@@ -1,12 +1,8 @@
 //! Checks builds with fewer features than the default. These builds must have no warnings, and the smallest build must
 //! not have certain dependencies.
 
-use crate::run::{Outcome, cargo, root, run};
-use std::{
-    path::PathBuf,
-    process::Command,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use crate::run::{Outcome, cargo, days, root, run};
+use std::{path::PathBuf, process::Command};
 
 /// The packages that have the same features as `backends`.
 const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "backends-solvers"];
@@ -41,9 +37,7 @@ pub fn targets(args: &[String]) -> Outcome {
     let today = match args {
         [] => all,
         [option] if option == "--in-turn" => {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH);
-            let days = since.map_or(0, |since| since.as_secs() / 86_400) as usize;
-            vec![all[days % all.len()]]
+            vec![all[(days() % all.len() as u64) as usize]]
         }
         _ => return Err("usage: cargo xtask targets [--in-turn]".into()),
     };

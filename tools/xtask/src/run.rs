@@ -4,6 +4,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 /// The result of a task. The error is a text with the reason of the failure.
@@ -42,6 +43,11 @@ pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
     run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
     fs::write(&mark, wanted).map_err(|why| format!("{}: {why}", mark.display()))?;
     Ok(own)
+}
+
+/// The number of days since the beginning of 1970, which selects the tests and checks that are made in turn.
+pub fn days() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400)
 }
 
 /// Runs a command to its end. Returns an error if the command cannot be run or fails.

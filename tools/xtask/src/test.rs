@@ -2,18 +2,12 @@
 
 use crate::{
     golden, mpi,
-    run::{Outcome, cargo, environment, root, run},
+    run::{Outcome, cargo, days, environment, root, run},
     setup, soft_cuda,
 };
 use lanes::Job;
 use repetitions::Repetitions;
-use std::{
-    collections::BTreeMap,
-    env, fs,
-    path::Path,
-    process::Command,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
 
 mod groups;
 mod lanes;
@@ -124,8 +118,7 @@ struct Wanted {
 
 impl Wanted {
     fn of(args: &[String]) -> Outcome<Wanted> {
-        let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-        let repetitions = Repetitions::asked_for(args, days);
+        let repetitions = Repetitions::asked_for(args, days());
         let args: Vec<String> = args.iter().filter(|arg| !Repetitions::is_option(arg)).cloned().collect();
         let is_whole = args.iter().all(|arg| arg == "--no-fail-fast");
         let args = match args.split_first() {
