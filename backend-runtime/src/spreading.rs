@@ -15,6 +15,40 @@ pub const MAX_WIDTH: usize = 16;
 /// Number of Chebyshev polynomials in the series of the kernel, before negligible terms are left out.
 const TERMS: usize = 24;
 
+/// The parameters of the spreading kernel, as the `nufft` ops take them.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelOptions {
+    /// Number of grid points that the kernel covers along each axis.
+    pub width: usize,
+    /// Shape parameter.
+    pub beta: f64,
+    /// Largest error that the polynomials may add to a value of the kernel.
+    pub eps: f64,
+    /// The axis along which the kernel is differentiated, or -1.
+    pub axis: isize,
+}
+
+impl KernelOptions {
+    /// The kernel for a grid of `axes` axes, and the axis along which it is differentiated, if any. Returns an error if
+    /// one of the parameters is out of range.
+    pub fn kernel(&self, op: &'static str, axes: usize) -> Result<(SpreadingKernel, Option<usize>)> {
+        let kernel = SpreadingKernel::new(op, self.width, self.beta)?;
+        if self.eps.is_nan() {
+            return Err(Error::argument(op, "`eps` is NaN, but must be a number"));
+        }
+        let axis = self.axis;
+        match usize::try_from(axis) {
+            Ok(axis) if axis < axes => Ok((kernel, Some(axis))),
+            Err(_) if axis == -1 => Ok((kernel, None)),
+            _ => {
+                let why =
+                    format!("`axis` is {axis}, but must be -1 for no derivative, or an axis of the {axes} of the grid");
+                Err(Error::argument(op, why))
+            }
+        }
+    }
+}
+
 /// A kernel of `width` grid points with the shape parameter `beta`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadingKernel {

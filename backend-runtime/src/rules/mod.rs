@@ -78,5 +78,5 @@ pub use roll::{Roll, halves, roll};
 pub use size::{c_strides, count, infer, list, overlaps};
 pub use slices::{Span, assigned, span, spans};
 pub use sparse::{Compressed, bad_pointers, csc_product, csr_product, sampled_product};
-pub use spreading::{Spreading, derived_axis, interpolated_grid, on_grid, spread};
+pub use spreading::{Spreading, interpolated_grid, on_grid, spread};
 pub use statistics::{bin_edges, bin_range, counted_numbers, counted_places, not_ascending, variables, weighted};

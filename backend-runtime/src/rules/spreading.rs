@@ -67,19 +67,6 @@ pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usi
     Ok(n)
 }
 
-/// The axis along which the kernel is differentiated; `None` for -1.
-pub fn derived_axis(op: &'static str, axis: isize, axes: usize) -> Result<Option<usize>> {
-    match usize::try_from(axis) {
-        Ok(axis) if axis < axes => Ok(Some(axis)),
-        Err(_) if axis == -1 => Ok(None),
-        _ => {
-            let why =
-                format!("`axis` is {axis}, but must be -1 for no derivative, or an axis of the {axes} of the grid");
-            Err(Error::argument(op, why))
-        }
-    }
-}
-
 fn not_points(op: &'static str, points: &[usize]) -> Error {
     Error::shape(op, points, "of the points must be (points, axes), with 1 to 3 axes")
 }

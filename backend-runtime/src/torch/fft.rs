@@ -11,9 +11,10 @@ use super::{
 };
 use crate::{
     Axes, DType, Lengths, Norm, Result,
-    numpyish::fft::nufft::{self, KernelOptions},
+    numpyish::fft::nufft,
     raw::RawElement,
     rules::{self, Half, Transform},
+    spreading::KernelOptions,
 };
 
 /// Converts the array to a dtype that libtorch can transform.

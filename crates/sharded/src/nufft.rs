@@ -5,7 +5,10 @@ use crate::{Layout, Sharded, ShardedArray, Split, array::Part};
 use backends::{
     Backend, ComplexFloat, Error, Real, Result,
     options::*,
-    runtime::rules::{self, Spreading},
+    runtime::{
+        rules::{self, Spreading},
+        spreading::KernelOptions,
+    },
 };
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
@@ -110,6 +113,7 @@ pub fn nufft_spread<B: Backend, T: ComplexFloat>(
 ) -> Result<ShardedArray<B, T>> {
     let op = "nufft_spread";
     let Spreading { shape, .. } = rules::spread(op, &points.layout.shape, &values.layout.shape, grid, size_of::<T>())?;
+    KernelOptions { width, beta, eps, axis }.kernel(op, grid.len())?;
     let points = points_by_rank(b, op, points)?;
     let sorted = match sorted {
         Some(sorted) => Cow::Borrowed(own_sorted(b, op, &points, sorted)?),
@@ -162,6 +166,7 @@ pub fn nufft_interpolate<B: Backend, T: ComplexFloat>(
 ) -> Result<ShardedArray<B, T>> {
     let op = "nufft_interpolate";
     let found = rules::interpolated_grid(op, &points.layout.shape, &grid.layout.shape, size_of::<T>())?;
+    KernelOptions { width, beta, eps, axis }.kernel(op, found.grid.len())?;
     let points = points_by_rank(b, op, points)?;
     let sorted = match sorted {
         Some(sorted) => Cow::Borrowed(own_sorted(b, op, &points, sorted)?),

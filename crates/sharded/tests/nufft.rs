@@ -110,6 +110,23 @@ fn a_coordinate_that_is_not_finite_is_an_error_on_all_ranks() {
 }
 
 #[test]
+fn a_parameter_out_of_range_is_named_before_the_points_are_read() {
+    let (mut points, values) = points_and_values();
+    points[[200, 1]] = f64::NAN;
+    for why in on(3, Policy::new(), |b| {
+        let (at, values) = (b.from_ndarray(points.clone()).unwrap(), b.from_ndarray(values.clone()).unwrap());
+        let (grid, wrong) = (b.ones::<C>([12, 10]).unwrap(), b.zeros::<i64>([3]).unwrap());
+        let spread = b.nufft_spread(&at, &values, [12, 10], 4, -1.0).map(|_| ());
+        let interpolated =
+            b.nufft_interpolate_with(&at, &grid, 17, 9.0, NufftInterpolateOptions::new().sorted(&wrong)).map(|_| ());
+        [spread, interpolated].map(|result| result.unwrap_err().to_string())
+    }) {
+        assert_eq!(why[0], "nufft_spread: `beta` is -1, but must be finite and positive");
+        assert_eq!(why[1], "nufft_interpolate: `width` is 17, but must be between 2 and 16");
+    }
+}
+
+#[test]
 fn plans_and_transforms_of_split_points() {
     let (points, values) = points_and_values();
     let within = Numpyish::new();

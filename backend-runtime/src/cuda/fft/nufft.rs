@@ -17,7 +17,7 @@ use crate::{
         sorting::{Rows, Wanted},
     },
     rules::{self, Spreading},
-    spreading::SpreadingKernel,
+    spreading::{KernelOptions, SpreadingKernel},
 };
 use layout::{Block, Tiles};
 use std::f64::consts::PI;
@@ -111,15 +111,6 @@ fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Resul
     }
 }
 
-/// The parameters of the spreading kernel, as the op table defines them.
-#[derive(Clone, Copy)]
-struct KernelOptions {
-    width: usize,
-    beta: f64,
-    eps: f64,
-    axis: isize,
-}
-
 /// Adds the values of points, weighted by a kernel, to grids of zeros.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_spread(
@@ -206,11 +197,7 @@ impl<'a> Task<'a> {
         given: Option<&RawArray>,
     ) -> Result<Task<'a>> {
         let OpContext { backend: b, op, dtype, .. } = on;
-        let kernel = SpreadingKernel::new(op, options.width, options.beta)?;
-        if options.eps.is_nan() {
-            return Err(Error::argument(op, "`eps` is NaN, but must be a number"));
-        }
-        let derived = rules::derived_axis(op, options.axis, plan.grid.len())?;
+        let (kernel, derived) = options.kernel(op, plan.grid.len())?;
         let tiles = Tiles::new(op, &plan.grid, options.width)?;
         let sorted = match given {
             None => sorted(b, op, points, &tiles)?,

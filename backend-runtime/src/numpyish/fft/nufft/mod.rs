@@ -12,7 +12,7 @@ mod sort;
 mod window;
 
 use crate::{
-    ComplexFloat, DType, Error, Precision, Real, Result, bf16, f16,
+    ComplexFloat, DType, Precision, Real, Result, bf16, f16,
     numpyish::{
         NdArray, Numpyish,
         buffer::{self, Buffer},
@@ -22,7 +22,7 @@ use crate::{
         typed::typed,
     },
     rules::{self, Spreading},
-    spreading::{MAX_WIDTH, Polynomials, SpreadingKernel},
+    spreading::{KernelOptions, MAX_WIDTH, Polynomials, SpreadingKernel},
 };
 use layout::{Layout, Part};
 use loops::{Job, Loop, Loops};
@@ -30,19 +30,6 @@ use num_complex::Complex;
 use sort::Sorted;
 use std::{f64::consts::PI, ops::Range, sync::OnceLock};
 use window::Window;
-
-/// The parameters of the spreading kernel, as the `nufft` ops take them.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelOptions {
-    /// Number of grid points that the kernel covers along each axis.
-    pub width: usize,
-    /// Shape parameter.
-    pub beta: f64,
-    /// Largest error that the polynomials may add to a value of the kernel.
-    pub eps: f64,
-    /// The axis along which the kernel is differentiated, or -1.
-    pub axis: isize,
-}
 
 /// Sorts the points into the order in which they are spread.
 pub fn nufft_sort<T: Real>(_: &Numpyish, points: &NdArray<T>, grid: &[usize], width: usize) -> Result<NdArray<i64>> {
@@ -151,11 +138,7 @@ fn run<R: Loops + Precision>(
     given: Option<View<'_>>,
     direction: Direction,
 ) -> Result<RawArray> {
-    let kernel = SpreadingKernel::new(op, options.width, options.beta)?;
-    if options.eps.is_nan() {
-        return Err(Error::argument(op, "`eps` is NaN, but must be a number"));
-    }
-    let derived = rules::derived_axis(op, options.axis, plan.grid.len())?;
+    let (kernel, derived) = options.kernel(op, plan.grid.len())?;
     let layout = Layout::new(&plan.grid, options.width);
     let made;
     let packed;
