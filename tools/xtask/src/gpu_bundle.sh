@@ -7,8 +7,8 @@
 # After each step all results so far are in one file, OUT/correctness.tar.gz or OUT/speed.tar.gz (OUT is ./results unless said), which
 # `cargo xtask gpu-results` reads. Needs NVIDIA's driver and the libraries of CUDA 13, such as those that PyTorch's package brings.
 # Environment: BUDGET is the most seconds in all, JOBS how many processes test at a time, TEST_LIMIT after how many seconds without a
-# word a test hangs, ROWS_LIMIT and OTHERS_LIMIT the limits of the steps `rows` and `others`, CUDA_HOME where the libraries are, KERNELS a folder of
-# compiled kernels in place of the bundle's.
+# word a test hangs, OTHERS_TEST_LIMIT the same for the step `others`, ROWS_LIMIT and OTHERS_LIMIT the limits of the steps `rows` and
+# `others`, CUDA_HOME where the libraries are, KERNELS a folder of compiled kernels in place of the bundle's.
 set -u
 umask 022
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -270,6 +270,7 @@ if [ "$part" = correctness ]; then
     for program in "$here"/tests/*; do
         [ -f "$program" ] && [ -x "$program" ] && [ "$(basename "$program")" != cuda ] && others+=("$program")
     done
+    export TEST_LIMIT=${OTHERS_TEST_LIMIT:-${TEST_LIMIT:-30}}
     [ ${#others[@]} = 0 ] || tests others "${OTHERS_LIMIT:-120}" "${others[@]}"
     kernels
     if command -v compute-sanitizer >/dev/null; then
