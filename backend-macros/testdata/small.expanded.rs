@@ -1651,7 +1651,15 @@ Element by element.
 add(x1: operand, x2: operand) -> array
 ```
 
-Call it as [`Elementwise::add`](super::Elementwise::add).
+In Rust, it is the method [`Elementwise::add`](super::Elementwise::add).
+
+```text
+fn add<'a, T: Float, K1, K2>(
+    &self,
+    x1: impl IntoOperand<'a, Self, T, K1>,
+    x2: impl IntoOperand<'a, Self, T, K2>,
+) -> Result<Self::Array<T>>
+```
 
 # Parameters
 
@@ -1679,7 +1687,7 @@ An array with the shape to which `x1` and `x2` broadcast.
 | Numpyish | `x1 + x2` per element |
 | Torch | `torch.add` |
 
-The row `[op.add]` of `ops.toml` defines the op.
+The row `[op.add]` of `ops.toml`, line 51, defines the op.
 
 In other libraries: `torch.add`.
 
@@ -1705,7 +1713,11 @@ let y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;
 leaky(x: array, slope: f64 = 0.01) -> array
 ```
 
-Call it as [`Elementwise::leaky`](super::Elementwise::leaky), or as [`Elementwise::leaky_with`](super::Elementwise::leaky_with) to set parameters with defaults.
+In Rust, it is the method [`Elementwise::leaky`](super::Elementwise::leaky); [`Elementwise::leaky_with`](super::Elementwise::leaky_with) sets parameters with defaults.
+
+```text
+fn leaky<'a, T: Real>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Self::Array<T>>
+```
 
 # Parameters
 
@@ -1732,7 +1744,7 @@ An array with the shape of `x`.
 | Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
 | Torch | `torch.leaky_relu` |
 
-The row `[op.leaky]` of `ops.toml` defines the op.
+The row `[op.leaky]` of `ops.toml`, line 61, defines the op.
 
 In other libraries: `torch.leaky_relu`.
 
@@ -1760,7 +1772,16 @@ let y = b.leaky(&b.asarray([1.0, -1.0])?)?;
 threshold(x: array, limit: scalar, value: scalar) -> array
 ```
 
-Call it as [`Elementwise::threshold`](super::Elementwise::threshold).
+In Rust, it is the method [`Elementwise::threshold`](super::Elementwise::threshold).
+
+```text
+fn threshold<'a, T: Real>(
+    &self,
+    x: impl IntoArray<'a, Self::Array<T>>,
+    limit: T,
+    value: T,
+) -> Result<Self::Array<T>>
+```
 
 # Parameters
 
@@ -1788,7 +1809,7 @@ An array.
 | Numpyish | kernels, in `numpyish::select::threshold` |
 | Torch | `torch.threshold` |
 
-The row `[op.threshold]` of `ops.toml` defines the op.
+The row `[op.threshold]` of `ops.toml`, line 70, defines the op.
 
 In other libraries: `torch.threshold`.
 
@@ -1813,7 +1834,15 @@ let y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;
 sum(x: array, axis: axes, keepdims: bool = false) -> array
 ```
 
-Call it as [`Elementwise::sum`](super::Elementwise::sum), or as [`Elementwise::sum_with`](super::Elementwise::sum_with) to set parameters with defaults.
+In Rust, it is the method [`Elementwise::sum`](super::Elementwise::sum); [`Elementwise::sum_with`](super::Elementwise::sum_with) sets parameters with defaults.
+
+```text
+fn sum<'a, T: Float>(
+    &self,
+    x: impl IntoArray<'a, Self::Array<T>>,
+    axis: impl Into<Axes>,
+) -> Result<Self::Array<T>>
+```
 
 # Parameters
 
@@ -1843,7 +1872,11 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 | Numpyish | kernels, in `numpyish::reduction::sum` |
 | Torch | ops of libtorch, in `torch::reduction::sum` |
 
-The row `[op.sum]` of `ops.toml` defines the op.
+The row `[op.sum]` of `ops.toml`, line 79, defines the op.
+
+# See also
+
+- Sums: [`rms`](self::rms)
 
 # Example
 
@@ -1866,7 +1899,15 @@ let y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;
 rms(x: array, axis: axes, keepdims: bool = false) -> array
 ```
 
-Call it as [`Elementwise::rms`](super::Elementwise::rms), or as [`Elementwise::rms_with`](super::Elementwise::rms_with) to set parameters with defaults.
+In Rust, it is the method [`Elementwise::rms`](super::Elementwise::rms); [`Elementwise::rms_with`](super::Elementwise::rms_with) sets parameters with defaults.
+
+```text
+fn rms<'a, T: Float>(
+    &self,
+    x: impl IntoArray<'a, Self::Array<T>>,
+    axis: impl Into<Axes>,
+) -> Result<Self::Array<T>>
+```
 
 # Parameters
 
@@ -1896,11 +1937,15 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 | Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 | Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 
-The row `[op.rms]` of `ops.toml` defines the op.
+The row `[op.rms]` of `ops.toml`, line 87, defines the op.
 
 # Gradients
 
 The gradients of the ops of which this op is composed.
+
+# See also
+
+- Sums: [`sum`](self::sum)
 
 # Example
 
@@ -1924,7 +1969,11 @@ let y = b.rms(&x, ..)?;
 ends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }
 ```
 
-Call it as [`Elementwise::ends`](super::Elementwise::ends), or as [`Elementwise::ends_with`](super::Elementwise::ends_with) to set parameters with defaults.
+In Rust, it is the method [`Elementwise::ends`](super::Elementwise::ends); [`Elementwise::ends_with`](super::Elementwise::ends_with) sets parameters with defaults.
+
+```text
+fn ends<'a, T: Float>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<EndsResult<Self, T>>
+```
 
 # Parameters
 
@@ -1953,7 +2002,7 @@ Call it as [`Elementwise::ends`](super::Elementwise::ends), or as [`Elementwise:
 | Numpyish | kernels, in `numpyish::sort::ends` |
 | Torch | ops of libtorch, in `torch::sort::ends` |
 
-The row `[op.ends]` of `ops.toml` defines the op.
+The row `[op.ends]` of `ops.toml`, line 98, defines the op.
 
 On a GPU, the call waits for 8 bytes from the device: how many there are.
 
@@ -1978,7 +2027,11 @@ let y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;
 is_flat(x: array) -> bool
 ```
 
-Call it as [`Elementwise::is_flat`](super::Elementwise::is_flat).
+In Rust, it is the method [`Elementwise::is_flat`](super::Elementwise::is_flat).
+
+```text
+fn is_flat<'a, T: IsFlatDtypes>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<bool>
+```
 
 # Parameters
 
@@ -2004,7 +2057,7 @@ A `bool`. The op waits until its value is known.
 | Numpyish | other ops, in `is_flat` |
 | Torch | other ops, in `is_flat` |
 
-The row `[op.is_flat]` of `ops.toml` defines the op.
+The row `[op.is_flat]` of `ops.toml`, line 112, defines the op.
 
 # Example
 
@@ -2035,7 +2088,7 @@ impl ops::add {
             &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nCall it as `Elementwise::add`.\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nIn Rust, it is the method `Elementwise::add`.\n\n```text\nfn add<'a, T: Float, K1, K2>(\n    &self,\n    x1: impl IntoOperand<'a, Self, T, K1>,\n    x2: impl IntoOperand<'a, Self, T, K2>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml`, line 51, defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2102,7 +2155,7 @@ impl ops::leaky {
             ],
             "",
             "exact",
-            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nCall it as `Elementwise::leaky`, or as `Elementwise::leaky_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nThe row `[op.leaky]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([1.0, -1.0])?)?;\n// [1.0, -0.01]\n```\n",
+            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nIn Rust, it is the method `Elementwise::leaky`; `Elementwise::leaky_with` sets parameters with defaults.\n\n```text\nfn leaky<'a, T: Real>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nThe row `[op.leaky]` of `ops.toml`, line 61, defines the op.\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([1.0, -1.0])?)?;\n// [1.0, -0.01]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2165,7 +2218,7 @@ impl ops::threshold {
             ],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nCall it as `Elementwise::threshold`.\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml` defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nIn Rust, it is the method `Elementwise::threshold`.\n\n```text\nfn threshold<'a, T: Real>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    limit: T,\n    value: T,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml`, line 70, defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2237,7 +2290,7 @@ impl ops::sum {
             ],
             "",
             "exact",
-            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::sum`, or as `Elementwise::sum_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\nThe row `[op.sum]` of `ops.toml` defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;\n// 3.0\n```\n",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::sum`; `Elementwise::sum_with` sets parameters with defaults.\n\n```text\nfn sum<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\nThe row `[op.sum]` of `ops.toml`, line 79, defines the op.\n\n# See also\n\n- Sums: `rms`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;\n// 3.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2315,7 +2368,7 @@ impl ops::rms {
             ],
             "",
             "exact",
-            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nCall it as `Elementwise::rms`, or as `Elementwise::rms_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\nThe row `[op.rms]` of `ops.toml` defines the op.\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nlet y = b.rms(&x, ..)?;\n// 6.0\n```\n",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::rms`; `Elementwise::rms_with` sets parameters with defaults.\n\n```text\nfn rms<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\nThe row `[op.rms]` of `ops.toml`, line 87, defines the op.\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# See also\n\n- Sums: `sum`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nlet y = b.rms(&x, ..)?;\n// 6.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2375,7 +2428,7 @@ impl ops::ends {
             ],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nCall it as `Elementwise::ends`, or as `Elementwise::ends_with` to set parameters with defaults.\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nThe row `[op.ends]` of `ops.toml` defines the op.\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;\n// [2]\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nIn Rust, it is the method `Elementwise::ends`; `Elementwise::ends_with` sets parameters with defaults.\n\n```text\nfn ends<'a, T: Float>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<EndsResult<Self, T>>\n```\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nThe row `[op.ends]` of `ops.toml`, line 98, defines the op.\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;\n// [2]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2458,7 +2511,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nCall it as `Elementwise::is_flat`.\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\nThe row `[op.is_flat]` of `ops.toml` defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nIn Rust, it is the method `Elementwise::is_flat`.\n\n```text\nfn is_flat<'a, T: IsFlatDtypes>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<bool>\n```\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\nThe row `[op.is_flat]` of `ops.toml`, line 112, defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -3283,7 +3336,7 @@ impl<B: Elementwise> Backend for B {}
 macro_rules! backend {
     ($($t:tt)*) => {
         $crate::__private::table! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n\n[related]\n\"Sums\" = [\"sum\", \"rms\"]\n",
         $($t)* }
     };
 }
@@ -3301,7 +3354,7 @@ macro_rules! backend {
 macro_rules! conformance {
     ($($t:tt)*) => {
         $crate::__private::conformance! { root = $crate, base =
-        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n",
+        "# A table of every kind of row, small enough to read its expansion.\n\n[backend.numpyish]\ntype    = \"Numpyish\"\nmodule  = \"numpyish\"\nsummary = \"The CPU.\"\neach    = true\n\n[backend.torch]\ntype    = \"Torch\"\nmodule  = \"torch\"\nsummary = \"libtorch.\"\naten    = true\n\n[dtype]\nfloat32   = { rust = \"f32\" }\nfloat64   = { rust = \"f64\" }\ncomplex64 = { rust = \"Complex<f32>\" }\n\n[dtypes]\nfloat = { bound = \"Float\", of = [\"real\", \"complex64\"] }\nreal  = { bound = \"Real\", of = [\"float32\", \"float64\"] }\n\n[choice.side]\ntype    = \"Side\"\nsummary = \"Which end comes first.\"\nnames   = { left = \"The lower one.\", right = \"The upper one.\" }\n\n[words]\nplus    = { set = \"float\", args = 2, op = \"add\" }\ntimes   = { set = \"float\", args = 2 }\ndiv     = { set = \"float\", args = 2 }\nnegate  = { set = \"float\" }\nabs     = { set = \"float\", result = \"real\" }\ncast    = { set = \"float\", result = \"second\" }\nexp     = { set = \"float\", range_reduction = [\"complex\"] }\nmaximum = { set = \"real\", args = 2 }\natan2   = { set = \"real\", args = 2 }\n\n[accuracy.exact]\nsummary = \"exact\"\nulp     = 0\n\n[cases]\n\"array\" = [\"m\", \"s\"]\n\n[group.elementwise]\nsummary  = \"Element by element.\"\naccuracy = \"exact\"\n\n[op.add]\ngroup   = \"elementwise\"\nsummary = \"x1 + x2.\"\nparams  = [\"x1: operand\", \"x2: operand\"]\ndtypes  = \"float\"\neach    = \"x1 + x2\"\ntorch   = { aten = \"add.Tensor(x1, x2)\" }\nalias   = [\"plus\"]\nexample = 'assert_eq!(b.add(1.0, &b.asarray([1.0, 2.0])?)?, b.asarray([2.0, 3.0])?);'\n\n[op.leaky]\ngroup   = \"elementwise\"\nsummary = \"x where positive, slope * x elsewhere.\"\nparams  = [\"x: array\", \"slope: f64 = 0.01\"]\ndtypes  = \"real\"\neach    = \"if x < 0.0 { slope * x } else { x }\"\ntorch   = { aten = \"leaky_relu(x, slope)\", via = \"float32\" }\nexample = 'assert_eq!(b.leaky(&b.asarray([1.0, -1.0])?)?, b.asarray([1.0, -0.01])?);'\n\n[op.threshold]\ngroup   = \"elementwise\"\nsummary = \"x where it is above the limit, the value elsewhere.\"\nparams  = [\"x: array\", \"limit: scalar\", \"value: scalar\"]\ndtypes  = \"real\"\ncall    = \"select::threshold\"\ntorch   = { aten = \"threshold(x, limit, value)\" }\nexample = 'assert_eq!(b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?, b.asarray([0.0, 2.0])?);'\n\n[op.sum]\ngroup   = \"elementwise\"\nsummary = \"Sum.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncall    = \"reduction::sum\"\nexample = 'assert_eq!(b.sum(&b.asarray([1.0, 2.0])?, ..)?, b.asarray(3.0)?);'\n\n[op.rms]\ngroup   = \"elementwise\"\nsummary = \"A composition.\"\nparams  = [\"x: array\", \"axis: axes\", \"keepdims: bool = false\"]\ndtypes  = \"float\"\ncompose = \"{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }\"\nexample = '''\nlet x = b.asarray([1.0, 2.0])?;\nassert_eq!(b.rms(&x, ..)?, b.asarray(6.0)?);\n'''\n\n[op.ends]\ngroup   = \"elementwise\"\nsummary = \"The ends along an axis, and how many elements are equal to them.\"\nparams  = [\"x: array\", \"weights: array<real> = none\", \"first: array<int32> = none\", \"side: side = left\"]\ndtypes  = \"float\"\nresult  = { values = \"array\", counts = \"array<int64>\" }\nzero    = \"any\"\nreason  = \"either zero may stand for both\"\nwaits   = { bytes = 8, why = \"how many there are\" }\nraises  = [\"e\"]\nseed    = 7\ncall    = \"sort::ends\"\nexample = 'assert_eq!(b.ends(&b.asarray([2.0, 2.0])?)?.counts, b.asarray([2_i64])?);'\n\n[op.is_flat]\ngroup   = \"elementwise\"\nsummary = \"Whether all elements are equal.\"\nparams  = [\"x: array\"]\ndtypes  = [ \"float32\", \"complex64\" ]\nresult  = \"bool\"\ngeneric = \"is_flat\"\nexample = 'assert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);'\n\n[related]\n\"Sums\" = [\"sum\", \"rms\"]\n",
         $($t)* }
     };
 }

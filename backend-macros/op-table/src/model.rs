@@ -35,6 +35,8 @@ pub struct Model {
     pub cases: BTreeMap<String, Vec<Text>>,
     /// The groups of ops.
     pub groups: Vec<Group>,
+    /// Lists of related ops.
+    pub related: Vec<Related>,
     /// The rows.
     pub ops: Vec<Op>,
     /// Names of rows with mistakes, including rows that are not ops. Uses of these names are not reported.
@@ -205,6 +207,16 @@ pub struct Group {
     pub span: Span,
 }
 
+/// A list of related ops. The page of each op links to the others.
+pub struct Related {
+    /// Description of the ops, such as "rounding".
+    pub name: String,
+    /// Names of the ops.
+    pub ops: Vec<Text>,
+    /// True if the list is in the table whose code is generated.
+    pub own: bool,
+}
+
 /// A column that a table declares.
 #[derive(Clone, Debug)]
 pub struct Column {
@@ -250,6 +262,8 @@ pub struct Op {
     pub name: String,
     /// The position of the name.
     pub span: Span,
+    /// The number of the row's first line in its table, from 1.
+    pub line: usize,
     /// The group; empty in a user's table.
     pub group: String,
     /// First line of the documentation.
@@ -695,6 +709,15 @@ impl Model {
     /// The row with this name.
     pub fn op(&self, name: &str) -> Option<&Op> {
         self.ops.iter().find(|o| o.name == name)
+    }
+
+    /// The ops that tables list as related to an op, with the descriptions of the lists.
+    pub fn related_to<'m>(&'m self, op: &'m Op) -> impl Iterator<Item = (&'m str, Vec<&'m Op>)> {
+        let lists = self.related.iter().filter(|list| list.ops.iter().any(|name| name.text == op.name));
+        lists.map(|list| {
+            let others = list.ops.iter().filter(|name| name.text != op.name);
+            (list.name.as_str(), others.filter_map(|name| self.op(&name.text)).collect())
+        })
     }
 
     /// The set with this name.

@@ -11,6 +11,13 @@ pub struct SourceFile {
     pub text: String,
 }
 
+impl SourceFile {
+    /// The number of the line with the byte at `offset`, from 1.
+    pub fn line(&self, offset: usize) -> usize {
+        1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
+
 /// One mistake and its position.
 #[derive(Clone, Debug)]
 pub struct Mistake {
@@ -57,7 +64,7 @@ impl Report {
         let start = source.text.floor_char_boundary(span.start);
         let line_start = source.text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line = source.text[line_start..].lines().next().unwrap_or("");
-        let number = source.text[..start].matches('\n').count() + 1;
+        let number = source.line(start);
         let column = source.text[line_start..start].chars().count() + 1;
         let end = source.text.ceil_char_boundary(span.end.min(line_start + line.len()).max(start));
         let width = source.text[start..end].chars().count().max(1);

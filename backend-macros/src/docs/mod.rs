@@ -7,9 +7,11 @@
 mod example;
 mod index;
 mod page;
+mod rust;
 
 pub use index::index;
 pub use page::{Links, Places, page};
+pub use rust::signature as rust_signature;
 
 use op_table::model::*;
 

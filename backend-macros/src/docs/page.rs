@@ -19,6 +19,10 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
         let _ =
             writeln!(s, "\nOn a GPU, the call waits for {} bytes from the device: {}.", waits.bytes, text(&waits.why));
     }
+    let related = page.related();
+    if !related.is_empty() {
+        let _ = write!(s, "\n# See also\n\n{related}");
+    }
     if !op.example.is_empty() {
         let example = match places.links {
             Links::None => example::visible(&op.example),
@@ -51,6 +55,8 @@ pub struct Places<'m> {
     pub results: &'m str,
     /// The items to which the page may have links.
     pub links: Links,
+    /// The method's signature in Rust.
+    pub rust: String,
 }
 
 struct Page<'m> {
@@ -63,7 +69,7 @@ impl Page<'_> {
     fn link(&self, shown: &str, path: &str) -> String {
         let leads = match self.places.links {
             Links::Base => true,
-            Links::User => path.starts_with("super::"),
+            Links::User => path.starts_with("super::") || path.starts_with("self::"),
             Links::None => false,
         };
         if leads { format!("[{shown}]({path})") } else { shown.into() }
@@ -77,11 +83,11 @@ impl Page<'_> {
             let _ = write!(s, "{}\n\n", text(&op.detail));
         }
         let path = |name: &str| self.link(&format!("`{owner}::{name}`"), &format!("super::{owner}::{name}"));
-        let _ = write!(s, "```text\n{}\n```\n\nCall it as {}", signature(op), path(&op.name));
+        let _ = write!(s, "```text\n{}\n```\n\nIn Rust, it is the method {}", signature(op), path(&op.name));
         if op.has_options() {
-            let _ = write!(s, ", or as {} to set parameters with defaults", path(&format!("{}_with", op.name)));
+            let _ = write!(s, "; {} sets parameters with defaults", path(&format!("{}_with", op.name)));
         }
-        s += ".\n\n";
+        let _ = write!(s, ".\n\n```text\n{}\n```\n\n", self.places.rust);
         s
     }
 
@@ -280,11 +286,25 @@ impl Page<'_> {
                 let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&runs));
             }
         }
-        let table = if self.places.links == Links::User { "the crate's op table" } else { "`ops.toml`" };
-        let _ = write!(s, "\nThe row `[op.{}]` of {table} defines the op.\n", op.name);
+        let table = if op.group.is_empty() { "the crate's op table" } else { "`ops.toml`" };
+        let _ = write!(s, "\nThe row `[op.{}]` of {table}, line {}, defines the op.\n", op.name, op.line);
         let also = self.also();
         if !also.is_empty() {
             let _ = write!(s, "\nIn other libraries: {}.\n", also.join(", "));
+        }
+        s
+    }
+
+    /// The related ops, one line for each list that has the op.
+    fn related(&self) -> String {
+        let mut s = String::new();
+        for (name, ops) in self.model.related_to(self.op) {
+            let link = |op: &Op| {
+                let shown = format!("`{}`", op.name);
+                if op.own { self.link(&shown, &format!("self::{}", op.name)) } else { shown }
+            };
+            let ops: Vec<String> = ops.into_iter().map(link).collect();
+            let _ = writeln!(s, "- {}: {}", text(name), ops.join(", "));
         }
         s
     }

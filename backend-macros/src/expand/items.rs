@@ -43,7 +43,8 @@ impl Expand<'_> {
         let (options, results) = (self.options_module().to_string(), self.results_module().to_string());
         let links = if self.extension.is_some() { Links::User } else { Links::Base };
         let structs = own.iter().map(|op| {
-            let places = Places { owner: &self.owner(op), options: &options, results: &results, links };
+            let rust = crate::docs::rust_signature(self.signature(op, false));
+            let places = Places { owner: &self.owner(op), options: &options, results: &results, links, rust };
             let page = crate::docs::page(op, &places, self.model);
             let (item, alias) = (self.op_struct(op), &op.alias);
             quote!(#[doc = #page] #(#[doc(alias = #alias)])* #item)
@@ -189,7 +190,9 @@ impl Expand<'_> {
         let columns = (!op.columns.is_empty()).then(|| quote!(.with_columns(&[#(#said),*])));
         let names = &op.alias;
         let aliases = (!names.is_empty()).then(|| quote!(.with_aliases(&[#(#names),*])));
-        let places = Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None };
+        let rust = crate::docs::rust_signature(self.signature(op, false));
+        let places =
+            Places { owner: &self.owner(op), options: "options", results: "results", links: Links::None, rust };
         let doc = crate::docs::page(op, &places, self.model);
         let (params, result) = (self.params_info(op), self.result_info(op));
         let aten = if has_aten { info::aten(op) } else { quote!(None) };

@@ -11,15 +11,15 @@ mod row;
 mod vocabulary;
 
 use crate::{
-    model::Model,
+    model::{Model, Related},
     names::{NAME_RULE, is_name},
     report::{Report, SourceFile, did_you_mean},
     text::{Span, Text},
     toml_view::{Table, Value, sections},
 };
 
-const SECTIONS: [&str; 10] =
-    ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "op"];
+const SECTIONS: [&str; 11] =
+    ["backend", "dtype", "dtypes", "choice", "column", "words", "accuracy", "cases", "group", "related", "op"];
 
 /// The role of a table in a call of the macro.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +76,10 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
     }
     for (name, value) in sections(&table, "group") {
         parser.group(name, value);
+    }
+    for (name, ops) in sections(&table, "related") {
+        let ops = parser.strings(ops, &name.text);
+        parser.model.related.push(Related { name: name.text.clone(), ops, own: role == Role::Own });
     }
     if !parser.report.is_empty() {
         // ignores mistakes in rows after a mistake in the vocabulary, because they may be consequences of it

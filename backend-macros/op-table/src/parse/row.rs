@@ -61,6 +61,7 @@ impl Parser<'_> {
         let mut op = Op {
             name: name.text.clone(),
             span: name.span.clone(),
+            line: self.source.line(name.span.start),
             group,
             summary: summary.map(|s| s.text).unwrap_or_default(),
             detail: self.text(row, "detail").unwrap_or_default(),
