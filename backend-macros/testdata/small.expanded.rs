@@ -11,6 +11,7 @@ pub trait Elementwise: crate::runtime::Arrays {
 
 Parameters, dtypes, errors and an example are in [`ops::add`].*/
     #[doc(alias = "plus")]
+    #[track_caller]
     fn add<'a, T: crate::runtime::Float, K1, K2>(
         &self,
         x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
@@ -27,6 +28,7 @@ Parameters, dtypes, errors and an example are in [`ops::add`].*/
     /**x where positive, slope * x elsewhere.
 
 Parameters, dtypes, errors and an example are in [`ops::leaky`].*/
+    #[track_caller]
     #[inline]
     fn leaky<'a, T: crate::runtime::Real>(
         &self,
@@ -35,6 +37,7 @@ Parameters, dtypes, errors and an example are in [`ops::leaky`].*/
         self.leaky_with(x, options::LeakyOptions::new())
     }
     ///Like [`leaky`](Self::leaky), with named [options](options::LeakyOptions).
+    #[track_caller]
     fn leaky_with<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -51,6 +54,7 @@ Parameters, dtypes, errors and an example are in [`ops::leaky`].*/
     /**x where it is above the limit, the value elsewhere.
 
 Parameters, dtypes, errors and an example are in [`ops::threshold`].*/
+    #[track_caller]
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -68,6 +72,7 @@ Parameters, dtypes, errors and an example are in [`ops::threshold`].*/
     /**Sum.
 
 Parameters, dtypes, errors and an example are in [`ops::sum`].*/
+    #[track_caller]
     #[inline]
     fn sum<'a, T: crate::runtime::Float>(
         &self,
@@ -77,6 +82,7 @@ Parameters, dtypes, errors and an example are in [`ops::sum`].*/
         self.sum_with(x, axis, options::SumOptions::new())
     }
     ///Like [`sum`](Self::sum), with named [options](options::SumOptions).
+    #[track_caller]
     fn sum_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -94,6 +100,7 @@ Parameters, dtypes, errors and an example are in [`ops::sum`].*/
     /**A composition.
 
 Parameters, dtypes, errors and an example are in [`ops::rms`].*/
+    #[track_caller]
     #[inline]
     fn rms<'a, T: crate::runtime::Float>(
         &self,
@@ -103,6 +110,7 @@ Parameters, dtypes, errors and an example are in [`ops::rms`].*/
         self.rms_with(x, axis, options::RmsOptions::new())
     }
     ///Like [`rms`](Self::rms), with named [options](options::RmsOptions).
+    #[track_caller]
     fn rms_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -120,6 +128,7 @@ Parameters, dtypes, errors and an example are in [`ops::rms`].*/
     /**The ends along an axis, and how many elements are equal to them.
 
 Parameters, dtypes, errors and an example are in [`ops::ends`].*/
+    #[track_caller]
     #[inline]
     fn ends<'a, T: crate::runtime::Float>(
         &self,
@@ -128,6 +137,7 @@ Parameters, dtypes, errors and an example are in [`ops::ends`].*/
         self.ends_with(x, options::EndsOptions::new())
     }
     ///Like [`ends`](Self::ends), with named [options](options::EndsOptions).
+    #[track_caller]
     fn ends_with<'a, T: crate::runtime::Float>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -144,6 +154,7 @@ Parameters, dtypes, errors and an example are in [`ops::ends`].*/
     /**Whether all elements are equal.
 
 Parameters, dtypes, errors and an example are in [`ops::is_flat`].*/
+    #[track_caller]
     fn is_flat<'a, T: IsFlatDtypes>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
@@ -167,7 +178,11 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
+        let mut result = {
+            crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -177,11 +192,15 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
-        crate::runtime::numpyish::elementwise::each1(
-            self,
-            &ops::leaky { slope },
-            crate::runtime::Operand::Array(x),
-        )
+        let mut result = {
+            crate::runtime::numpyish::elementwise::each1(
+                self,
+                &ops::leaky { slope },
+                crate::runtime::Operand::Array(x),
+            )
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -191,12 +210,17 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        macro_rules! row_threshold {
-            () => {
-                crate ::runtime::numpyish::select::threshold(self, & * x, limit, value)
-            };
-        }
-        row_threshold!()
+        let mut result = {
+            macro_rules! row_threshold {
+                () => {
+                    crate ::runtime::numpyish::select::threshold(self, & * x, limit,
+                    value)
+                };
+            }
+            row_threshold!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -208,12 +232,17 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        macro_rules! row_sum {
-            () => {
-                crate ::runtime::numpyish::reduction::sum(self, & * x, axis, keepdims)
-            };
-        }
-        row_sum!()
+        let mut result = {
+            macro_rules! row_sum {
+                () => {
+                    crate ::runtime::numpyish::reduction::sum(self, & * x, axis,
+                    keepdims)
+                };
+            }
+            row_sum!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -225,7 +254,11 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
+        let mut result = {
+            __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn ends_with<'a, T: crate::runtime::Float>(
@@ -235,13 +268,17 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        macro_rules! row_ends {
-            () => {
-                crate ::runtime::numpyish::sort::ends(self, & * x, weights.as_deref(),
-                first.as_deref(), side).map(::core::convert::From::from)
-            };
-        }
-        row_ends!()
+        let mut result = {
+            macro_rules! row_ends {
+                () => {
+                    crate ::runtime::numpyish::sort::ends(self, & * x, weights
+                    .as_deref(), first.as_deref(), side).map(::core::convert::From::from)
+                };
+            }
+            row_ends!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -249,12 +286,16 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        macro_rules! row_is_flat {
-            () => {
-                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
-            };
-        }
-        row_is_flat!()
+        let mut result = {
+            macro_rules! row_is_flat {
+                () => {
+                    crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+                };
+            }
+            row_is_flat!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
 }
 #[doc(hidden)]
@@ -267,23 +308,27 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
-            "add",
-            "aten::add",
-            "Tensor",
-            crate::runtime::torch::DtypeStrategy::Direct,
-        );
-        crate::runtime::torch::aten::<
-            T,
-            _,
-        >(
-            self,
-            &ATEN,
-            &[
-                crate::runtime::torch::Arg::from(&x1),
-                crate::runtime::torch::Arg::from(&x2),
-            ],
-        )
+        let mut result = {
+            static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+                "add",
+                "aten::add",
+                "Tensor",
+                crate::runtime::torch::DtypeStrategy::Direct,
+            );
+            crate::runtime::torch::aten::<
+                T,
+                _,
+            >(
+                self,
+                &ATEN,
+                &[
+                    crate::runtime::torch::Arg::from(&x1),
+                    crate::runtime::torch::Arg::from(&x2),
+                ],
+            )
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -293,23 +338,27 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
-        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
-            "leaky",
-            "aten::leaky_relu",
-            "",
-            crate::runtime::torch::DtypeStrategy::Float32,
-        );
-        crate::runtime::torch::aten::<
-            T,
-            _,
-        >(
-            self,
-            &ATEN,
-            &[
-                crate::runtime::torch::Arg::from(&*x),
-                crate::runtime::torch::Arg::from(slope),
-            ],
-        )
+        let mut result = {
+            static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+                "leaky",
+                "aten::leaky_relu",
+                "",
+                crate::runtime::torch::DtypeStrategy::Float32,
+            );
+            crate::runtime::torch::aten::<
+                T,
+                _,
+            >(
+                self,
+                &ATEN,
+                &[
+                    crate::runtime::torch::Arg::from(&*x),
+                    crate::runtime::torch::Arg::from(slope),
+                ],
+            )
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -319,24 +368,28 @@ impl Elementwise for crate::runtime::torch::Torch {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
-            "threshold",
-            "aten::threshold",
-            "",
-            crate::runtime::torch::DtypeStrategy::Direct,
-        );
-        crate::runtime::torch::aten::<
-            T,
-            _,
-        >(
-            self,
-            &ATEN,
-            &[
-                crate::runtime::torch::Arg::from(&*x),
-                crate::runtime::torch::Arg::element(limit),
-                crate::runtime::torch::Arg::element(value),
-            ],
-        )
+        let mut result = {
+            static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+                "threshold",
+                "aten::threshold",
+                "",
+                crate::runtime::torch::DtypeStrategy::Direct,
+            );
+            crate::runtime::torch::aten::<
+                T,
+                _,
+            >(
+                self,
+                &ATEN,
+                &[
+                    crate::runtime::torch::Arg::from(&*x),
+                    crate::runtime::torch::Arg::element(limit),
+                    crate::runtime::torch::Arg::element(value),
+                ],
+            )
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -348,12 +401,16 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        macro_rules! row_sum {
-            () => {
-                crate ::runtime::torch::reduction::sum(self, & * x, axis, keepdims)
-            };
-        }
-        row_sum!()
+        let mut result = {
+            macro_rules! row_sum {
+                () => {
+                    crate ::runtime::torch::reduction::sum(self, & * x, axis, keepdims)
+                };
+            }
+            row_sum!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -365,7 +422,11 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
+        let mut result = {
+            __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn ends_with<'a, T: crate::runtime::Float>(
@@ -375,13 +436,17 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        macro_rules! row_ends {
-            () => {
-                crate ::runtime::torch::sort::ends(self, & * x, weights.as_deref(), first
-                .as_deref(), side).map(::core::convert::From::from)
-            };
-        }
-        row_ends!()
+        let mut result = {
+            macro_rules! row_ends {
+                () => {
+                    crate ::runtime::torch::sort::ends(self, & * x, weights.as_deref(),
+                    first.as_deref(), side).map(::core::convert::From::from)
+                };
+            }
+            row_ends!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -389,12 +454,16 @@ impl Elementwise for crate::runtime::torch::Torch {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        macro_rules! row_is_flat {
-            () => {
-                crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
-            };
-        }
-        row_is_flat!()
+        let mut result = {
+            macro_rules! row_is_flat {
+                () => {
+                    crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
+                };
+            }
+            row_is_flat!()
+        };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
 }
 #[doc(hidden)]
@@ -456,7 +525,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x1, x2)
+        let mut result = { run::<T>(self, x1, x2) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -511,7 +582,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x, options)
+        let mut result = { run::<T>(self, x, options) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -584,7 +657,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x, limit, value)
+        let mut result = { run::<T>(self, x, limit, value) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -648,7 +723,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x, axis, options)
+        let mut result = { run::<T>(self, x, axis, options) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -699,7 +776,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x, axis, options)
+        let mut result = { run::<T>(self, x, axis, options) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn ends_with<'a, T: crate::runtime::Float>(
@@ -804,7 +883,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x, options)
+        let mut result = { run::<T>(self, x, options) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -848,7 +929,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        run::<T>(self, x)
+        let mut result = { run::<T>(self, x) };
+        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
+        result
     }
 }
 /// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
@@ -3176,6 +3259,7 @@ pub mod functions {
     use super::*;
     ///x1 + x2. See the op [`add`](ops::add).
     #[inline]
+    #[track_caller]
     pub fn add<'a, T: crate::runtime::Float, K1, K2>(
         x1: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K1>,
         x2: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K2>,
@@ -3186,6 +3270,7 @@ pub mod functions {
     }
     ///x where positive, slope * x elsewhere. See the op [`leaky`](ops::leaky).
     #[inline]
+    #[track_caller]
     pub fn leaky<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3198,6 +3283,7 @@ pub mod functions {
     }
     ///Like [`leaky`](leaky), with options.
     #[inline]
+    #[track_caller]
     pub fn leaky_with<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3211,6 +3297,7 @@ pub mod functions {
     }
     ///x where it is above the limit, the value elsewhere. See the op [`threshold`](ops::threshold).
     #[inline]
+    #[track_caller]
     pub fn threshold<'a, T: crate::runtime::Real>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3225,6 +3312,7 @@ pub mod functions {
     }
     ///Sum. See the op [`sum`](ops::sum).
     #[inline]
+    #[track_caller]
     pub fn sum<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3238,6 +3326,7 @@ pub mod functions {
     }
     ///Like [`sum`](sum), with options.
     #[inline]
+    #[track_caller]
     pub fn sum_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3252,6 +3341,7 @@ pub mod functions {
     }
     ///A composition. See the op [`rms`](ops::rms).
     #[inline]
+    #[track_caller]
     pub fn rms<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3265,6 +3355,7 @@ pub mod functions {
     }
     ///Like [`rms`](rms), with options.
     #[inline]
+    #[track_caller]
     pub fn rms_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3279,6 +3370,7 @@ pub mod functions {
     }
     ///The ends along an axis, and how many elements are equal to them. See the op [`ends`](ops::ends).
     #[inline]
+    #[track_caller]
     pub fn ends<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3289,6 +3381,7 @@ pub mod functions {
     }
     ///Like [`ends`](ends), with options.
     #[inline]
+    #[track_caller]
     pub fn ends_with<'a, T: crate::runtime::Float>(
         x: impl crate::runtime::IntoArray<
             'a,
@@ -3304,6 +3397,7 @@ pub mod functions {
     }
     ///Whether all elements are equal. See the op [`is_flat`](ops::is_flat).
     #[inline]
+    #[track_caller]
     pub fn is_flat<'a, T: IsFlatDtypes>(
         x: impl crate::runtime::IntoArray<
             'a,

@@ -20,7 +20,7 @@ pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Re
     let count = bytes.len() / size_of::<T>();
     let bytes = &bytes[..count * size_of::<T>()];
     check_bools(op, T::DTYPE, bytes)?;
-    to.try_reserve(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    to.try_reserve(count).map_err(|_| Error::memory(op, bytes.len()))?;
     // SAFETY: memory for `count` more elements is reserved, and the copy writes all of their bytes. Any bytes are a
     // valid number, and the bytes of bools were checked above.
     unsafe {
@@ -41,7 +41,7 @@ pub fn written<T: Element>(
     count: usize,
     write: impl FnOnce(&mut [u8]) -> Result<()>,
 ) -> Result<Vec<T>> {
-    let too_many = || Error::Memory { op, bytes: count.saturating_mul(size_of::<T>()) };
+    let too_many = || Error::memory(op, count.saturating_mul(size_of::<T>()));
     let len = count.checked_mul(size_of::<T>()).ok_or_else(too_many)?;
     let mut elements: Vec<T> = Vec::new();
     elements.try_reserve_exact(count).map_err(|_| too_many())?;
@@ -79,7 +79,7 @@ pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result
     };
     let bytes = as_bytes(elements);
     let mut out = Vec::new();
-    out.try_reserve_exact(bytes.len()).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    out.try_reserve_exact(bytes.len()).map_err(|_| Error::memory(op, bytes.len()))?;
     out.extend_from_slice(bytes);
     Ok(out)
 }
@@ -107,7 +107,7 @@ fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
 pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
     let count = check(op, T::DTYPE, shape, bytes)?;
     let mut elements = Vec::new();
-    elements.try_reserve_exact(count).map_err(|_| Error::Memory { op, bytes: bytes.len() })?;
+    elements.try_reserve_exact(count).map_err(|_| Error::memory(op, bytes.len()))?;
     extend(op, &mut elements, bytes)?;
     let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
     Ok(array.map_err(|_| Error::shape(op, shape, "cannot be that of an array"))?.into_shared())

@@ -179,7 +179,7 @@ impl FromStr for DType {
 
     /// Reads NumPy's names: `"float32"`, `"complex128"`, `"int8"`, `"bool"`.
     fn from_str(name: &str) -> Result<DType, Error> {
-        DType::ALL.into_iter().find(|d| d.name() == name).ok_or_else(|| Error::UnknownDType { name: name.into() })
+        DType::ALL.into_iter().find(|d| d.name() == name).ok_or_else(|| Error::unknown_dtype(name))
     }
 }
 
@@ -281,9 +281,9 @@ mod tests {
             assert_eq!(align(d).unwrap(), d.align());
         }
         let limited: Result<usize, Error> = dispatch!(DType::Int8, T: [Float32] => Ok(size_of::<T>()));
-        assert_eq!(limited, Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Int8 }));
+        assert_eq!(limited, Err(Error::dtype("dispatch_binds_the_type", DType::Int8)));
         assert_eq!(limited.unwrap_err().to_string(), "dispatch_binds_the_type: the op is not available in int8");
         let in_closure = || -> Result<usize, Error> { dispatch!(DType::Bool, T: [Float32] => Ok(size_of::<T>())) };
-        assert_eq!(in_closure(), Err(Error::DType { op: "dispatch_binds_the_type", dtype: DType::Bool }));
+        assert_eq!(in_closure(), Err(Error::dtype("dispatch_binds_the_type", DType::Bool)));
     }
 }

@@ -1,15 +1,15 @@
 //! The crate's only error type. Every variant for a failed op names the op and the offending values.
 
 use crate::DType;
-use std::{fmt, io, sync::Arc};
+use std::{fmt, io, panic::Location, sync::Arc};
 
 /// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why an op did not run. The operands are unchanged.
 ///
-/// `Debug` prints the text of `Display` and the name of the variant, so that a program whose `main` returns the error
-/// ends with a sentence. Programs match a variant with `..`, because a later version may add fields; functions such as
+/// `Debug` prints the text of `Display`, the name of the variant, and the file and line of the call, so that a program
+/// whose `main` returns the error ends with a sentence and its place. Programs match a variant with `..`, because a later version may add fields; functions such as
 /// [`Error::argument`] make errors.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
@@ -23,6 +23,8 @@ pub enum Error {
         left: Vec<usize>,
         /// Shape of the second operand.
         right: Vec<usize>,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// A shape that the op does not accept; `why` states the requirement.
     #[non_exhaustive]
@@ -33,6 +35,8 @@ pub enum Error {
         shape: Vec<usize>,
         /// The rest of the sentence "shape [2, 3] ..": "must have three axes".
         why: String,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// An axis that the array does not have.
     #[non_exhaustive]
@@ -43,6 +47,8 @@ pub enum Error {
         axis: i128,
         /// The number of axes that the array has.
         ndim: usize,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// An axis given twice.
     #[non_exhaustive]
@@ -51,6 +57,8 @@ pub enum Error {
         op: &'static str,
         /// The axis, counted from the first.
         axis: usize,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// An index that is out of range for its axis.
     #[non_exhaustive]
@@ -65,6 +73,8 @@ pub enum Error {
         len: usize,
         /// Whether the index was given in an earlier call.
         earlier: Earlier,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// A parameter with a value that the op cannot use.
     #[non_exhaustive]
@@ -73,6 +83,8 @@ pub enum Error {
         op: &'static str,
         /// The value given and the requirement: "p is 1.5, but must be between 0 and 1".
         why: String,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// A run-time dtype that the op does not support.
     #[non_exhaustive]
@@ -81,6 +93,8 @@ pub enum Error {
         op: &'static str,
         /// The dtype that was given.
         dtype: DType,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// A name that is not the name of a dtype.
     #[non_exhaustive]
@@ -97,6 +111,8 @@ pub enum Error {
         expected: &'static str,
         /// The backend that the array belongs to.
         found: &'static str,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// Arrays of one backend on different devices.
     #[non_exhaustive]
@@ -107,6 +123,8 @@ pub enum Error {
         expected: String,
         /// The device of the array.
         found: String,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// The backend has no such op.
     #[non_exhaustive]
@@ -115,6 +133,8 @@ pub enum Error {
         op: &'static str,
         /// The backend.
         backend: &'static str,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// Memory for the result was refused, or the size of the result exceeds `isize::MAX`.
     #[non_exhaustive]
@@ -123,6 +143,8 @@ pub enum Error {
         op: &'static str,
         /// Number of bytes requested; `usize::MAX` if the size itself overflows.
         bytes: usize,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
     /// A library or device is missing; `why` states the places that were searched and a way to get it.
     #[non_exhaustive]
@@ -145,6 +167,8 @@ pub enum Error {
         message: String,
         /// The underlying error of the library, if any.
         cause: Cause,
+        /// The place of the call in the program, if it is known.
+        at: At,
     },
 }
 
@@ -170,11 +194,86 @@ impl PartialEq for Earlier {
     }
 }
 
+/// The place in a program where an op was called. Comparisons of errors ignore the place.
+#[derive(Clone, Copy, Default)]
+pub struct At(Option<&'static Location<'static>>);
+
+impl PartialEq for At {
+    fn eq(&self, _: &At) -> bool {
+        true
+    }
+}
+
+/// Stores in an error the place that called the op: the caller of the function that calls this one. If this place is the
+/// line `generated`, the call is in code that the macro generated there, and no place is stored.
+#[track_caller]
+#[inline]
+pub fn locate<T>(result: &mut Result<T>, generated: (&str, u32)) {
+    if let Err(why) = result {
+        why.set_location(Location::caller(), generated);
+    }
+}
+
+/// Like [`locate`], for a result that is passed by value.
+#[track_caller]
+#[inline]
+pub fn located<T>(mut result: Result<T>, generated: (&str, u32)) -> Result<T> {
+    locate(&mut result, generated);
+    result
+}
+
 impl Error {
     /// An [`Error::Index`] of the current call.
     #[cold]
     pub fn index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
-        Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false) }
+        Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false), at: At::default() }
+    }
+
+    /// An [`Error::Index`] of an earlier call, for whose result the program did not wait.
+    #[cold]
+    pub(crate) fn earlier_index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
+        Error::Index { op, index: index.into(), axis, len, earlier: Earlier(true), at: At::default() }
+    }
+
+    /// The place in the program where the failed op was called, if it is known. It is unknown for calls by name.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        match self {
+            Error::Shapes { at, .. }
+            | Error::Shape { at, .. }
+            | Error::Axis { at, .. }
+            | Error::RepeatedAxis { at, .. }
+            | Error::Index { at, .. }
+            | Error::Argument { at, .. }
+            | Error::DType { at, .. }
+            | Error::Backend { at, .. }
+            | Error::Device { at, .. }
+            | Error::Unsupported { at, .. }
+            | Error::Memory { at, .. }
+            | Error::Library { at, .. } => at.0,
+            Error::UnknownDType { .. } | Error::Unavailable { .. } => None,
+        }
+    }
+
+    /// Sets the place of the call, unless it is in the line `generated`. The error of an earlier call keeps its place.
+    #[cold]
+    #[inline(never)]
+    fn set_location(&mut self, location: &'static Location<'static>, generated: (&str, u32)) {
+        match self {
+            Error::Index { earlier: Earlier(true), .. } => {}
+            Error::Shapes { at, .. }
+            | Error::Shape { at, .. }
+            | Error::Axis { at, .. }
+            | Error::RepeatedAxis { at, .. }
+            | Error::Index { at, .. }
+            | Error::Argument { at, .. }
+            | Error::DType { at, .. }
+            | Error::Backend { at, .. }
+            | Error::Device { at, .. }
+            | Error::Unsupported { at, .. }
+            | Error::Memory { at, .. }
+            | Error::Library { at, .. } => *at = At(Some(location).filter(|at| (at.file(), at.line()) != generated)),
+            Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
+        }
     }
 
     /// The op that failed; `None` if no op was running.
@@ -245,63 +344,77 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn shapes(op: &'static str, left: &[usize], right: &[usize]) -> Error {
-        Error::Shapes { op, left: left.to_vec(), right: right.to_vec() }
+        Error::Shapes { op, left: left.to_vec(), right: right.to_vec(), at: At::default() }
     }
 
     /// Makes an [`Error::Shape`] out of line.
     #[cold]
     #[inline(never)]
     pub fn shape(op: &'static str, shape: &[usize], why: impl Into<String>) -> Error {
-        Error::Shape { op, shape: shape.to_vec(), why: why.into() }
+        Error::Shape { op, shape: shape.to_vec(), why: why.into(), at: At::default() }
     }
 
     /// Makes an [`Error::Axis`] out of line.
     #[cold]
     #[inline(never)]
     pub fn axis(op: &'static str, axis: impl Into<i128>, ndim: usize) -> Error {
-        Error::Axis { op, axis: axis.into(), ndim }
+        Error::Axis { op, axis: axis.into(), ndim, at: At::default() }
+    }
+
+    /// Makes an [`Error::RepeatedAxis`] out of line. The axis is counted from the first.
+    #[cold]
+    #[inline(never)]
+    pub fn repeated_axis(op: &'static str, axis: usize) -> Error {
+        Error::RepeatedAxis { op, axis, at: At::default() }
+    }
+
+    /// Makes an [`Error::UnknownDType`] out of line.
+    #[cold]
+    #[inline(never)]
+    pub fn unknown_dtype(name: impl Into<String>) -> Error {
+        Error::UnknownDType { name: name.into() }
     }
 
     /// Makes an [`Error::DType`] out of line.
     #[cold]
     #[inline(never)]
     pub fn dtype(op: &'static str, dtype: DType) -> Error {
-        Error::DType { op, dtype }
+        Error::DType { op, dtype, at: At::default() }
     }
 
     /// Makes an [`Error::Device`] out of line.
     #[cold]
     #[inline(never)]
     pub fn device(op: &'static str, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::Device { op, expected: expected.into(), found: found.into() }
+        Error::Device { op, expected: expected.into(), found: found.into(), at: At::default() }
     }
 
     /// Makes an [`Error::Memory`] out of line. `bytes` is `usize::MAX` if the size itself overflows.
     #[cold]
     #[inline(never)]
     pub fn memory(op: &'static str, bytes: usize) -> Error {
-        Error::Memory { op, bytes }
+        Error::Memory { op, bytes, at: At::default() }
     }
 
     /// Makes an [`Error::Argument`] out of line.
     #[cold]
     #[inline(never)]
     pub fn argument(op: &'static str, why: impl Into<String>) -> Error {
-        Error::Argument { op, why: why.into() }
+        Error::Argument { op, why: why.into(), at: At::default() }
     }
 
     /// Makes an [`Error::Unsupported`], which the default body of every generated method returns.
     #[cold]
     #[inline(never)]
     pub fn unsupported(op: &'static str, backend: &'static str) -> Error {
-        Error::Unsupported { op, backend }
+        Error::Unsupported { op, backend, at: At::default() }
     }
 
     /// Makes an [`Error::Library`] out of line.
     #[cold]
     #[inline(never)]
     pub fn library(op: &'static str, backend: &'static str, message: impl Into<String>) -> Error {
-        Error::Library { op, backend, message: message.into(), cause: Cause::default() }
+        Error::Library { op, backend, message: message.into(), cause: Cause::default(), at: At::default() }
     }
 
     /// Makes an [`Error::Unavailable`] out of line.
@@ -326,48 +439,49 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn backend(op: &'static str, expected: &'static str, found: &'static str) -> Error {
-        Error::Backend { op, expected, found }
+        Error::Backend { op, expected, found, at: At::default() }
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self} (Error::{})", self.variant())
+        write!(f, "{self} (Error::{})", self.variant())?;
+        self.location().map_or(Ok(()), |at| write!(f, " at {at}"))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Shapes { op, left, right } => {
+            Error::Shapes { op, left, right, .. } => {
                 write!(f, "{op}: shapes {left:?} and {right:?} do not fit")
             }
-            Error::Shape { op, shape, why } => write!(f, "{op}: shape {shape:?} {why}"),
-            Error::Axis { op, axis, ndim } => {
+            Error::Shape { op, shape, why, .. } => write!(f, "{op}: shape {shape:?} {why}"),
+            Error::Axis { op, axis, ndim, .. } => {
                 write!(f, "{op}: axis {axis} is out of range for {ndim} dimensions")
             }
-            Error::RepeatedAxis { op, axis } => write!(f, "{op}: axis {axis} is given twice"),
+            Error::RepeatedAxis { op, axis, .. } => write!(f, "{op}: axis {axis} is given twice"),
             Error::Index { op, index, axis, len, .. } => {
                 write!(f, "{op}: index {index} is out of range for axis {axis} of length {len}")
             }
-            Error::Argument { op, why } => write!(f, "{op}: {why}"),
-            Error::DType { op, dtype } => write!(f, "{op}: the op is not available in {dtype}"),
+            Error::Argument { op, why, .. } => write!(f, "{op}: {why}"),
+            Error::DType { op, dtype, .. } => write!(f, "{op}: the op is not available in {dtype}"),
             Error::UnknownDType { name } => {
                 write!(f, "`{name}` is not a dtype; the dtypes are")?;
                 DType::ALL.iter().try_for_each(|d| write!(f, " {d}"))
             }
-            Error::Backend { op, expected, found } => {
+            Error::Backend { op, expected, found, .. } => {
                 write!(
                     f,
                     "{op}: the array belongs to the {found} backend, but must belong to {expected}; convert it with to_backend"
                 )
             }
-            Error::Device { op, expected, found } => {
+            Error::Device { op, expected, found, .. } => {
                 write!(f, "{op}: the array is on {found}, but the backend is on {expected}; move it with to_backend")
             }
-            Error::Unsupported { op, backend } => write!(f, "{op}: the op is not available on {backend}"),
-            Error::Memory { op, bytes: usize::MAX } => write!(f, "{op}: the result is larger than any memory"),
-            Error::Memory { op, bytes } => write!(f, "{op}: {bytes} bytes of memory could not be allocated"),
+            Error::Unsupported { op, backend, .. } => write!(f, "{op}: the op is not available on {backend}"),
+            Error::Memory { op, bytes: usize::MAX, .. } => write!(f, "{op}: the result is larger than any memory"),
+            Error::Memory { op, bytes, .. } => write!(f, "{op}: {bytes} bytes of memory could not be allocated"),
             Error::Unavailable { backend, why, .. } => write!(f, "{backend}: {why}"),
             Error::Library { op, backend, message, .. } => write!(f, "{op}: {backend} failed: {message}"),
         }
@@ -410,7 +524,7 @@ mod tests {
             (why.kind(), why.to_string().as_str()),
             (io::ErrorKind::InvalidInput, "add: shapes [2] and [3] do not fit")
         );
-        assert_eq!(io::Error::from(Error::Memory { op: "add", bytes: 8 }).kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(io::Error::from(Error::memory("add", 8)).kind(), io::ErrorKind::OutOfMemory);
         assert!(why.downcast::<Error>().is_ok());
     }
 

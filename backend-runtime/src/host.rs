@@ -15,7 +15,7 @@ fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
 /// Collects an iterator into a 1-dimensional array.
 pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterator<Item = T>) -> Result<HostArray<T>> {
     let mut all = Vec::new();
-    let refused = |n: usize| Error::Memory { op, bytes: n.saturating_mul(size_of::<T>()) };
+    let refused = |n: usize| Error::memory(op, n.saturating_mul(size_of::<T>()));
     let least = elements.size_hint().0;
     all.try_reserve_exact(least).map_err(|_| refused(least))?;
     while let Some(element) = elements.next() {

@@ -68,7 +68,7 @@ pub use element::{
     Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
     RealVisitor, WideFloat,
 };
-pub use error::{Cause, Earlier, Error, Result};
+pub use error::{At, Cause, Earlier, Error, Result, locate, located};
 #[doc(no_inline)]
 pub use half::{bf16, f16};
 pub use host::{HostArray, IntoHost};

@@ -73,7 +73,7 @@ impl Axes {
         };
         let found = list.resolve(op, ndim)?;
         match (1..found.len()).find(|&i| found[..i].contains(&found[i])) {
-            Some(i) => Err(Error::RepeatedAxis { op, axis: found[i] }),
+            Some(i) => Err(Error::repeated_axis(op, found[i])),
             None => Ok(found),
         }
     }
@@ -91,7 +91,7 @@ impl AxisList {
     /// The axes as indices into a shape of `ndim` axes, in the order given; repetitions are allowed.
     pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         match self.unfit {
-            Some(Unfit::Axis(axis)) => Err(Error::Axis { op, axis, ndim }),
+            Some(Unfit::Axis(axis)) => Err(Error::axis(op, axis, ndim)),
             Some(Unfit::Count(n)) => {
                 Err(Error::argument(op, format!("{n} axes were given, but there must be at most {MOST}")))
             }
@@ -500,10 +500,10 @@ mod tests {
     fn axes_resolve_and_refuse() {
         assert_eq!(Axes::from(..).resolve("sum", 2).unwrap(), [0, 1]);
         assert_eq!(Axes::from([-1, 0]).resolve("sum", 3).unwrap(), [2, 0]);
-        assert_eq!(Axes::from(2).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: 2, ndim: 2 }));
-        assert_eq!(Axes::from([0, -2]).resolve("sum", 2), Err(Error::RepeatedAxis { op: "sum", axis: 0 }));
+        assert_eq!(Axes::from(2).resolve("sum", 2), Err(Error::axis("sum", 2, 2)));
+        assert_eq!(Axes::from([0, -2]).resolve("sum", 2), Err(Error::repeated_axis("sum", 0)));
         assert!(Axes::from(vec![0_usize; 15]).resolve("sum", 20).is_err(), "more axes than a list holds");
-        assert_eq!(Axes::from([0, 1000]).resolve("sum", 20), Err(Error::Axis { op: "sum", axis: 1000, ndim: 20 }));
+        assert_eq!(Axes::from([0, 1000]).resolve("sum", 20), Err(Error::axis("sum", 1000, 20)));
         assert_eq!(
             Axes::list([isize::MIN]).resolve("sum", 1).unwrap_err().to_string(),
             format!("sum: axis {} is out of range for 1 dimensions", isize::MIN)
@@ -514,15 +514,9 @@ mod tests {
     fn numbers_of_any_type_are_what_they_were() {
         // an unsigned index that wrapped below 0 does not count from the end
         let last = usize::MAX;
-        assert_eq!(Axes::from(last).resolve("sum", 2), Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 }));
-        assert_eq!(
-            Axes::from([0, last]).resolve("sum", 2),
-            Err(Error::Axis { op: "sum", axis: last as i128, ndim: 2 })
-        );
-        assert_eq!(
-            Axes::from(vec![u64::MAX]).resolve("sum", 2),
-            Err(Error::Axis { op: "sum", axis: u64::MAX.into(), ndim: 2 })
-        );
+        assert_eq!(Axes::from(last).resolve("sum", 2), Err(Error::axis("sum", last as i128, 2)));
+        assert_eq!(Axes::from([0, last]).resolve("sum", 2), Err(Error::axis("sum", last as i128, 2)));
+        assert_eq!(Axes::from(vec![u64::MAX]).resolve("sum", 2), Err(Error::axis("sum", u64::MAX, 2)));
         assert_eq!(Axes::from(1_u8).resolve("sum", 2).unwrap(), [1]);
         assert_eq!(Axes::from(-1_i64).resolve("sum", 2).unwrap(), [1]);
         assert_eq!((Slice::from(0..last).start, Slice::from(0..last).stop), (Some(0), Some(last as i128)));

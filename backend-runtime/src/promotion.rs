@@ -110,7 +110,7 @@ pub fn finfo(dtype: DType) -> Result<FloatInfo> {
         DType::BFloat16 => (7, -126, 127),
         DType::Float32 => (23, -126, 127),
         DType::Float64 => (52, -1022, 1023),
-        _ => return Err(Error::DType { op: "finfo", dtype }),
+        _ => return Err(Error::dtype("finfo", dtype)),
     };
     let eps = 2_f64.powi(-fraction);
     let max = (2.0 - eps) * 2_f64.powi(high);
@@ -127,7 +127,7 @@ pub fn iinfo(dtype: DType) -> Result<IntegerInfo> {
     let (min, max) = match dtype.kind() {
         DTypeKind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         DTypeKind::Unsigned => (0, (1 << bits) - 1),
-        _ => return Err(Error::DType { op: "iinfo", dtype }),
+        _ => return Err(Error::dtype("iinfo", dtype)),
     };
     Ok(IntegerInfo { bits, min, max, dtype })
 }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(f(DType::BFloat16).max, bf16::MAX.to_f64());
         assert_eq!(f(DType::BFloat16).smallest_normal, bf16::MIN_POSITIVE.to_f64());
         assert_eq!(f(DType::Complex64), f(DType::Float32));
-        assert_eq!(finfo(DType::Int8), Err(Error::DType { op: "finfo", dtype: DType::Int8 }));
+        assert_eq!(finfo(DType::Int8), Err(Error::dtype("finfo", DType::Int8)));
         let i = |dtype| iinfo(dtype).map(|i| (i.bits, i.min, i.max)).unwrap();
         assert_eq!(i(DType::Int64), (64, i64::MIN.into(), i64::MAX.into()));
         assert_eq!(i(DType::UInt64), (64, 0, u64::MAX.into()));

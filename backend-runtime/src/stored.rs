@@ -84,7 +84,7 @@ impl ArrayData {
         };
         dispatch!(x.dtype(), T => match x.get::<T>() {
             Some(x) => ArrayData::of(b, x),
-            None => Err(Error::DType { op: OP, dtype: x.dtype() }),
+            None => Err(Error::dtype(OP, x.dtype())),
         })
     }
 

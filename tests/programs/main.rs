@@ -7,5 +7,6 @@ mod common;
 
 mod beside;
 mod epr;
+mod locations;
 mod mlp;
 mod phiml;

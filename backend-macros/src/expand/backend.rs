@@ -45,7 +45,11 @@ impl Expand<'_> {
         let is_wrapped = backend.wrap && !op.maps.contains_key(&backend.name);
         let signature = self.signature(op, op.has_options());
         if !backend.wrap {
-            let (prepare, body) = (self.prepare(op), self.body(op, backend));
+            let (prepare, mut body) = (self.prepare(op), self.body(op, backend));
+            // calls of functions on arrays without a static dtype store the place themselves
+            if !matches!(op.maps.get(&backend.name), Some(Map::Call(path)) if backend.is_raw(path)) {
+                body = self.located(&body);
+            }
             return quote!(#[inline] #signature { #prepare #body });
         }
         if backend.differentiates() {
@@ -61,7 +65,7 @@ impl Expand<'_> {
         let run = match is_wrapped {
             true => self.wrapped(op),
             false => {
-                let (open, body) = (self.open_options(op), self.body(op, backend));
+                let (open, body) = (self.open_options(op), self.located(&self.body(op, backend)));
                 quote!(#open #body)
             }
         };

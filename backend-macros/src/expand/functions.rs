@@ -51,6 +51,7 @@ impl Expand<'_> {
         quote! {
             #[doc = #doc]
             #[inline]
+            #[track_caller]
             pub #signature {
                 #root::current()?.#method::<#second T #(#markers)*>(#(#given,)* #options)
             }

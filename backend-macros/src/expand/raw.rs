@@ -31,6 +31,7 @@ impl Expand<'_> {
         } else {
             call
         };
+        let call = quote!(#rt::located(#call, (::core::file!(), ::core::line!())));
         let typed = quote!(#raw::TypedArray::from_raw);
         if let Some(target) = op.target() {
             let n = id(&target.name);

@@ -56,6 +56,16 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
+    /// Runs `body`, and stores in its error, if any, the place that called the method.
+    pub(super) fn located(&self, body: &TokenStream) -> TokenStream {
+        let (rt, result) = (self.rt(), hidden("result"));
+        quote! {
+            let mut #result = { #body };
+            #rt::locate(&mut #result, (::core::file!(), ::core::line!()));
+            #result
+        }
+    }
+
     /// The statements that convert the method's arguments for the function that the method calls. Options are not
     /// destructured.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {

@@ -17,7 +17,7 @@ impl Expand<'_> {
             let _ = (#(#given,)* #(#options)*);
             Err(#rt::Error::unsupported(#name, <Self as #rt::Arrays>::NAME))
         });
-        let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])*);
+        let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])* #[track_caller]);
         let (many, many_with_options) = (many_arguments(1 + given.len()), many_arguments(2 + given.len()));
         if !op.has_options() {
             return quote!(#attributes #many #signature #unsupported);
@@ -32,6 +32,7 @@ impl Expand<'_> {
             #many
             #signature { self.#twin(#(#given,)* #defaults::new()) }
             #[doc = #twin_doc]
+            #[track_caller]
             #many_with_options
             #twin_signature #unsupported
         }

@@ -45,12 +45,15 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         match (#backend).as_backend() {
             // the value of the last step may be a call that ends in `?`
             #[allow(clippy::needless_question_mark)]
-            __b => (|| -> #rt::Result<_> {
-                #code
-                // stored in a variable, because clippy would warn about `Ok(..?)` in the user's code
-                let __value = #value;
-                #rt::Result::Ok(__value)
-            })(),
+            __b => #rt::located(
+                (|| -> #rt::Result<_> {
+                    #code
+                    // stored in a variable, because clippy would warn about `Ok(..?)` in the user's code
+                    let __value = #value;
+                    #rt::Result::Ok(__value)
+                })(),
+                ("", 0),
+            ),
         }
     }};
     Ok(match whole {

@@ -90,7 +90,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
         // a whole number becomes a float if the op takes no integers
         let whole = found.is_none() && self.dtype.is_none() && self.op.dtypes.contains(&precision());
-        if whole { Ok(precision()) } else { Err(Error::DType { op: self.op.name, dtype }) }
+        if whole { Ok(precision()) } else { Err(Error::dtype(self.op.name, dtype)) }
     }
 
     /// Refuses the option `dtype` if it has no effect, because neither the array parameter `name` nor the result has
@@ -132,12 +132,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         let Some(dtype) = self.dtype else {
             return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
         };
-        if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::DType { op: self.op.name, dtype }) }
+        if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::dtype(self.op.name, dtype)) }
     }
 
     /// The error for a dtype that the op does not support.
     pub fn no_dtype<R>(&self, dtype: DType) -> Result<R> {
-        Err(Error::DType { op: self.op.name, dtype })
+        Err(Error::dtype(self.op.name, dtype))
     }
 
     /// The option `dtype` if it determines `T`. `None` for a conversion op, whose option `dtype` is the dtype of the

@@ -76,7 +76,7 @@ impl<B: Arrays> DynArray<B> {
     pub fn to_bytes(&self, b: &B) -> Result<Vec<u8>> {
         dispatch!(self.dtype(), T => match self.get::<T>() {
             Some(x) => b.to_bytes(x),
-            None => Err(Error::DType { op: "to_bytes", dtype: self.dtype() }),
+            None => Err(Error::dtype("to_bytes", self.dtype())),
         })
     }
 
@@ -98,7 +98,7 @@ impl<B: Arrays> DynArray<B> {
     /// Exports the array as a DLPack tensor: see [`Arrays::to_dlpack_with`].
     pub fn to_dlpack(&self, b: &B, copy: CopyMode) -> Result<ManagedTensor> {
         dispatch!(self.dtype(), T => {
-            let x = self.get::<T>().ok_or(Error::DType { op: "to_dlpack", dtype: self.dtype() })?;
+            let x = self.get::<T>().ok_or_else(|| Error::dtype("to_dlpack", self.dtype()))?;
             b.to_dlpack_with(x, copy)
         })
     }
@@ -106,7 +106,7 @@ impl<B: Arrays> DynArray<B> {
     /// The elements as complex numbers on the host, for any dtype; integers beyond 2^53 are rounded.
     pub fn to_complex(&self, b: &B) -> Result<HostArray<Complex<f64>>> {
         dispatch!(self.dtype(), T => {
-            let x = self.get::<T>().ok_or(Error::DType { op: "to_complex", dtype: self.dtype() })?;
+            let x = self.get::<T>().ok_or_else(|| Error::dtype("to_complex", self.dtype()))?;
             Ok(b.to_ndarray(x)?.mapv(|v| v.cast::<Complex<f64>>()).into_shared())
         })
     }

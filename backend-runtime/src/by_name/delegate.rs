@@ -43,7 +43,7 @@ pub fn call_on_library<B: Holds<L>, L: Arrays>(
 fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Value<L>> {
     value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {
-            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
+            let x = x.get::<T>().ok_or_else(|| Error::dtype(op, x.dtype()))?;
             Ok(DynArray::of::<T>(B::held(x, op)?.clone()))
         })
     })
@@ -53,7 +53,7 @@ fn held<B: Holds<L>, L: Arrays>(op: &'static str, value: &Value<B>) -> Result<Va
 fn hold<B: Holds<L>, L: Arrays>(op: &'static str, value: Value<L>) -> Result<Value<B>> {
     value.with_arrays(op, &mut |x| {
         dispatch!(x.dtype(), T => {
-            let x = x.get::<T>().ok_or(Error::DType { op, dtype: x.dtype() })?;
+            let x = x.get::<T>().ok_or_else(|| Error::dtype(op, x.dtype()))?;
             Ok(DynArray::of::<T>(B::hold::<T>(x.clone())))
         })
     })

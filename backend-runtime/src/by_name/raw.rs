@@ -146,7 +146,7 @@ impl<'a, L: RawArrays> Args<'a, L> {
         let open: Result<RawElement> = dispatch!(dtype, T: [
             Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
         ] => Ok(RawElement::of(if upper { T::HIGHEST } else { T::LOWEST })));
-        open.map(RawOperandArg::Scalar).map_err(|_| Error::DType { op: self.op.name, dtype })
+        open.map(RawOperandArg::Scalar).map_err(|_| Error::dtype(self.op.name, dtype))
     }
 
     /// The parameter as a number of this dtype.

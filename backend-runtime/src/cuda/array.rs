@@ -201,7 +201,7 @@ impl Cuda {
         if std::sync::Arc::ptr_eq(device, &self.device) {
             return x.memory.notes().wait_if_of_others(op);
         }
-        Err(Error::Device { op, expected: self.device.name(), found: device.name() })
+        Err(Error::device(op, self.device.name(), device.name()))
     }
 
     /// Copies host elements to the first elements of a contiguous array.
@@ -223,7 +223,7 @@ impl Cuda {
         debug_assert!(from.dtype == T::DTYPE && from.is_contiguous());
         let size = from.size();
         let mut host: Vec<T> = Vec::new();
-        host.try_reserve_exact(size).map_err(|_| Error::Memory { op, bytes: size * T::DTYPE.size() })?;
+        host.try_reserve_exact(size).map_err(|_| Error::memory(op, size * T::DTYPE.size()))?;
         let notes = Notes::of_this_thread(&self.device);
         if size == 0 {
             return notes.wait_if_due(op).map(|()| host);

@@ -61,7 +61,7 @@ impl Arrays for Cuda {
             None => {
                 let mut elements = Vec::new();
                 let bytes = x.len() * size_of::<T>();
-                elements.try_reserve_exact(x.len()).map_err(|_| Error::Memory { op: OP, bytes })?;
+                elements.try_reserve_exact(x.len()).map_err(|_| Error::memory(OP, bytes))?;
                 elements.extend(x.iter().copied());
                 self.upload(OP, &elements, &array.raw)?;
             }

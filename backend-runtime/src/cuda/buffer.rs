@@ -75,10 +75,10 @@ impl Drop for Buffer {
 impl Device {
     fn pinned_block(&self, op: &'static str, bytes: usize) -> Result<Block> {
         self.bind(op)?;
-        let size = bytes.max(LEAST).checked_next_power_of_two().ok_or(Error::Memory { op, bytes })?;
+        let size = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(|| Error::memory(op, bytes))?;
         // SAFETY: the device's context is current on this thread, and the call passes no flags.
         let first = unsafe { result::malloc_host(size, 0) }.checked(op)?;
-        let first = NonNull::new(first.cast()).ok_or(Error::Memory { op, bytes: size })?;
+        let first = NonNull::new(first.cast()).ok_or_else(|| Error::memory(op, size))?;
         Ok(Block { first, size })
     }
 

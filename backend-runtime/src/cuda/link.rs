@@ -92,7 +92,7 @@ fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[us
     }
     let dtype = send[me].dtype;
     let total = from.iter().try_fold(0_usize, |sum, &n| sum.checked_add(n));
-    let total = total.ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let total = total.ok_or_else(|| Error::memory(op, usize::MAX))?;
     let out = b.uninit_raw(op, dtype, &[total])?;
     let message = |rank: usize, address: u64, n: usize| Message { rank, address, bytes: n * dtype.size() };
     let is_sent = |message: &Message| message.bytes > 0 && message.rank != me;

@@ -83,7 +83,7 @@ impl Device {
     /// Memory of at least `bytes` bytes with undefined content; `op` is named in the error.
     pub(crate) fn allocate(self: &Arc<Self>, op: &'static str, bytes: usize) -> Result<Memory> {
         if bytes > isize::MAX as usize {
-            return Err(Error::Memory { op, bytes });
+            return Err(Error::memory(op, bytes));
         }
         let (pointer, size) = if bytes == 0 { (0, 0) } else { self.block(op, bytes)? };
         Ok(Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: None })))
@@ -120,7 +120,7 @@ impl Device {
             other => return other.checked(op),
         }
         match self.driver_allocate(size) {
-            Err(error) if full(&error) => Err(Error::Memory { op, bytes: size }),
+            Err(error) if full(&error) => Err(Error::memory(op, size)),
             other => other.checked(op),
         }
     }

@@ -6,7 +6,7 @@
 //! so that the result of an out-of-range index is not mistaken for a correct one.
 
 use super::{device::Device, error::Checked};
-use crate::{Earlier, Error, Result, rules};
+use crate::{Error, Result, rules};
 use cudarc::driver::{result, sys};
 use std::{
     cell::RefCell,
@@ -66,7 +66,7 @@ impl Outside {
         if self.axis == POINTERS {
             return Some(rules::bad_pointers(op, len));
         }
-        Some(Error::Index { op, index: self.index.into(), axis, len, earlier: Earlier(true) })
+        Some(Error::earlier_index(op, self.index, axis, len))
     }
 }
 

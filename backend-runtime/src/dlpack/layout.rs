@@ -127,7 +127,7 @@ impl Layout {
 
     /// Returns an error that names the `expected` device and the tensor's device, unless `fits` is true.
     pub fn expect_device(&self, fits: bool, expected: String) -> Result<()> {
-        if fits { Ok(()) } else { Err(Error::Device { op: OP, expected, found: self.device.to_string() }) }
+        if fits { Ok(()) } else { Err(Error::device(OP, expected, self.device.to_string())) }
     }
 }
 

@@ -139,7 +139,7 @@ impl Drop for Buffer {
 #[cold]
 #[inline(never)]
 pub fn no_memory(op: &'static str, bytes: usize) -> Error {
-    Error::Memory { op, bytes }
+    Error::memory(op, bytes)
 }
 
 /// Minimum size in bytes of an allocation before which `before_large` is called. The allocator keeps smaller freed

@@ -364,7 +364,7 @@ fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
                 continue;
             }
         }
-        runs.try_reserve(1).map_err(|_| Error::Memory { op, bytes: size_of_val(&runs[..]) })?;
+        runs.try_reserve(1).map_err(|_| Error::memory(op, size_of_val(&runs[..])))?;
         runs.push(Run { to, from, len: 1, step: 1 });
     }
     Ok(runs)

@@ -55,7 +55,7 @@ impl<'a> Repeats<'a> {
             return Err(if negative {
                 Error::argument(op, "a count is negative, but none must be")
             } else {
-                Error::Memory { op, bytes: usize::MAX }
+                Error::memory(op, usize::MAX)
             });
         }
         Ok(Repeats { counts: packed, n, starts })

@@ -5,7 +5,7 @@ use crate::{Axes, Error, Result};
 /// Index of an axis in a shape of `ndim` axes; negative axes count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     let index = if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
-    index.filter(|&index| index < ndim).ok_or(Error::Axis { op, axis: axis as i128, ndim })
+    index.filter(|&index| index < ndim).ok_or_else(|| Error::axis(op, axis as i128, ndim))
 }
 
 /// Order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes` names each
@@ -86,7 +86,7 @@ mod tests {
     fn axes_at_the_ends_of_numbers() {
         assert_eq!(axis("sum", -2, 2), Ok(0));
         for (given, ndim) in [(isize::MIN, 0), (isize::MIN, 3), (isize::MAX, 3), (-4, 3), (0, 0), (-1, 0)] {
-            assert_eq!(axis("sum", given, ndim), Err(Error::Axis { op: "sum", axis: given as i128, ndim }));
+            assert_eq!(axis("sum", given, ndim), Err(Error::axis("sum", given as i128, ndim)));
         }
     }
 
@@ -95,10 +95,7 @@ mod tests {
         assert_eq!(permutation("permute_dims", Axes::All, &[2, 3, 4]), Ok(vec![2, 1, 0]));
         assert_eq!(permutation("permute_dims", [-1, 0].into(), &[2, 3]), Ok(vec![1, 0]));
         assert!(matches!(permutation("permute_dims", 0.into(), &[2, 3]), Err(Error::Shape { .. })));
-        assert_eq!(
-            permutation("permute_dims", [0, -2].into(), &[2, 3]),
-            Err(Error::RepeatedAxis { op: "permute_dims", axis: 0 })
-        );
+        assert_eq!(permutation("permute_dims", [0, -2].into(), &[2, 3]), Err(Error::repeated_axis("permute_dims", 0)));
         assert_eq!(moved("moveaxis", 0.into(), (-1).into(), 3), Ok(vec![1, 2, 0]));
         assert_eq!(moved("moveaxis", Axes::All, [1, 0].into(), 2), Ok(vec![1, 0]));
         assert!(matches!(moved("moveaxis", Axes::All, 0.into(), 2), Err(Error::Argument { .. })));

@@ -31,7 +31,7 @@ pub fn padded(
     check_borders(op, shape, &widths, mode)?;
     let sum = |(&d, w): (&usize, &[usize])| d.checked_add(w[0])?.checked_add(w[1]);
     let lengths: Option<Vec<usize>> = shape.iter().zip(widths.chunks_exact(2)).map(sum).collect();
-    let lengths = lengths.ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let lengths = lengths.ok_or_else(|| Error::memory(op, usize::MAX))?;
     count(op, &lengths, size)?;
     Ok((widths, lengths))
 }

@@ -154,7 +154,7 @@ fn sliding(
     let first = MOST_SPATIAL - lengths.len();
     for (k, axis) in axes[first..].iter_mut().enumerate() {
         let reach = extent(op, taps[k], dilation[k])?;
-        let padded = lengths[k].checked_add(2 * padding[k]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+        let padded = lengths[k].checked_add(2 * padding[k]).ok_or_else(|| Error::memory(op, usize::MAX))?;
         let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
         let windows = room / stride[k] + 1;
         // strides and dilations without effect are replaced by small numbers. With a single window, the stride is the
@@ -275,7 +275,7 @@ pub fn transposed_convolution(
         axes[MOST_SPATIAL - rank + k] = Sliding { len, windows, taps: taps[k], stride, padding, dilation };
     }
     let mut plan = Convolution { batch: x[0], groups, inputs, outputs, axes, rank, shape: vec![] };
-    let channels = outputs.checked_mul(groups).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let channels = outputs.checked_mul(groups).ok_or_else(|| Error::memory(op, usize::MAX))?;
     plan.shape = resulting(op, x[0], channels, plan.each(|axis| axis.len), bias, size)?;
     Ok(plan)
 }
@@ -299,7 +299,7 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     }
     let too_long = || Error::shape(op, x, format!("with its padding is shorter than the window {taps:?}"));
     let axes = sliding(op, &x[2..], &taps, [&stride, &padding, &dilation], too_long)?;
-    let planes = x[0].checked_mul(x[1]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let planes = x[0].checked_mul(x[1]).ok_or_else(|| Error::memory(op, usize::MAX))?;
     let mut plan = Convolution { batch: planes, groups: 1, inputs: 1, outputs: 1, axes, rank, shape: vec![] };
     plan.shape = resulting(op, x[0], x[1], plan.each(|axis| axis.windows), None, size)?;
     Ok(plan)
@@ -357,7 +357,7 @@ pub fn overlap(
             overlap.part.push((0, n.max(m)));
             continue;
         }
-        let full = n.checked_add(m - 1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+        let full = n.checked_add(m - 1).ok_or_else(|| Error::memory(op, usize::MAX))?;
         let (short, long) = (n.min(m), n.max(m));
         contains &= n >= m;
         contained &= m >= n;

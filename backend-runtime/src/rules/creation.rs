@@ -26,7 +26,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
         };
         let (distance, step) = (exact(stop) - exact(start), exact(step));
         let n = if (distance < 0) == (step < 0) { distance.unsigned_abs().div_ceil(step.unsigned_abs()) } else { 0 };
-        let n = usize::try_from(n).map_err(|_| Error::Memory { op, bytes: usize::MAX })?;
+        let n = usize::try_from(n).map_err(|_| Error::memory(op, usize::MAX))?;
         return Ok(Steps { n, from: 0.0, by: 0.0 });
     }
     let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
@@ -40,7 +40,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
         ));
     }
     if n >= isize::MAX as f64 {
-        return Err(Error::Memory { op, bytes: usize::MAX });
+        return Err(Error::memory(op, usize::MAX));
     }
     // a negative length gives an empty array. As in NumPy, `by` is the difference of the first two elements
     let n = n.max(0.0) as usize;

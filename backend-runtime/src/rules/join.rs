@@ -14,7 +14,7 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
         if !fits {
             return Err(Error::shapes(op, first, other));
         }
-        shape[along] = shape[along].checked_add(other[along]).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+        shape[along] = shape[along].checked_add(other[along]).ok_or_else(|| Error::memory(op, usize::MAX))?;
     }
     count(op, &shape, size)?;
     Ok((along, shape))
@@ -77,7 +77,7 @@ mod tests {
     fn shapes_of_joined_arrays() {
         assert_eq!(joined("concat", &[&[2, 3], &[2, 4]], -1, 8), Ok((1, vec![2, 7])));
         assert_eq!(joined("concat", &[&[2, 3], &[3, 4]], -1, 8), Err(Error::shapes("concat", &[2, 3], &[3, 4])));
-        assert_eq!(joined("concat", &[&[]], 0, 8), Err(Error::Axis { op: "concat", axis: 0, ndim: 0 }));
+        assert_eq!(joined("concat", &[&[]], 0, 8), Err(Error::axis("concat", 0, 0)));
         assert!(matches!(joined("concat", &[], 0, 8), Err(Error::Argument { .. })));
         assert_eq!(joined_rows("concat", &[&[2, 3], &[], &[0, 4]], 8), Ok(7));
         assert!(matches!(joined_rows("concat", &[], 8), Err(Error::Argument { .. })));

@@ -47,7 +47,7 @@ impl Diagonal {
         }
         let axes = [axis(op, axis1, shape.len())?, axis(op, axis2, shape.len())?];
         if axes[0] == axes[1] {
-            return Err(Error::RepeatedAxis { op, axis: axes[0] });
+            return Err(Error::repeated_axis(op, axes[0]));
         }
         let (row, column, n) = diagonal(shape[axes[0]], shape[axes[1]], offset);
         let mut kept: Vec<usize> = (0..shape.len()).filter(|k| !axes.contains(k)).map(|k| shape[k]).collect();
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!((below.shape.clone(), below.strides(&[12, 4, 1])), (vec![3, 2], (1, vec![4, 13])));
         assert_eq!(of(&[2, 3], 7, [0, 1]).unwrap().strides(&[3, 1]), (0, vec![4]));
         assert_eq!(of(&[2, 3], isize::MIN, [0, 1]).unwrap().shape, [0]);
-        assert_eq!(of(&[2, 3], 0, [1, -1]), Err(Error::RepeatedAxis { op: "diagonal", axis: 1 }));
+        assert_eq!(of(&[2, 3], 0, [1, -1]), Err(Error::repeated_axis("diagonal", 1)));
         assert!(of(&[3], 0, [-2, -1]).is_err() && of(&[2, 3], 0, [0, 2]).is_err());
     }
 }

@@ -75,7 +75,7 @@ pub fn scan(
     let shape = if shape.is_empty() { vec![1] } else { shape.to_vec() };
     let along = axis(op, along, shape.len())?;
     let mut result = shape.clone();
-    result[along] = result[along].checked_add(initial.into()).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    result[along] = result[along].checked_add(initial.into()).ok_or_else(|| Error::memory(op, usize::MAX))?;
     count(op, &result, size)?;
     Ok((along, shape, result))
 }
@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(reduction("sum", 0.into(), 0), Ok(vec![]));
         assert_eq!(reduction("sum", (-1).into(), 0), Ok(vec![]));
         assert_eq!(reduction("sum", Axes::All, 0), Ok(vec![]));
-        assert_eq!(reduction("sum", 1.into(), 0), Err(Error::Axis { op: "sum", axis: 1, ndim: 0 }));
-        assert_eq!(reduction("sum", [0, 0].into(), 0), Err(Error::Axis { op: "sum", axis: 0, ndim: 0 }));
+        assert_eq!(reduction("sum", 1.into(), 0), Err(Error::axis("sum", 1, 0)));
+        assert_eq!(reduction("sum", [0, 0].into(), 0), Err(Error::axis("sum", 0, 0)));
         assert_eq!(reduction("sum", [-1, 0].into(), 3), Ok(vec![2, 0]));
         assert_eq!(reduction_axis("argmax", -1, 0), Ok(None));
         assert_eq!(reduction_axis("argmax", -1, 2), Ok(Some(1)));

@@ -58,7 +58,7 @@ pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize
 
 /// Products of lengths and repetitions, axis by axis.
 fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
-    let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or(Error::Memory { op, bytes: usize::MAX });
+    let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or_else(|| Error::memory(op, usize::MAX));
     let shape = lengths.iter().zip(times).map(product).collect::<Result<Vec<_>>>()?;
     count(op, &shape, size)?;
     Ok(shape)

@@ -14,7 +14,7 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
     let all = shape.iter().filter(|&&d| d != 0).try_fold(unit, |n, &d| n.checked_mul(d));
     match all {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(if empty { 0 } else { bytes / unit }),
-        _ => Err(Error::Memory { op, bytes: usize::MAX }),
+        _ => Err(Error::memory(op, usize::MAX)),
     }
 }
 
@@ -24,7 +24,7 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
-    list.try_reserve_exact(n).map_err(|_| Error::Memory { op, bytes })?;
+    list.try_reserve_exact(n).map_err(|_| Error::memory(op, bytes))?;
     Ok(list)
 }
 
@@ -42,11 +42,7 @@ pub fn c_strides(shape: &[usize]) -> Vec<isize> {
 /// the length that gives the same number of elements.
 pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize>> {
     let size: usize = from.iter().product();
-    let refuse = || Error::Shape {
-        op,
-        shape: from.to_vec(),
-        why: format!("has {size} elements, which cannot be reshaped to {to:?}"),
-    };
+    let refuse = || Error::shape(op, from, format!("has {size} elements, which cannot be reshaped to {to:?}"));
     let known =
         to.iter().filter(|&&d| d >= 0).try_fold(1_usize, |n, &d| n.checked_mul(d as usize)).ok_or_else(refuse)?;
     let unknown = to.iter().filter(|&&d| d < 0).count();
@@ -79,7 +75,7 @@ mod tests {
     #[test]
     fn sizes_over_any_memory_are_errors() {
         assert_eq!(count("zeros", &[2, 3], 8).unwrap(), 6);
-        assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::Memory { op: "zeros", bytes: usize::MAX }));
+        assert_eq!(count("zeros", &[0, usize::MAX], 1), Err(Error::memory("zeros", usize::MAX)));
         assert!(count("zeros", &[usize::MAX, 2], 1).is_err());
         assert!(count("zeros", &[1 << 61], 8).is_err());
         assert!(count("zeros", &[1 << 59, 0], 1).is_err());
@@ -89,7 +85,7 @@ mod tests {
     #[test]
     fn lists_longer_than_memory_are_refused() {
         assert_eq!(list::<u64>("pad", 3).unwrap().capacity(), 3);
-        assert_eq!(list::<u64>("pad", usize::MAX), Err(Error::Memory { op: "pad", bytes: isize::MAX as usize }));
+        assert_eq!(list::<u64>("pad", usize::MAX), Err(Error::memory("pad", isize::MAX as usize)));
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usi
     }
     // the indices of sorted points have 32 bits
     if u32::try_from(n).is_err() {
-        return Err(Error::Memory { op, bytes: count(op, points, 8).map_or(usize::MAX, |n| n * 8) });
+        return Err(Error::memory(op, count(op, points, 8).map_or(usize::MAX, |n| n * 8)));
     }
     Ok(n)
 }

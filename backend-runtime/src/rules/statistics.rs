@@ -40,7 +40,7 @@ pub fn bin_range<T: Real>(
     if bins == 0 {
         return Err(Error::argument(op, "`bins` is 0, but must be at least 1"));
     }
-    let edges = bins.checked_add(1).ok_or(Error::Memory { op, bytes: usize::MAX })?;
+    let edges = bins.checked_add(1).ok_or_else(|| Error::memory(op, usize::MAX))?;
     count(op, &[edges], size_of::<T>())?;
     let (low, high) = match (low, high) {
         (Some(low), Some(high)) => (low, high),

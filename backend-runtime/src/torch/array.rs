@@ -62,7 +62,7 @@ impl<T: Element> TorchArray<T> {
     pub fn view(&self) -> Result<ArrayViewD<'_, T>> {
         if self.tensor.device() >= 0 {
             let found = device_name(self.tensor.device());
-            return Err(Error::Device { op: "view", expected: "cpu".into(), found });
+            return Err(Error::device("view", "cpu", found));
         }
         let shape = self.shape();
         if self.tensor.size() == 0 {
@@ -186,7 +186,7 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     let shape = tensor.shape();
     let count = rules::count(OP, shape, size_of::<T>())?;
     let mut elements = Vec::<T>::new();
-    elements.try_reserve_exact(count).map_err(|_| Error::Memory { op: OP, bytes: count * size_of::<T>() })?;
+    elements.try_reserve_exact(count).map_err(|_| Error::memory(OP, count * size_of::<T>()))?;
     if count > 0 {
         // SAFETY: `elements` has room for `count` elements of the tensor's dtype, and on success all of them are
         // written.

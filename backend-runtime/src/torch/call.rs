@@ -169,7 +169,7 @@ pub type OpContext<'b> = crate::raw::OpContext<'b, Torch>;
 impl OpContext<'_> {
     /// Returns an error for the dtype bool, for loops whose results would not be bools.
     pub fn require_numbers(self) -> Result<()> {
-        if self.dtype == DType::Bool { Err(Error::DType { op: self.op, dtype: self.dtype }) } else { Ok(()) }
+        if self.dtype == DType::Bool { Err(Error::dtype(self.op, self.dtype)) } else { Ok(()) }
     }
 
     /// Returns an error if an array's dtype differs from the call's dtype.

@@ -46,7 +46,7 @@ pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
 pub(super) fn export<T: Element>(index: i32, x: Cow<'_, TorchArray<T>>, copy: CopyMode) -> Result<ManagedTensor> {
     let tensor = x.tensor();
     if tensor.device() != index {
-        return Err(Error::Device { op: TO, expected: device_name(index), found: device_name(tensor.device()) });
+        return Err(Error::device(TO, device_name(index), device_name(tensor.device())));
     }
     let given = matches!(x, Cow::Owned(_)) && tensor.is_alone(1);
     let flags = match copy {

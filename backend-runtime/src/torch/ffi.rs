@@ -135,8 +135,8 @@ impl Shim {
     pub fn error(&self, op: &'static str, status: c_int, device: &dyn std::fmt::Display) -> Error {
         let message = self.message();
         match status {
-            status::WRONG_DEVICE => Error::Device { op, expected: device.to_string(), found: message },
-            status::NO_MEMORY => Error::Memory { op, bytes: bytes_in(&message) },
+            status::WRONG_DEVICE => Error::device(op, device.to_string(), message),
+            status::NO_MEMORY => Error::memory(op, bytes_in(&message)),
             status::UNSUPPORTED => Error::unsupported(op, OLD_GPUS),
             _ => Error::library(op, "torch", message),
         }

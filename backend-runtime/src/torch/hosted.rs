@@ -47,7 +47,7 @@ pub(super) fn hosted<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>>
     on.require(&[x])?;
     let (device, index) = (x.device(), on.backend.index());
     if device != index {
-        return Err(Error::Device { op: on.op, expected: device_name(index), found: device_name(device) });
+        return Err(Error::device(on.op, device_name(index), device_name(device)));
     }
     if let Some(view) = view_of(x, on.dtype) {
         return Ok(Hosted::Here(view));

@@ -129,7 +129,7 @@ impl<'a, T: Element> OnHost<'a, T> {
     pub(super) fn of_array(b: &Torch, op: &'static str, x: &'a TorchArray<T>, is_given: bool) -> Result<Self> {
         let device = x.tensor().device();
         if device != b.index() {
-            return Err(Error::Device { op, expected: device_name(b.index()), found: device_name(device) });
+            return Err(Error::device(op, device_name(b.index()), device_name(device)));
         }
         if !b.is_in_place() {
             return to_host(x.tensor()).map(OnHost::Copy).map_err(|why| why.within(op));

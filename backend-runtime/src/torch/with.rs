@@ -73,7 +73,7 @@ impl OpContext<'_> {
     /// The numbers 0, 1 .. n - 1 as int64. If they do not fit in memory, this is an error even if the final result has
     /// smaller elements and would fit.
     pub fn count_up(self, n: usize) -> Result<Tensor> {
-        let refused = |_| Error::Memory { op: self.op, bytes: isize::MAX as usize };
+        let refused = |_| Error::memory(self.op, isize::MAX as usize);
         rules::count(self.op, &[n], size_of::<i64>()).map_err(refused)?;
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }

@@ -16,7 +16,7 @@ impl Expand<'_> {
             let (signature, convert) = (self.signature(op, op.has_options()), self.convert(op));
             let run = match has_plain_arguments(op) {
                 true => self.once_per_dtype(op, any, rest),
-                false => self.chosen(op, any, rest, &quote!(self), None),
+                false => self.located(&self.chosen(op, any, rest, &quote!(self), None)),
             };
             quote!(#[inline] #signature { #convert #run })
         });
@@ -67,11 +67,12 @@ impl Expand<'_> {
         let within = hidden("within");
         let again = quote!(run::<#second T>(#within, #(#names),* #given));
         let body = self.chosen(op, any, rest, &quote!(#backend), Some(&again));
+        let run = self.located(&quote!(run::<#second T>(self, #(#names),* #given)));
         quote! {
             #[inline(never)]
             #many
             fn run<'a, #dtypes>(#backend: &#ty, #(#args),* #options) -> #rt::Result<#output> { #body }
-            run::<#second T>(self, #(#names),* #given)
+            #run
         }
     }
 

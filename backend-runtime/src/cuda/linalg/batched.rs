@@ -24,7 +24,7 @@ macro_rules! of_dtype {
             DType::Float64 => $d($($argument as _),*).result(),
             DType::Complex64 => $c($($argument as _),*).result(),
             DType::Complex128 => $z($($argument as _),*).result(),
-            other => return Err(Error::DType { op: $op, dtype: other }),
+            other => return Err(Error::dtype($op, other)),
         }
     };
 }

@@ -98,7 +98,7 @@ fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cubl
         DType::Float64 => Ok((Of::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
         DType::Complex64 => Ok((Of::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
         DType::Complex128 => Ok((Of::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
-        other => Err(Error::DType { op, dtype: other }),
+        other => Err(Error::dtype(op, other)),
     }
 }
 

@@ -87,7 +87,7 @@ fn data_type(op: &'static str, dtype: DType) -> Result<Of> {
         DType::Float64 => Ok(Of::CUDA_R_64F),
         DType::Complex64 => Ok(Of::CUDA_C_32F),
         DType::Complex128 => Ok(Of::CUDA_C_64F),
-        other => Err(Error::DType { op, dtype: other }),
+        other => Err(Error::dtype(op, other)),
     }
 }
 
@@ -110,7 +110,7 @@ impl Room {
         let (mut device, mut bytes) = (0, 0);
         query(&mut device, &mut bytes).result().checked(op)?;
         let mut host = Vec::new();
-        host.try_reserve_exact(bytes).map_err(|_| Error::Memory { op, bytes })?;
+        host.try_reserve_exact(bytes).map_err(|_| Error::memory(op, bytes))?;
         host.resize(bytes, 0);
         Ok(Room { device: b.scratch(op, device, 1)?, host })
     }

@@ -163,11 +163,11 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
     let results: usize = plan.axes.iter().map(|axis| axis.len).product();
     let taps = plan.taps();
     let channels = (64 / taps).clamp(1, plan.outputs);
-    let rows = channels.checked_mul(taps).ok_or(crate::Error::Memory { op, bytes: usize::MAX })?;
+    let rows = channels.checked_mul(taps).ok_or_else(|| crate::Error::memory(op, usize::MAX))?;
     let size = columns(rows, size_of::<T>(), elements);
     let parts = plan.outputs.div_ceil(channels);
     let sizes = [rows, plan.inputs, size];
-    let room = rows.checked_mul(size).ok_or(crate::Error::Memory { op, bytes: usize::MAX })?;
+    let room = rows.checked_mul(size).ok_or_else(|| crate::Error::memory(op, usize::MAX))?;
     in_tasks::<T>(op, plan.batch * plan.groups * parts, sizes, room, |task, memory| {
         let (part, group) = (task % parts, task / parts);
         let first = part * channels;

@@ -30,7 +30,7 @@ fn arrays_of_another_device() {
     let x = array(&b, vec![1.0, 2.0]);
     let gpu = Torch { index: 1, in_place: false, host: Numpyish::new() };
     let error = reduction::sum(OpContext::new(&gpu, "sum", DType::Float64), x.tensor(), Axes::All, false).unwrap_err();
-    assert_eq!(error, Error::Device { op: "sum", expected: "cuda:1".into(), found: "cpu".into() });
+    assert_eq!(error, Error::device("sum", "cuda:1", "cpu"));
 }
 
 #[test]

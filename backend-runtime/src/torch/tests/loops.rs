@@ -89,5 +89,5 @@ fn copies_have_any_layout_and_the_same_errors() {
     // the array is on another device than the backend
     let gpu = crate::torch::Torch { index: 0, ..copying };
     let refused = elementwise::each1(&gpu, &Of, Operand::array(&x)).unwrap_err();
-    assert_eq!(refused, Error::Device { op: "of", expected: "cuda:0".into(), found: "cpu".into() });
+    assert_eq!(refused, Error::device("of", "cuda:0", "cpu"));
 }

@@ -48,7 +48,7 @@ impl Tiles {
             tiles.tiles[axis] = cuts(length, TILE[axes - 1], width) as u32;
         }
         if tiles.tiles.iter().map(|&n| n as usize).product::<usize>() > MOST_TILES {
-            return Err(Error::Memory { op, bytes: rules::count(op, grid, 16)?.saturating_mul(16) });
+            return Err(Error::memory(op, rules::count(op, grid, 16)?.saturating_mul(16)));
         }
         Ok(tiles)
     }

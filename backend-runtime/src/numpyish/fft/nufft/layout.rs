@@ -104,9 +104,7 @@ impl Layout {
             let length = (end - start).div_ceil(count);
             while start < end {
                 let stop = end.min(start + length);
-                parts
-                    .try_reserve(1)
-                    .map_err(|_| crate::Error::Memory { op, bytes: parts.len() * size_of::<Part>() })?;
+                parts.try_reserve(1).map_err(|_| crate::Error::memory(op, parts.len() * size_of::<Part>()))?;
                 parts.push(Part { tile, start, end: stop });
                 start = stop;
             }
