@@ -1,6 +1,6 @@
-//! Compares formulas with the same computation op by op, with ndarray's loops and with libtorch. For each measurement,
-//! it prints a line `peer TAB formula TAB elements TAB nanoseconds`, with the minimum time of many rounds. `cargo xtask
-//! peers` runs this program together with NumPy, numexpr and PyTorch.
+//! Compares formulas with the same computations made op by op, by ndarray's loops, and by libtorch. For each
+//! measurement, it prints a line `peer TAB formula TAB elements TAB nanoseconds`, with the minimum time of many rounds.
+//! `cargo xtask peers` runs this program together with NumPy, numexpr and PyTorch.
 //!
 //! RAYON_NUM_THREADS and OMP_NUM_THREADS set the number of threads.
 

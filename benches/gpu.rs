@@ -12,8 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Approximate duration of one round of a call, and of all its rounds.
+/// Approximate duration of one round, which repeats a call many times.
 const ROUND: Duration = Duration::from_millis(5);
+/// Approximate duration of all rounds of one call.
 const TOTAL: Duration = Duration::from_millis(50);
 
 /// A call whose operands are already prepared.
@@ -110,7 +111,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     row!("fft2 4096", |b, z2| b.fft2(&z2));
     row!("conv 3x3 64-64 56x56 b32 f32", |b, ci, cw| b.conv_with(&ci, &cw, ConvOptions::new().padding(1)));
     row!("conv 3x3 64-64 56x56 b32 f16", |b, cih, cwh| b.conv_with(&cih, &cwh, ConvOptions::new().padding(1)));
-    // in reverse mode, the weight gradient is this call too: it swaps batch and channel axes
+    // reverse mode computes the weight gradient by this call too, with the batch and channel axes swapped
     row!("conv weight gradient f32", |b, ci| {
         let swapped = b.moveaxis(&ci, 0, 1)?;
         b.conv_with(&swapped, &swapped, ConvOptions::new().padding(1))
@@ -159,7 +160,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let b = Cuda::new(0)?;
     let wait = || b.synchronize();
     for (size, large) in [("small", false), ("large", true)] {
-        // with `--once`, only the large sizes are run
+        // `--once` runs only the large sizes, unless `--small` is given too
         if (small && large) || (once && !large && !small) {
             continue;
         }

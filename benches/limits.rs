@@ -29,8 +29,8 @@ pub fn line(threads: usize) -> String {
     found.join("\t")
 }
 
-/// Runs `work` on all threads at once. Returns the time in seconds of the slowest thread, where the time of a thread is
-/// the minimum of its rounds. Every thread calls `prepare` first.
+/// Runs `work` on all threads at once, after each thread has called `prepare`. The time of a thread is the minimum of
+/// its rounds. Returns the time of the slowest thread in seconds.
 fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P) + Sync) -> f64 {
     let one = || {
         let mut with = prepare();
@@ -81,10 +81,10 @@ fn bandwidth(threads: usize, bytes: usize) -> f64 {
     (24 * n * again * threads) as f64 / triad.min(read) / 1e9
 }
 
-/// Number of steps of the loop of multiply-adds.
+/// Number of iterations of the loop of multiply-adds.
 const STEPS: usize = 100_000;
 
-/// GFLOP/s of `work`, which returns its number of multiply-adds per step.
+/// GFLOP/s of `work`, which returns its number of multiply-adds per iteration.
 fn flops(threads: usize, work: fn() -> usize) -> f64 {
     let time = least(
         threads,

@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A call is measured for at least `TIME` and at least `ROUNDS` rounds, but for at most `LONGEST`, even if fewer rounds
-/// fit.
+/// Minimum duration of a measurement.
 const TIME: Duration = Duration::from_millis(300);
+/// Maximum duration of a measurement, even if it has fewer than `ROUNDS` rounds.
 const LONGEST: Duration = Duration::from_secs(2);
+/// Minimum number of rounds of a measurement.
 const ROUNDS: usize = 8;
 
 /// Prints the minimum wall-clock time of a call. Short calls are timed in groups.

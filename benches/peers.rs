@@ -26,7 +26,7 @@ type V = Value<Numpyish>;
 /// Result with errors of calls and of parsing.
 type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
-/// Number of elements of a large array, which is both a square and a cube of integers.
+/// Number of elements of a large array. The number is the square of an integer and the cube of another integer.
 const N: usize = 1_000_000;
 
 /// Column indices of a 5-point stencil on a grid whose rows have 450 points.
@@ -100,8 +100,8 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
 }
 
 /// Makes an array from a description in the list, such as `x float32 1000,1000 100 T`, with the elements of
-/// `noise(seed)`. The fourth word is the exclusive upper bound of integers. The last word is `T` for the transpose of a
-/// matrix in C order, a number for the step of a slice of the last axis, or `-`.
+/// `noise(seed)`. The fourth word is the exclusive upper bound of integers. The last word is the layout: `T` for the
+/// transpose of a matrix in C order, a number for the step of a slice of the last axis, or `-` for C order.
 fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
     let [name, dtype, dims, below, layout] = item.split(' ').collect::<Vec<_>>()[..] else {
         return Err(format!("`{item}` is no array").into());
@@ -202,7 +202,7 @@ struct Program {
     bytes: usize,
 }
 
-/// Duration for which a call is measured, or longer if two rounds take longer.
+/// Minimum duration of a measurement, which has at least two rounds.
 const TIME: Duration = Duration::from_millis(15);
 
 impl Program {

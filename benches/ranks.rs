@@ -48,10 +48,11 @@ const ROWS: [(&str, &[usize]); 16] = [
     ("heat equation, expr!", &[1 << 22]),
 ];
 
-/// A call is measured for at least `TIME` and at least `ROUNDS` rounds, but for at most `LONGEST`, even if fewer rounds
-/// fit.
+/// Minimum duration of a measurement.
 const TIME: Duration = Duration::from_millis(300);
+/// Maximum duration of a measurement, even if it has fewer than `ROUNDS` rounds.
 const LONGEST: Duration = Duration::from_secs(2);
+/// Minimum number of rounds of a measurement.
 const ROUNDS: u32 = 8;
 
 /// Measures a row on all ranks at the same time.
@@ -169,7 +170,8 @@ fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
-/// Measures a row. If a reduction returns a single number, the measured call leaves it in an array.
+/// Measures the row `clock.row` of the list. If a reduction returns a single number, the measured call leaves the
+/// number in an array.
 fn measure<B: Backend>(b: &B, clock: &Clock<'_>) -> Result<()> {
     let n = clock.n;
     let x = || vector(b, 0, n);

@@ -1,9 +1,9 @@
 //! Compiles the kernels of the CUDA backend ahead of time, on a machine without a GPU: `compile_kernels sm_90`.
 //!
-//! The kernels are written to `$BACKENDS_CACHE`. Copied to a machine with a GPU, this folder saves compiling the
-//! kernels at first use. A second argument `PART/PARTS` selects one part of the kernels, so that several processes can
-//! compile in parallel. A third argument names a folder in which `BACKENDS_CUDA_KERNELS` has recorded kernels,
-//! including those of formulas; these kernels are compiled as well.
+//! The kernels are written to `$BACKENDS_CACHE`. If this folder is copied to a machine with a GPU, that machine need
+//! not compile the kernels at their first use. A second argument `PART/PARTS` selects one part of the kernels, so that
+//! several processes can compile in parallel. A third argument names a folder of kernels that programs have recorded
+//! because of `BACKENDS_CUDA_KERNELS`, including kernels of formulas; these kernels are compiled as well.
 
 use backends::{
     Error, OPS, Result,

@@ -22,8 +22,8 @@ fn main() -> Result<()> {
     let y = b.add(2.0, b.multiply(&x, 0.5)?)?;
     println!("2 + x / 2 =\n{y}");
 
-    // a formula runs in one pass, written as a macro or with operators; `b.show` prints arrays of any backend like
-    // NumPy
+    // a formula, written with the macro `expr!` or with operators, runs in one pass; `b.show` formats arrays of any
+    // backend as NumPy prints them
     let mut y = expr!(b, 2 + x / 2)?;
     assert_eq!(y, (2 + lazy(&x) / 2).eval(&b)?);
     expr!(b, y += exp(-x * *2))?;

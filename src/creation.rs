@@ -89,8 +89,8 @@ fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::A
     }
 }
 
-/// The indices of every element of an array of this shape: an array with a leading axis, whose entry `k` is the index
-/// along axis `k`.
+/// The indices of every element of an array of this shape. The result has a new leading axis, and its entry `k` along
+/// this axis holds the indices along axis `k`.
 pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Array<T>> {
     const OP: &str = "indices";
     let whole = [&[shape.len()], shape].concat();

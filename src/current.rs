@@ -40,10 +40,11 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The default of the process, if it has been set.
+/// The default backend of the process, if one has been set.
 static DEFAULT: RwLock<Option<AnyBackend>> = RwLock::new(None);
 
-/// The backend that the environment names. It is created only once, so that all its users share one random stream.
+/// The backend that the environment names. It is created only once, so that all users of this backend share one random
+/// stream.
 static OF_ENVIRONMENT: OnceLock<Result<AnyBackend>> = OnceLock::new();
 
 thread_local! {

@@ -35,8 +35,8 @@ pub fn array_equal<B: Backend, T: Element>(b: &B, x1: &B::Array<T>, x2: &B::Arra
 /// Rounds to `decimals` decimal places. The computation uses float64, because powers of ten soon exceed the range of
 /// narrower dtypes.
 pub fn around<B: Backend, T: Real>(b: &B, x: &B::Array<T>, decimals: isize) -> Result<B::Array<T>> {
-    // parsing gives the float nearest to the power of ten, unlike repeated multiplication by ten; out of range, it
-    // gives 0 or infinity
+    // parsing gives the float nearest to the power of ten, unlike repeated multiplication by ten; a power out of range
+    // becomes infinity
     let power: f64 = format!("1e{}", decimals.unsigned_abs()).parse().unwrap_or(f64::INFINITY);
     if decimals >= 0 {
         return expr!(b,

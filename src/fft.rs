@@ -1,10 +1,11 @@
 //! Discrete cosine and sine transforms, computed by the backend's Fourier transforms.
 //!
-//! A cosine transform of the second kind is the real Fourier transform of the even elements followed by the odd
-//! elements in reverse order, with each result rotated by half an angle (Makhoul 1980). The third kind does these steps
-//! in reverse. The fourth kind, for an even number of points, is a complex transform of half as many points. The first
-//! kind is the transform of the elements followed by their mirror image. A sine transform, except of the first kind, is
-//! a cosine transform of the elements with alternating signs or in reverse order.
+//! A cosine transform of the second kind is computed from a real Fourier transform of the elements with even indices
+//! followed by the elements with odd indices in reverse order. Coefficient k of this transform is rotated by the angle
+//! -pi k / (2 n) (Makhoul 1980). The third kind inverts these steps in reverse order. The fourth kind, for an even
+//! number of points, is a complex transform of half as many points. The first kind is the transform of the elements
+//! followed by their mirror image. A sine transform, except of the first kind, is a cosine transform of the elements
+//! with alternating signs or in reverse order.
 
 use crate::{
     Backend, ConcatOptions, DType, Element, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
@@ -13,7 +14,7 @@ use crate::{
 };
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-/// Cosine transform.
+/// The discrete cosine transform of kind `kind` (1 to 4), with `n` points along `axis`.
 pub fn dct<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -25,7 +26,7 @@ pub fn dct<B: Backend, T: Real>(
     transform("dct", b, x, Wave::Cosine, kind, n, axis, norm, false)
 }
 
-/// Inverse of the cosine transform.
+/// The inverse of the discrete cosine transform of kind `kind` (1 to 4), with `n` points along `axis`.
 pub fn idct<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -37,7 +38,7 @@ pub fn idct<B: Backend, T: Real>(
     transform("idct", b, x, Wave::Cosine, kind, n, axis, norm, true)
 }
 
-/// Sine transform.
+/// The discrete sine transform of kind `kind` (1 to 4), with `n` points along `axis`.
 pub fn dst<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -49,7 +50,7 @@ pub fn dst<B: Backend, T: Real>(
     transform("dst", b, x, Wave::Sine, kind, n, axis, norm, false)
 }
 
-/// Inverse of the sine transform.
+/// The inverse of the discrete sine transform of kind `kind` (1 to 4), with `n` points along `axis`.
 pub fn idst<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -116,13 +117,14 @@ fn transformed<B: Backend, T: Real, R: Precision>(
         std::cmp::Ordering::Equal => x,
         std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
     };
-    // length of the Fourier transform that the cosine or sine transform is a part of
+    // the cosine or sine transform equals a part of a Fourier transform of this length
     let whole = match (kind, wave) {
         (1, Wave::Cosine) => 2 * (n - 1),
         (1, Wave::Sine) => 2 * (n + 1),
         _ => 2 * n,
     } as f64;
-    // weights of the first and last element in orthonormal transforms, before and after the cosine or sine transform
+    // orthonormal transforms multiply the first and the last element by these weights, `before` and `after` the cosine
+    // or sine transform
     let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
     let scale = match (norm, inverse) {
         (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
@@ -216,7 +218,7 @@ fn first_sine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Res
     b.negative(last(b, &b.imag(spectrum)?, 1, n + 1, 1)?)
 }
 
-/// The cosine transform; for a sine transform, the cosine transform of the elements with alternating signs.
+/// The cosine transform of the second kind. For a sine transform, the signs of the elements alternate.
 fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize, wave: Wave) -> Result<B::Array<R>> {
     let (even, odd) = (last(b, x, 0, n, 2)?, b.flip(last(b, x, 1, n, 2)?, -1)?);
     let odd = if wave == Wave::Sine { b.negative(odd)? } else { odd };
@@ -259,7 +261,7 @@ fn interleaved<B: Backend, R: Precision>(
 fn fourth<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Result<B::Array<R>> {
     let points = n as f64;
     if n % 2 == 1 {
-        // pads the elements with as many zeros, and uses the first half of the transform
+        // appends as many zeros as there are elements, and uses the first half of the transform
         let turned = b.multiply(b.complex(x, b.zeros_like(x)?)?, turns::<B, R>(b, n, 0.0, -PI / (2.0 * points))?)?;
         let spectrum = last(b, &b.fft_with(turned, FftOptions::new().n(2 * n))?, 0, n, 1)?;
         let turned = b.multiply(spectrum, turns::<B, R>(b, n, -PI / (4.0 * points), -PI / (2.0 * points))?)?;

@@ -5,7 +5,7 @@ use crate::{
     Number, PadOptions, Precision, Real, RealNumeric, Result, Slice, WideFloat, runtime::rules,
 };
 
-/// Makes an array of numbers that are on the host.
+/// Copies numbers from the host to an array of the backend, rounded to `R`.
 fn numbers<B: Backend, R: Real>(b: &B, op: &'static str, x: &[f64]) -> Result<B::Array<R>> {
     let mut rounded = rules::list(op, x.len())?;
     rounded.extend(x.iter().map(|&x| R::of(x)));
@@ -312,7 +312,8 @@ pub fn extract_center<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[u
     b.getitem(x, from.iter().zip(shape).map(part).collect::<Vec<Slice>>())
 }
 
-/// Correlation scores divided by the standard deviation of the elements under the mask.
+/// Correlation scores divided by the standard deviation of the elements under the mask. For each position, `squares`
+/// and `sums` are the sums of the squared elements and of the elements under the mask; `n` is the sum of the mask.
 pub fn norm_scores<B: Backend, T: Real>(
     b: &B,
     scores: &B::Array<T>,

@@ -143,7 +143,7 @@ fn inside<B: Backend, T: Integer>(b: &B, indices: B::Array<T>, len: usize, mode:
     }
 }
 
-/// Returns an error if an index is not between 0 and `len`. The error names one such index.
+/// Returns an error if an index is negative, or not less than `len`. The error names one of these indices.
 fn check_places<B: Backend, T: Integer>(
     b: &B,
     op: &'static str,

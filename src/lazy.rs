@@ -97,8 +97,8 @@ impl<T: Element> IntoLazy<kind::Scalar> for T {
     }
 }
 
-/// Types of a bound, for example of `clip`: any [`Term`], or `..` for no bound, for which the tree `E` gives the
-/// extreme of all values.
+/// Types of a bound, for example of `clip`: any [`Term`], or `..` for no bound. For `..`, the tree `E` gives the
+/// smallest or the largest value of the dtype.
 pub trait Bound<E> {
     /// The formula's tree.
     type Tree: Typed;
@@ -165,8 +165,8 @@ impl<'a, A: ArrayAttributes> Term for &'a A {
     }
 }
 
-/// Implements operators: between two formulas, and between a number `left`, with the given tree and leaves, and a
-/// formula.
+/// Implements binary operators. With `lazy:`, a formula is the left operand. Otherwise, a number of the type `$left`
+/// is the left operand, with the given tree and leaves, and a formula is the right operand.
 macro_rules! operators {
     (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
         #[doc(hidden)] // the operators are named above; their bounds would fill the page

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Repeats each element along an axis. `counts` has one number for all elements, or one number per element.
+/// Repeats each element along an axis. `counts` has one number for the whole axis, or one number per index.
 pub fn repeat_each<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -132,7 +132,7 @@ fn parts<B: Backend, T: Element>(
     Ok(parts)
 }
 
-/// Splits an array along an axis, before each of these indices.
+/// Splits an array along an axis, before each index in `indices`.
 pub fn split_at<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -191,7 +191,7 @@ pub fn tile_to<B: Backend, T: Element>(b: &B, x: &B::Array<T>, size: usize, axis
     b.tile(x, repetitions)
 }
 
-/// The elements along an axis from one index to another, by Python's slicing rules.
+/// Returns the elements of `x` whose indices along an axis are in `range`, by Python's slicing rules.
 pub(crate) fn part<B: Backend, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -219,8 +219,8 @@ pub fn pad_values<B: Backend, T: Element>(
         return Ok(x.clone());
     }
     let mut padded = b.pad(x, pairs.as_slice())?;
-    // for axes not yet handled, the range of the original elements; in a corner where two borders meet, the border of
-    // the later axis is written last
+    // the region to be written next: axes that are not yet handled have only the range of the original elements, so in
+    // a corner where two borders meet, the value of the later axis is written
     let mut within: Vec<Slice> =
         pairs.iter().zip(&shape).map(|(&(before, _), &len)| Slice::from(before..before + len)).collect();
     for (axis, &(before, after)) in pairs.iter().enumerate() {

@@ -4,9 +4,9 @@ use crate::{Arrays, Element, runtime::formula};
 
 /// The destination of an op's result, returned by `b.out(&mut y)`. Its methods are the ops that return one array.
 ///
-/// The result must have the shape of `y`. For a scalar expression, `b.out(&mut y).exp(&x)?` is the same as `expr!(b, y
-/// = exp(x))?`: it overwrites the memory of `y`, unless another handle or view uses this memory. Otherwise, and for all
-/// other ops, `y` becomes a new array. Other handles keep their values. After an error, `y` is unchanged.
+/// The result must have the shape of `y`. For an elementwise op such as `exp`, `b.out(&mut y).exp(&x)?` is the same as
+/// `expr!(b, y = exp(x))?`: the result overwrites the memory of `y` if no other handle or view uses this memory. In all
+/// other cases, `y` becomes a new array. Other handles keep their values. After an error, `y` is unchanged.
 #[must_use = "an array gets the result of the op that is called on this"]
 pub struct Out<'y, B: Arrays, U: Element> {
     pub(crate) within: formula::Out<'y, B, U>,

@@ -114,7 +114,7 @@ pub fn random_subsets_weighted<B: Backend, T: Real>(
     indices.map_err(|e| e.within(OP))
 }
 
-/// The number of weights, which must be 1-D.
+/// Returns the number of weights. The array of weights must be 1-D.
 fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T>) -> Result<usize> {
     match b.shape(weights) {
         [n] => Ok(*n),

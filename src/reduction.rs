@@ -5,8 +5,8 @@ use crate::{
     SumOptions, runtime::rules,
 };
 
-/// Sum of the elements after conversion to `U`. Integer sums have 64 bits; their low bits are the sum in a narrower
-/// dtype.
+/// Sum of the elements after conversion to `U`. Integers are summed in 64 bits; the low bits of this sum equal the sum
+/// in a narrower dtype, with wrapping.
 pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     b: &B,
     x: &B::Array<T>,
@@ -49,7 +49,7 @@ pub fn median<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims:
     b.squeeze(&b.quantile_with(x, &half, axis, QuantileOptions::new().keepdims(keepdims))?, 0)
 }
 
-/// The largest element over the given axes, or `initial` if it is larger.
+/// The maximum of `initial` and the elements over the given axes.
 pub fn max_initial<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -63,7 +63,7 @@ pub fn max_initial<B: Backend, T: Ordered>(
     }
 }
 
-/// The smallest element over the given axes, or `initial` if it is smaller.
+/// The minimum of `initial` and the elements over the given axes.
 pub fn min_initial<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,

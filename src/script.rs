@@ -98,8 +98,8 @@ impl Plain {
 }
 
 impl Script {
-    /// Runs the calls in order. They read `variables`, and their named results are added to `variables`. Returns the
-    /// value of the last line, if that line gives its results no names.
+    /// Runs the calls in order. The calls read `variables`, and named results are added to `variables`. Returns the
+    /// value of the last line if that line gives its results no names.
     ///
     /// # Errors
     /// The errors of the ops; [`Argument`](Error::Argument), with the line, for an unknown variable, or if the number
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
         rest
     }
 
-    /// Returns whether the line continues with `text`, and skips it in that case.
+    /// Returns whether the line continues with `text`. If so, skips `text`.
     fn takes(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };

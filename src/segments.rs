@@ -92,7 +92,7 @@ fn integer<T: Element>(value: i128) -> Result<T> {
     crate::Number::Integer(value).element("segment_max")
 }
 
-/// Copies `x`, with each indexed element replaced by the mean of the values for this index.
+/// Returns a copy of `x` in which each indexed element is replaced by the mean of the `values` for its index.
 pub fn scatter_mean<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,

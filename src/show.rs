@@ -20,7 +20,7 @@ const DIGITS: usize = 8;
 
 /// Arrays as text, on every backend.
 pub trait Show: Backend {
-    /// The array as NumPy prints it: numbers in columns, with up to 8 digits after the point. Of an array with more
+    /// The array as NumPy prints it: numbers in columns, with up to 8 digits after the point. If the array has more
     /// than 1000 elements, only the first three and the last three along each axis are shown.
     ///
     /// Only the elements that are shown are copied from the device.
@@ -45,7 +45,7 @@ pub trait Show: Backend {
 
 impl<B: Backend> Show for B {}
 
-/// The elements to be shown. Abbreviated axes are cut to their ends, the longest axis first.
+/// The elements to be shown: each abbreviated axis is cut to its two ends, beginning with the longest axis.
 fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Result<HostArray<T>> {
     let mut axes: Vec<usize> = (0..elided.len()).filter(|&axis| elided[axis]).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(x.shape()[axis]));
@@ -58,7 +58,7 @@ fn edges<B: Backend, T: Element>(b: &B, x: &B::Array<T>, elided: &[bool]) -> Res
     b.to_ndarray(&part)
 }
 
-/// Formats an array, of whose abbreviated axes `x` has only the ends.
+/// Formats an array. Along the axes that `elided` marks as abbreviated, `x` has only the elements at the ends.
 fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     if x.is_empty() {
         return "[]".into();
@@ -148,7 +148,7 @@ struct Floats {
     numbers: Vec<f64>,
     /// The sign that is written before numbers that are not negative.
     plus: &'static str,
-    /// Number of digits after the point, for each finite number; in scientific notation, of its mantissa.
+    /// Number of digits after the point of each number. In scientific notation, these are digits of the mantissa.
     digits: Vec<usize>,
     scientific: bool,
 }

@@ -103,7 +103,7 @@ fn sorted_sets<B: Backend, T: Ordered>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>
     b.sort(both(b, &b.unique_values(x1)?, &b.unique_values(x2)?)?)
 }
 
-/// Returns for each element of `x1` whether it equals an element of `x2`.
+/// Returns for each element of `x1` whether it equals an element of `x2`; with `invert`, whether it equals none.
 pub fn isin<B: Backend, T: Element>(
     b: &B,
     x1: Operand<'_, B, T>,

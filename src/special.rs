@@ -36,8 +36,8 @@ pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdi
     if keepdims { Ok(value) } else { b.squeeze(value, axes) }
 }
 
-/// The largest elements, `top`, and the logarithm of the sum of `exp(x - top)`. If the largest element is not finite,
-/// `top` is 0, so that the logarithm of a zero or infinite sum is correct.
+/// Returns `top`, the largest element over the axes, and the logarithm of the sum of `exp(x - top)`. If the largest
+/// element is not finite, `top` is 0, so that the logarithm of a zero or infinite sum is correct.
 fn top_and_log<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axes: &[isize]) -> Result<(B::Array<T>, B::Array<T>)> {
     let top = b.max_with(x, axes, MaxOptions::new().keepdims(true))?;
     let top = lazy(&top).isfinite().r#where(&top, 0.0).eval(b)?;

@@ -31,7 +31,7 @@ pub fn nanmin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims:
     known(b, x, bottom, axis, keepdims, T::of(f64::INFINITY))
 }
 
-/// Sets the result to NaN for each slice whose elements are all NaN. `replaced` is the value that replaced NaN.
+/// Sets a result to NaN if all elements from which it was computed are NaN. `replaced` is the value that replaced NaN.
 fn known<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -40,8 +40,8 @@ fn known<B: Backend, T: Real>(
     keepdims: bool,
     replaced: T,
 ) -> Result<B::Array<T>> {
-    // usually no slice is all NaN; a result on the host without the value `replaced` proves this, and saves a second
-    // pass over the elements
+    // usually no result comes from NaN elements only: this is certain if the results are on the host and none of them
+    // is `replaced`, and then no second pass over the elements is needed
     if b.host_view(&result).and_then(|result| result.as_slice()).is_some_and(|result| !result.contains(&replaced)) {
         return Ok(result);
     }
@@ -49,7 +49,7 @@ fn known<B: Backend, T: Real>(
     lazy(&nothing).r#where(lazy(T::of(f64::NAN)), &result).eval(b)
 }
 
-/// The number of elements over the axes, and the number of elements that are not NaN.
+/// Returns the number of elements that are reduced to one result, and how many of these elements are not NaN.
 fn shares<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<(f64, B::Array<f64>)> {
     let axes = rules::reduction("nanmean", axis, b.shape(x).len())?;
     let all: f64 = axes.iter().map(|&axis| b.shape(x)[axis] as f64).product();
@@ -112,7 +112,7 @@ pub fn nanstd<B: Backend, T: Real>(
     b.r#where(is_zero, T::ZERO, root)
 }
 
-/// Weighted mean.
+/// Weighted mean over the given axes; without weights, the mean.
 pub fn average<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,
@@ -173,8 +173,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Re
         let x = b.astype::<f32, _>(x)?;
         return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
     }
-    // divides the deviations of each variable by the largest of them, because their products may exceed the range of
-    // the dtype
+    // divides the deviations of each variable by the largest deviation, because products of deviations may exceed the
+    // range of the dtype
     let rows = centred(b, x, variables, n, rowvar)?;
     let rows = if n == 0 {
         rows
@@ -274,8 +274,8 @@ fn ascending<B: Backend, T: Real>(op: &'static str, b: &B, edges: &B::Array<T>) 
     if b.item(b.all(rise, ..)?)? { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
-/// The bin of each element, counted from 1: 0 for elements below the first edge; the number of bins plus 1 for NaN and
-/// for elements above the last edge. The last bin includes the last edge.
+/// The number of each element's bin, counted from 1. Elements below the first edge have the number 0. NaN and elements
+/// above the last edge have the number of bins plus 1. The last bin includes the last edge.
 fn bin<B: Backend, T: Real>(b: &B, x: &B::Array<T>, edges: &B::Array<T>) -> Result<B::Array<i64>> {
     let n = b.shape(edges)[0] as i64;
     let last = part(b, edges, 0, n as i128 - 1..n as i128)?;
@@ -392,7 +392,7 @@ impl<B: Backend> Cells<B> {
     }
 }
 
-/// The number of occurrences of each integer, or the sum of the weights of its occurrences.
+/// The number of occurrences of each integer; with weights, the sum of the weights of these occurrences.
 pub fn bincount<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<i64>,
@@ -424,8 +424,8 @@ pub fn digitize<B: Backend, T: Ordered>(
     if n < 2 {
         return b.searchsorted_with(bins, x, side);
     }
-    // the edges descend if the first edge exceeds the last; this comparison runs on the device. Indices in descending
-    // edges are counted from the other end.
+    // if the first edge exceeds the last, the edges descend, and indices are counted from the other end; this
+    // comparison runs on the device
     let last = n as i128 - 1;
     let (first, last) = (part(b, bins, 0, 0..1)?, part(b, bins, 0, last..last + 1)?);
     let descend = b.greater(&first, &last)?;
@@ -537,8 +537,8 @@ pub fn cumulative_trapezoid<B: Backend, T: Float>(
     b.cumulative_sum_with(areas, axis, CumulativeSumOptions::new().include_initial(include_initial))
 }
 
-/// The axis of integration, and half of the distances between points, in a shape that broadcasts with the sums of
-/// neighbouring elements.
+/// Returns the axis of integration, and half of each distance between neighbouring points. The distances have a shape
+/// that broadcasts with the sums of neighbouring elements.
 fn steps<B: Backend, T: Float>(
     op: &'static str,
     b: &B,
@@ -583,7 +583,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
     let step = b.subtract(&behind, &before)?;
     let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
-    // if both ends of the range are equivalent results, takes the end with the sign of the step
+    // -half and half are equivalent results; takes the one with the sign of the step
     let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
     let near = ends.r#where(lazy(half), &near).eval(b)?;
     let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;

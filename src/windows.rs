@@ -1,4 +1,4 @@
-//! Window functions: weights that decrease a signal towards both ends.
+//! Window functions: weights that decrease a signal towards both ends. In the formulas, t rises from -1 to 1.
 
 use crate::{Backend, Real, Result};
 use std::f64::consts::PI;

@@ -118,7 +118,8 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // an op whose indices have not been checked yet does not overwrite memory from another thread
+    // an op whose indices are not checked yet does not overwrite memory of another thread: whoever reads the result
+    // gets the error
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

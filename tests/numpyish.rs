@@ -2,7 +2,7 @@
 
 use backends::prelude::*;
 
-/// The allocator of this test program. It can refuse allocations, which the tests of arguments request.
+/// The allocator of this test program. The tests of arguments make it refuse allocations.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

@@ -12,7 +12,7 @@ use backends::{
 // `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
 use backends_dynamic as _;
 
-/// The allocator of this test program. It can refuse allocations, which the tests of arguments request.
+/// The allocator of this test program. The tests of arguments make it refuse allocations.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

@@ -69,7 +69,7 @@ pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenS
 /// Dtypes in which first and second derivatives are compared with finite differences.
 const WIDE: [&str; 2] = ["float64", "complex128"];
 
-/// Dtypes in which gradients are compared with the gradients in the dtypes of `WIDE`.
+/// Narrower dtypes. Gradients in these dtypes are compared with gradients in the dtypes of `WIDE`.
 const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
 
 /// Generates the functions that call ops by name, for the rows and dtypes of the tests only: `by_name`, and
@@ -210,7 +210,8 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     }
 }
 
-/// Generates a test that compares the gradients of a scalar expression, used in a formula, with finite differences.
+/// Generates a test that uses a scalar expression in a formula, and compares the formula's gradients with finite
+/// differences.
 fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
     let (root, ty) = (&input.root, &input.backend_type);
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
@@ -228,7 +229,7 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
     }
 }
 
-/// Generates a test that a scalar expression gives the same result in a formula as by its op.
+/// Generates a test that compares the result of a scalar expression in a formula with the result of the row's op.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
     let ty = &input.backend_type;
     let to: Vec<Option<&String>> = match &op.second_set {
@@ -260,7 +261,7 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
     }
 }
 
-/// Generates the function `formula`, which calls the row as a formula.
+/// Generates the function `formula`, which evaluates the row's expression as a formula.
 fn formula_of(op: &Op, input: &Input, model: &Model) -> TokenStream {
     let root = &input.root;
     let bound_of = |set: &str| {
@@ -359,8 +360,8 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
-/// Generates tests that the row accepts any arguments in every dtype, and rejects the same arguments as other backends.
-/// Most calls have the first dtype, which is the usual one.
+/// Generates tests that call the row with random arguments in every dtype. The row must return a result or an error,
+/// and must reject the same arguments as on other backends. Most calls use the first dtype, which is the usual one.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
@@ -396,7 +397,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     }
 }
 
-/// Generates a test of a row in one dtype. If the row has a second dtype, the test covers all its values.
+/// Generates a test of a row in one dtype. If the row has a second dtype, the test covers every dtype that it may be.
 fn check(op: &Op, model: &Model, name: &str) -> TokenStream {
     let (test, d) = (id(name), dtype(name));
     let body = match &op.second_set {

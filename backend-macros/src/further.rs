@@ -7,12 +7,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
-/// Generates the macro that a user's table exports. The macro contains the text of the table, which other crates can
-/// thus use.
+/// Generates the macro that a user's table exports. The macro contains the text of the table, so that other crates can
+/// use the table.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // here, `$crate` is the user's crate, in which the name was written, and not the facade, whose macro contains this
-    // expansion
+    // with the span of the name, `$crate` is the user's crate, where the name was written; without it, `$crate` would
+    // be the facade, whose macro contains this expansion
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(

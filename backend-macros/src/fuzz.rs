@@ -396,7 +396,7 @@ fn what_is_nested_too_deep_is_one_error_at_the_row() {
 
 #[test]
 fn what_a_row_says_twice_is_read_once() {
-    // each level contains the previous level twice
+    // each call contains the previous call, and each set of dtypes contains the previous set twice
     let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
     assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
     let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));

@@ -27,7 +27,7 @@ pub struct Input {
     pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path of the module of this trait, if it is another module.
+    /// The path of the module that contains this trait, if it is not the module of the macro call.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
@@ -168,7 +168,7 @@ impl Input {
         self.overlay.as_ref().or(self.table.as_ref()).map_or_else(Span::call_site, LitStr::span)
     }
 
-    /// The overlay if one is given, otherwise the table; and the absolute path of that file.
+    /// Reads the overlay if one is given, otherwise the table. Returns the text of this file and its absolute path.
     pub fn read(&self) -> Result<(SourceFile, String), TokenStream> {
         let file = self.overlay.as_ref().or(self.table.as_ref());
         let none =
@@ -176,8 +176,8 @@ impl Input {
         Input::read_file(file.ok_or_else(none)?)
     }
 
-    /// Reads a file, whose path is relative to the `Cargo.toml` of the crate that calls the macro. Returns the file and
-    /// its absolute path.
+    /// Reads a file. `file` is a path relative to the `Cargo.toml` of the crate that calls the macro. Returns the text
+    /// of the file and its absolute path.
     pub fn read_file(file: &LitStr) -> Result<(SourceFile, String), TokenStream> {
         let fail = |span, message: String| syn::Error::new(span, message).into_compile_error();
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();

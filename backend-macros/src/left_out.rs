@@ -1,10 +1,10 @@
-//! Removes the backends whose libraries are not part of a build from the base table, so that the expansion does not
-//! mention them.
+//! Removes from the base table all backends whose libraries are not part of the build, so that the expansion does not
+//! mention these backends.
 
 use op_table::{Model, Report, SourceFile};
 
-/// The names, in the table, of the backends that this build leaves out because the feature of this crate for the
-/// backend is off.
+/// The backends that this build leaves out, by their names in the table. A backend is left out if this crate's feature
+/// for it is off.
 const LEFT_OUT: &[&str] = &[
     #[cfg(not(feature = "cuda"))]
     "cuda",
@@ -12,13 +12,13 @@ const LEFT_OUT: &[&str] = &[
     "torch",
 ];
 
-/// Checks a table with all its columns, then removes the backends that this build leaves out from the model.
+/// Checks a table with all its columns. Then removes from the model the backends that this build leaves out.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     check_without(LEFT_OUT, source, model, report);
 }
 
-/// The rows keep their mappings for the removed backends, so that the code for other backends does not depend on the
-/// build.
+/// Checks a table, and removes the backends `names` from the model. The rows keep their mappings for the removed
+/// backends, so that the code for other backends does not depend on the build.
 fn check_without(names: &[&str], source: &SourceFile, model: &mut Model, report: &mut Report) {
     op_table::check(source, model, report);
     model.backends.retain(|backend| !names.contains(&backend.name.as_str()));

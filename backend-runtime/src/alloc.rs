@@ -32,7 +32,7 @@ use std::{
 /// Minimum size of the blocks that [`Pages`] manages.
 const LARGE: usize = 64 << 10;
 
-/// Minimum size of a block below `LARGE` whose allocation calls [`keep_heap`].
+/// Minimum size of the blocks whose allocation by [`System`] calls [`keep_heap`].
 const NOTABLE: usize = 16 << 10;
 
 /// Alignment of blocks, in bytes.

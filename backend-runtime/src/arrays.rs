@@ -95,8 +95,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// one device; otherwise the elements are copied through host memory.
     ///
     /// Memory that two backends share has two handles, so neither backend writes to it; it is freed with the last
-    /// handle. Some arrays are copied even on one device: small arrays, arrays with negative strides that become
-    /// libtorch tensors, and tensors whose elements share memory (after a broadcast) that become ndarrays.
+    /// handle. Some arrays are copied even on one device: small arrays; arrays with negative strides, if they become
+    /// libtorch tensors; and tensors whose elements share memory (after a broadcast), if they become ndarrays.
     ///
     /// Ops never convert implicitly: arrays of two backends in one call are an error.
     fn to_backend<T: Element, B: Arrays>(&self, x: &Self::Array<T>, other: &B) -> Result<B::Array<T>> {
@@ -373,9 +373,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// Sends the concatenated elements of the arrays `send` by calling `through`, and returns an array of the `total`
-    /// elements that `through` receives from other ranks. `through` gets the memory to send and the memory to fill as
-    /// bytes in host memory, which the device copies from and to at full speed. Returns `None` if the backend has no
-    /// such memory; then `through` was not called.
+    /// elements that `through` receives from other ranks. `through` gets two slices of host memory: the bytes to send,
+    /// and the memory for the received bytes. The device copies from and to this memory at full speed. Returns `None`
+    /// if the backend has no such memory; then `through` was not called.
     #[doc(hidden)]
     fn staged<T: Element>(
         &self,
@@ -412,9 +412,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         device::host::memory(Self::NAME)
     }
 
-    /// Resets `MemoryInfo::peak` to the memory in use now, also for all other readers of this figure. On the CPU it is
-    /// the figure of the whole process, including memory outside of the backends; on a GPU it is the figure of this
-    /// backend.
+    /// Resets `MemoryInfo::peak` to the memory in use now, also for all other readers of this figure. On the CPU, the
+    /// figure covers the whole process, including memory outside of the backends; on a GPU, it covers this backend.
     ///
     /// # Errors
     /// The errors of [`Arrays::memory`]. On the CPU the system may also refuse the reset: [`Error::Unavailable`].
@@ -424,8 +423,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// Frees the caches that make later calls faster: freed memory, plans of Fourier transforms, loaded kernels,
-    /// libraries' work areas. Arrays stay valid, including those of ops that run in other threads at the same time.
-    /// Caches are rebuilt on demand.
+    /// libraries' work areas. Arrays stay valid, including the arrays of ops that run in other threads at the same
+    /// time. Caches are rebuilt on demand.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the library cannot free its caches, [`Error::Library`] if it fails.
@@ -490,8 +489,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         solve(self)
     }
 
-    /// Runs `forward` on arrays, with a custom gradient. Use it if a better gradient is known than the gradient of the
-    /// ops, or if the ops have no gradient.
+    /// Runs `forward` on arrays, with a custom gradient. Use this method if a better gradient is known than the
+    /// gradient of the ops in `forward`, or if these ops have no gradient.
     ///
     /// On array backends this only runs `forward`. A tape records nothing inside `forward`. Instead, `pull(b, x, y, g)`
     /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. Nothing is

@@ -139,8 +139,8 @@ impl DType {
         }
     }
 
-    /// The complex dtype that holds this one without loss of precision, if one exists: `float64` gives `complex128`. It
-    /// is also the dtype of this dtype's Fourier transform.
+    /// The complex dtype that corresponds to this dtype: `complex128` for `float64`, `complex128` and 64-bit integers,
+    /// and `complex64` for all others. It is also the dtype of this dtype's Fourier transform.
     pub const fn to_complex(self) -> DType {
         match self {
             DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex128 => DType::Complex128,

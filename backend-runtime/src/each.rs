@@ -1,5 +1,5 @@
 //! Traits for the scalar expressions of `each` rows and the reductions of `fold` rows of the op table. Macros generate
-//! a type for each row. Backends supply the loops and kernels that evaluate it.
+//! a type for each row. Backends supply the loops and kernels that evaluate these types.
 
 use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
@@ -53,7 +53,7 @@ pub trait Elements: Copy {
     /// Alignments of the elements in bytes; entries beyond the count are meaningless.
     const ALIGNMENTS: [usize; 3];
 
-    /// The operands of an op with elements of these dtypes.
+    /// The operands of an op of the backend `Of`, one for each element of the tuple.
     type Operands<'a, Of: Arrays>;
 
     /// Reads element `i` of each array.
@@ -90,7 +90,7 @@ pub trait EachSource: 'static {
     /// Name of the op.
     const NAME: &'static str;
 
-    /// The expression, in terms of the op's parameters and the functions of the CUDA prelude. `T` is the dtype.
+    /// The expression, in terms of the op's parameters and the functions of the CUDA prelude. `T` is the op's dtype.
     const CUDA: &'static str;
 
     /// The expression for complex dtypes, if it differs from `CUDA`.
@@ -107,14 +107,15 @@ pub trait EachSource: 'static {
     /// Index of an array parameter that has the dtype `T`.
     const INPUT_OF_T: usize = 0;
 
-    /// Indices of the operands whose elements are copied to the result, if the op does nothing else with elements of
-    /// its dtype. In this case one loop serves every dtype of the same size.
+    /// For an op that only moves elements of the dtype `T`: indices of the operands whose elements are copied to the
+    /// result. One loop then serves every dtype of the same size. Empty for other ops.
     const MOVED: &'static [usize] = &[];
 
-    /// Whether the op converts its only operand to another dtype, so that an operand of the result's dtype is copied.
+    /// Whether the op converts its only operand to another dtype. An operand that already has the result's dtype is
+    /// only copied.
     const CONVERTS: bool = false;
 
-    /// Whether the op conjugates its only operand, so that a real operand is copied.
+    /// Whether the op conjugates its only operand. A real operand is only copied.
     const CONJUGATES: bool = false;
 
     /// Whether the op is the square root of its only operand.
@@ -144,8 +145,9 @@ pub trait EachSource: 'static {
     /// a separate loop.
     const IS_CHEAP_ABOVE_0: bool = false;
 
-    /// Bound on the magnitude of the first operand below which the op is much cheaper, or 0. Blocks of such elements
-    /// have a separate loop. Ignored if the op [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
+    /// The op is much cheaper if the magnitude of the first operand is below this bound; 0 means no bound. Blocks of
+    /// operands below the bound have a separate loop. Ignored if the op
+    /// [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
     /// The value of the parameter that [`EachSource::CHOOSES`] refers to.
@@ -171,8 +173,8 @@ pub trait EachSource: 'static {
     }
 }
 
-/// Returns whether an op with one operand returns its elements unchanged, for an operand of dtype `of` and a result of
-/// dtype `out`.
+/// Returns whether an op returns the elements of its only operand unchanged, for an operand of dtype `of` and a result
+/// of dtype `out`.
 pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
     of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
 }

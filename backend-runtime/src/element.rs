@@ -3,7 +3,7 @@
 //!
 //! The methods of these traits are the functions that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
 //! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same
-//! functions as `op_exp`, `op_atan2` and so on, so one expression serves both.
+//! functions as `op_exp`, `op_atan2` and so on, so one expression serves the CPU and GPUs.
 
 mod impls;
 

@@ -321,7 +321,7 @@ impl Error {
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
         match &mut self {
-            // the error belongs to an earlier call of the user, so the name of its op is kept
+            // the error belongs to an earlier call of the user, so the name of that call's op is kept
             Error::Index { earlier: Earlier(true), .. } => {}
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
@@ -499,7 +499,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// The conversion lets functions that read or write files use `?`.
+/// This conversion lets functions that read or write files use `?`.
 impl From<Error> for io::Error {
     fn from(why: Error) -> io::Error {
         let kind = match &why {

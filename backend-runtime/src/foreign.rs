@@ -23,7 +23,7 @@ use std::{
 /// The owner of foreign memory, which determines in which calls the memory may be returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A library that this crate calls, which frees the memory like the memory of its own arrays.
+    /// A library that this crate calls. It frees the memory like the memory of its own arrays.
     Library,
     /// Another library, whose code may wait for a lock that the caller holds, such as Python's. Its memory is returned
     /// only in calls that exchange arrays.
@@ -138,7 +138,8 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
     let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
     // SAFETY: the caller guarantees that every element is valid, and the gaps between elements are not read. The vector
-    // is taken out of the array before it could be freed. Until then it is not changed, because a second handle exists.
+    // is taken out of the array before the array could free it. Until then the vector is not changed, because a second
+    // handle exists.
     let mut all = unsafe {
         let lowest = first.sub(back).cast_mut();
         let elements = Vec::from_raw_parts(lowest, span, span);
@@ -195,8 +196,8 @@ mod tests {
     /// Serialises the tests of the shared registry, because each test releases memory that other tests dropped.
     static LOCK: Mutex<()> = Mutex::new(());
 
-    /// Returns whether the memory is returned to its owner. It retries, because a test of another module may be
-    /// releasing the memory at the same time.
+    /// Returns whether the memory is returned to its owner. The function retries, because a test of another module may
+    /// be releasing the memory at the same time.
     fn goes_back(owner: &Arc<()>) -> bool {
         (0..1_000_000).any(|_| {
             release_unused();
@@ -205,7 +206,7 @@ mod tests {
         })
     }
 
-    /// Memory with a count of its owners.
+    /// The numbers 0 to n - 1 as foreign memory, and an `Arc` that counts the owners of this memory.
     fn foreign(n: usize) -> (Box<[u64]>, Arc<()>) {
         ((0..n as u64).collect(), Arc::new(()))
     }

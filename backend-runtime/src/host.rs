@@ -3,7 +3,7 @@
 use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
 
-/// The op named in errors when memory for a copy is refused.
+/// Name of the op in the errors of these conversions.
 const OP: &str = "asarray";
 
 /// Copies a slice to an array of this shape.

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct OpInfo {
     /// Name of the method.
     pub name: &'static str,
-    /// Group of the op, whose trait has the method; empty for ops of a user's table.
+    /// Name of the op's group, whose trait has the method; empty for ops of a user's table.
     pub group: &'static str,
     /// First line of the documentation.
     pub summary: &'static str,
@@ -17,9 +17,9 @@ pub struct OpInfo {
     pub signature: &'static str,
     /// The dtypes that `T`, the dtype of a call, can be.
     pub dtypes: &'static [DType],
-    /// The dtypes that `U`, the result's dtype of a conversion op, can be; empty for all other ops.
+    /// For a conversion op, the dtypes that `U`, the dtype of the result, can be; empty for all other ops.
     pub to_dtypes: &'static [DType],
-    /// Name of each backend that has the op, and the function or expression that it runs.
+    /// Name of each backend that has the op, and the function or expression that the backend runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// Name of the op in NumPy; empty if NumPy does not have the op.
     pub numpy: &'static str,
@@ -31,7 +31,7 @@ pub struct OpInfo {
     pub kernel: Option<KernelInfo>,
     /// The reduction as a CUDA kernel, for `fold` rows.
     pub fold: Option<FoldKernel>,
-    /// The parameters; those with defaults come last.
+    /// The parameters; parameters with defaults come last.
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
@@ -177,7 +177,7 @@ pub enum ResultInfo {
 }
 
 impl ElementInfo {
-    /// The concrete dtype in a call of dtype `t`. A second dtype `U` gives `t` too.
+    /// The concrete dtype in a call of dtype `t`. For the second dtype `U`, the result is `t` too.
     pub fn dtype(self, t: DType) -> DType {
         match self {
             ElementInfo::T | ElementInfo::U => t,
@@ -215,7 +215,7 @@ pub struct KernelInfo {
     pub elements: &'static [ElementInfo],
     /// Names of the scalar parameters.
     pub params: &'static [&'static str],
-    /// Dtypes of input and result.
+    /// The supported pairs of dtypes: the dtype of the input, and the dtype of the result.
     pub dtypes: &'static [(DType, DType)],
     /// Indices of the inputs whose elements the kernel only moves; see [`EachSource::MOVED`](crate::EachSource::MOVED).
     pub moved: &'static [usize],

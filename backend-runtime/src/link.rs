@@ -14,7 +14,7 @@ pub trait Peers {
     /// Number of ranks.
     fn size(&self) -> usize;
 
-    /// Gathers the bytes of all ranks, in rank order. Collective: every rank passes the same number of bytes.
+    /// Gathers the bytes of all ranks, in rank order. Every rank must call this method, with the same number of bytes.
     ///
     /// # Errors
     /// If the ranks cannot communicate.

@@ -4,8 +4,8 @@ use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
 
 /// A number for an array of any dtype, such as the fill value of
-/// [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html): an integer of up to 64 bits, a real or a
-/// complex number, of a type of Rust.
+/// [`pad`](https://numpy.org/doc/stable/reference/generated/numpy.pad.html): a bool, an integer of up to 64 bits, a
+/// real number or a complex number. It is made from a value of a Rust type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Number {

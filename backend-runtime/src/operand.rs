@@ -4,7 +4,7 @@
 use crate::{Arrays, Complex, Element, Float, Ordered, bf16, f16};
 use std::{borrow::Cow, ops::RangeFull};
 
-/// An array argument of an op: `&array`, or an array by value, so that calls nest.
+/// An array argument of an op: `&array`, or an array by value, so that a call can be the argument of another call.
 ///
 /// An op may write its result into the memory of an array passed by value if no other handle of the memory exists.
 #[diagnostic::on_unimplemented(
@@ -47,7 +47,8 @@ impl<'a, A: Clone + 'a> IntoArray<'a, A> for Cow<'a, A> {
     }
 }
 
-/// A list of arrays as an argument of an op: `[x, y]`, `[&x, &y]`, or a vector or slice of arrays or references.
+/// A list of arrays as an argument of an op: `[x, y]`, `[&x, &y]`, a vector, or a slice. The items are arrays or
+/// references to arrays.
 #[diagnostic::on_unimplemented(
     message = "this op takes a list of arrays of the backend, such as `[&x, &y]`, and not `{Self}`",
     label = "not a list of arrays of this backend and dtype"

@@ -11,7 +11,7 @@ const MOST: usize = 14;
 ///
 /// # What `..` means
 ///
-/// The meaning is the same on every backend. It is the meaning that `None`, or leaving out the axes, has in NumPy:
+/// The meaning is the same on every backend. In NumPy, `None` and omitted axes have this meaning:
 ///
 /// | op | `..` |
 /// |---|---|
@@ -127,7 +127,7 @@ pub trait IntoAxis {
     fn axis(self) -> isize;
 }
 
-/// One axis, of any integer type, or `..` for the array flattened in C order.
+/// One axis, of any integer type, or `..`, which flattens the array in C order.
 #[diagnostic::on_unimplemented(
     message = "this op goes along one axis, an integer, or with `..` over the array as one row; `{Self}` is neither",
     note = "ops that take several axes say `impl Into<Axes>`"
@@ -206,8 +206,8 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     }
 }
 
-/// One integer, or a list of integers, of any type, such as shifts, or lengths of which one may be -1: `3`, `[2, -1]`,
-/// `[n / 10, 10]`, `x.shape()`. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
+/// One integer, or a list of integers, of any integer type: `3`, `[2, -1]`, `[n / 10, 10]`, `x.shape()`. Examples are
+/// shifts, and lengths of which one may be -1. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a list of integers",
     note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
@@ -236,8 +236,8 @@ fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
     numbers.iter().map(number).collect()
 }
 
-/// Widths of borders, before and after an axis: one number for all borders, one pair for all axes, or one pair for each
-/// axis.
+/// Widths of borders. There is one number for all borders, or a pair (before, after) for all axes, or such a pair for
+/// each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widths(pub(crate) Vec<usize>);
 
@@ -406,7 +406,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 /// Lengths of the transformed axes of a multi-dimensional transform, made from an array, a slice or a `Vec` without
 /// allocation.
 ///
-/// More than 14 lengths are kept as a list that fits no array, so that the op refuses the list.
+/// If there are more than 14 lengths, [`Lengths::as_slice`] returns `None`, so that the op returns an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     len: usize,
@@ -453,10 +453,10 @@ impl From<Vec<usize>> for Lengths {
 
 /// A range of one axis: `start..stop` with a step. Negative numbers count from the end, as in Python.
 ///
-/// Slices are made from the ranges `..`, `1..`, `..-1`, `1..-1`, and from [`Slice::step`] for every n-th element or the
-/// reverse order. A single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are
-/// clamped to the axis, and a single index must lie within the axis. Bounds and indices are stored as given, so that
-/// `usize::MAX` is out of range for every axis and does not become -1.
+/// Slices are made from the ranges `..`, `1..`, `..-1`, `1..-1`. [`Slice::step`] takes every n-th index of a range, or
+/// reverses the order. A single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are
+/// clamped to the axis, and a single index must lie within the axis. Bounds and indices are stored as given. So
+/// `usize::MAX` is out of range for every axis, and does not become -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First index; `None` for the beginning of the axis (or its end if the step is negative).

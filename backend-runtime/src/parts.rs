@@ -80,7 +80,7 @@ pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> R
     Ok(ranges.iter().map(|range| range.end - range.start).collect())
 }
 
-/// The ranges of a part of shape `part` whose first element is at `start`.
+/// The ranges of the part that has the shape `part` and whose first element is at the index `start`.
 ///
 /// # Errors
 /// [`Error::Argument`] if the array has no such part.

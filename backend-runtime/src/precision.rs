@@ -13,8 +13,8 @@ static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 
-/// The current dtype of real numbers in this thread, which applies if nothing else determines the dtype: float16,
-/// float32 or float64.
+/// The current dtype of real numbers in this thread: float16, float32 or float64. It applies if nothing else determines
+/// the dtype.
 ///
 /// Calls by name use this dtype for numbers if no arrays are given, and for arrays created without `dtype`; complex
 /// numbers get the complex dtype with parts of this dtype. Generic code uses this dtype as a type with

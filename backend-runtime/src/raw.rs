@@ -1,6 +1,6 @@
-//! Arrays, operands and numbers whose dtype is a run-time value. The functions of [`cuda`](crate::cuda) and
-//! [`torch`](crate::torch) that ops call take and return them, so that these functions are compiled once for all
-//! dtypes. The generated methods convert from and to arrays whose dtype is part of the type.
+//! Arrays, operands and numbers whose dtype is a run-time value. Ops call functions of [`cuda`](crate::cuda) and
+//! [`torch`](crate::torch) that take and return these types. So each of these functions is compiled once for all
+//! dtypes. The generated methods convert between these types and arrays whose dtype is part of the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
 use std::ops::Deref;
@@ -10,10 +10,10 @@ pub trait TypedArray: Sized {
     /// The type of the raw array.
     type Raw: Clone;
 
-    /// The raw array.
+    /// Returns the raw array, for reading.
     fn raw(&self) -> &Self::Raw;
 
-    /// The raw array, for an op that changes it.
+    /// Returns a handle to the raw array for an op that changes the array in place.
     fn target(&mut self) -> RawTarget<'_, Self::Raw>;
 
     /// Wraps a raw array; returns an error that names the op if the array has another dtype.
@@ -22,13 +22,14 @@ pub trait TypedArray: Sized {
 
 /// The context of one call of an op: the name for errors, the backend with its device, and the dtypes of the call.
 pub struct OpContext<'b, B> {
-    /// The backend.
+    /// The backend that runs the op.
     pub backend: &'b B,
     /// The op's name.
     pub op: &'static str,
-    /// The dtype of the call, `T` of the method.
+    /// The dtype of the call: the type parameter `T` of the backend's method.
     pub dtype: DType,
-    /// The second dtype of an op that has two, `U` of the method; otherwise the dtype of the call.
+    /// The second dtype of an op that has two: the method's type parameter `U`. For all other ops, the dtype of the
+    /// call.
     pub to: DType,
 }
 
@@ -43,7 +44,7 @@ impl<B> Clone for OpContext<'_, B> {
 impl<B> Copy for OpContext<'_, B> {}
 
 impl<'b, B> OpContext<'b, B> {
-    /// Describes a call of the op `op` in this dtype.
+    /// Describes a call of the op `op` on arrays of this dtype.
     #[inline]
     pub fn new(backend: &'b B, op: &'static str, dtype: DType) -> Self {
         OpContext { backend, op, dtype, to: dtype }
@@ -55,19 +56,19 @@ impl<'b, B> OpContext<'b, B> {
         OpContext { to, ..self }
     }
 
-    /// Sets both dtypes of the call, for a step on arrays of another dtype.
+    /// Sets both dtypes of the call to `dtype`, for an intermediate computation on arrays of this dtype.
     pub fn with_dtype(self, dtype: DType) -> Self {
         OpContext { dtype, to: dtype, ..self }
     }
 }
 
-/// An array for an op that changes it. Nothing else uses this handle during the call, so the op may overwrite the
-/// memory if there is no other handle.
+/// The exclusive reference of an op to a raw array that the op changes. If no other raw array shares the memory, the op
+/// may overwrite the memory.
 #[derive(Debug)]
 pub struct RawTarget<'a, A>(&'a mut A);
 
 impl<'a, A> RawTarget<'a, A> {
-    /// A target, which the op can read and whose memory it may overwrite.
+    /// Makes a target from a reference to a raw array.
     pub fn new(x: &'a mut A) -> RawTarget<'a, A> {
         RawTarget(x)
     }
@@ -82,7 +83,7 @@ impl<A> Deref for RawTarget<'_, A> {
     }
 }
 
-/// The raw array of a backend's array.
+/// The type of the raw arrays that a backend's arrays of dtype `T` wrap.
 pub type RawOf<B, T> = <<B as Arrays>::Array<T> as TypedArray>::Raw;
 
 /// An operand of an op: a raw array, or one element that is broadcast.
@@ -115,7 +116,7 @@ pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
     all
 }
 
-/// Wraps a list of raw arrays.
+/// Wraps each raw array of a list; returns an error that names the op if an array has another dtype.
 pub fn from_list<A: TypedArray>(op: &'static str, arrays: Vec<A::Raw>) -> Result<Vec<A>> {
     let mut all = Vec::with_capacity(arrays.len());
     for x in arrays {
@@ -145,12 +146,12 @@ impl RawElement {
         RawElement { dtype: T::DTYPE, bytes }
     }
 
-    /// The element 0 of a dtype, or `false`.
+    /// The number 0 in a dtype; `false` for bool.
     pub fn zero(dtype: DType) -> RawElement {
         RawElement { dtype, bytes: [0; 2] }
     }
 
-    /// The dtype.
+    /// The dtype of the element.
     pub fn dtype(self) -> DType {
         self.dtype
     }
@@ -160,7 +161,7 @@ impl RawElement {
         self.bytes
     }
 
-    /// Converts the element to another dtype, like `astype`.
+    /// Converts the element to the type `U`, like `astype`.
     pub fn cast<U: Element>(self) -> U {
         // SAFETY: `of` and `zero` wrote a valid element of this dtype.
         let cast: Result<U> = dispatch!(self.dtype, T => Ok(unsafe { self.bytes.as_ptr().cast::<T>().read() }.cast()));

@@ -27,8 +27,8 @@ impl<T: Clone> Stack<T> {
         number
     }
 
-    /// Ends a scope, which need not be the innermost. Returns its value. The caller drops the value after the list is
-    /// no longer borrowed, because its destructor may access the innermost scope.
+    /// Ends a scope, which need not be the innermost, and returns the scope's value. The caller drops the value after
+    /// this call, when the list is no longer borrowed: the value's destructor may access the innermost scope.
     pub fn end(&self, number: u64) -> Option<T> {
         let mut scopes = self.scopes.borrow_mut();
         let place = scopes.iter().rposition(|(of, _)| *of == number)?;

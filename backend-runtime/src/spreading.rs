@@ -1,10 +1,10 @@
 //! The kernel that spreads values of non-uniform points over a grid, for non-uniform Fourier transforms.
 //!
 //! The kernel is the Kaiser-Bessel function `I0(beta sqrt(1 - z^2)) / I0(beta)` for `|z| <= 1`, where `z` is the
-//! distance of a grid point in units of half the width. At each grid point near a non-uniform point, the value is a
-//! polynomial in the position of the non-uniform point between two grid points (A. Barnett, J. Magland and L. af
-//! Klinteberg, 2019, A parallel nonuniform fast Fourier transform library based on an "exponential of semicircle"
-//! kernel, section 5).
+//! distance between a grid point and a non-uniform point, in units of half the width. At each grid point near a
+//! non-uniform point, the value is a polynomial in the position of the non-uniform point between two grid points (A.
+//! Barnett, J. Magland and L. af Klinteberg, 2019, A parallel nonuniform fast Fourier transform library based on an
+//! "exponential of semicircle" kernel, section 5).
 
 use crate::{Error, Real, Result};
 use std::f64::consts::PI;
@@ -24,7 +24,7 @@ pub struct KernelOptions {
     pub beta: f64,
     /// Largest error that the polynomials may add to a value of the kernel.
     pub eps: f64,
-    /// The axis along which the kernel is differentiated, or -1.
+    /// The axis along which the kernel is differentiated; -1 for no derivative.
     pub axis: isize,
 }
 
@@ -80,8 +80,8 @@ impl SpreadingKernel {
         (self.beta * root).i0e() / self.beta.i0e() * (self.beta * (root - 1.0)).exp()
     }
 
-    /// The polynomials of all grid points. Terms of high degree that change no value by more than `tolerance` are left
-    /// out.
+    /// The polynomials of all grid points near a non-uniform point. Terms of high degree that change no value by more
+    /// than `tolerance` are left out.
     pub fn polynomials(&self, tolerance: f64) -> Polynomials {
         let series: Vec<[f64; TERMS]> = (0..self.width).map(|point| self.series(point)).collect();
         let least = tolerance.max(f64::EPSILON);
@@ -92,9 +92,9 @@ impl SpreadingKernel {
         Polynomials { rows: (0..=degree).rev().map(of_power).collect() }
     }
 
-    /// The Chebyshev series of the values at the grid point with index `point` in the neighbourhood of a non-uniform
-    /// point, in `t = 2 f - 1`. The neighbourhood begins `f` after a grid point, so the distance between the two points
-    /// is `point + 1 - f - width / 2` grid points.
+    /// The Chebyshev series, in the variable `t = 2 f - 1`, of the kernel's value at grid point number `point` near a
+    /// non-uniform point. Distances are in grid spacings: the kernel begins `f` after a grid point and is `width` long,
+    /// so the distance of grid point `point` from the non-uniform point is `point + 1 - f - width / 2`.
     fn series(&self, point: usize) -> [f64; TERMS] {
         let half = self.width as f64 / 2.0;
         let at = |t: f64| self.value((point as f64 + 1.0 - (t + 1.0) / 2.0 - half) / half);
@@ -170,7 +170,8 @@ mod tests {
                     for f in [0.0, 0.125, 0.5, 0.9, 1.0] {
                         let z = |f: f64| (point as f64 + 1.0 - f) / (width as f64 / 2.0) - 1.0;
                         let found = evaluated(polynomials.rows(), point, 2.0 * f - 1.0);
-                        // the kernel's own slope is infinite beyond its ends
+                        // the slopes below are compared with differences of the polynomials, because `value` is
+                        // constant beyond the ends
                         assert!(
                             (found - kernel.value(z(f))).abs() < allowed,
                             "{width} {tolerance} {point} {f}: {found}"

@@ -70,13 +70,13 @@ impl TryFrom<Fields> for ArrayData {
 }
 
 impl ArrayData {
-    /// The data of an array.
+    /// Copies an array of a backend to data.
     pub fn of<'a, B: Arrays, T: Element>(b: &B, x: impl IntoArray<'a, B::Array<T>>) -> Result<ArrayData, Error> {
         let x: HostArray<T> = b.to_ndarray(&*x.into_array())?;
         ArrayData::of_host(&x)
     }
 
-    /// The data of an array whose dtype is known at run time.
+    /// Copies an array whose dtype is known only at run time to data.
     pub fn of_value<B: Arrays>(b: &B, x: &Value<B>) -> Result<ArrayData, Error> {
         const OP: &str = "ArrayData::of_value";
         let Some(x) = x.as_array() else {
@@ -134,9 +134,9 @@ impl ArrayData {
     }
 }
 
-/// Serialization of a field that is an ndarray, the array of `Numpyish`:
+/// Serialization of fields that are ndarrays, the arrays of `Numpyish`.
 ///
-/// `#[serde(with = "backends::stored::array")]`. The form is that of [`ArrayData`].
+/// The field has the attribute `#[serde(with = "backends::stored::array")]`. Its form is the same as for [`ArrayData`].
 pub mod array {
     use super::{ArrayData, Deserialize, Deserializer, Element, HostArray, Serialize, Serializer, de};
     use serde::ser;
@@ -152,7 +152,7 @@ pub mod array {
     }
 }
 
-/// Bytes, which human-readable formats contain in base64.
+/// Serialization of bytes. In human-readable formats, they are written in base64.
 mod data {
     use base64::{Engine, display::Base64Display, prelude::BASE64_STANDARD};
     use serde::{

@@ -1,5 +1,5 @@
-//! Advice for programs that build this crate without optimisation, which makes operations on arrays 10 to 100 times
-//! slower.
+//! Advice for programs that build this crate without optimisation. Such a build makes operations on arrays 10 to 100
+//! times slower.
 
 /// The environment variable that silences the advice.
 #[cfg(unoptimized)]

@@ -20,13 +20,13 @@ pub trait Wrap: Arrays {
     /// The backend that is wrapped.
     type Within: Arrays;
 
-    /// State that is kept while a call runs, and dropped when the call ends, including an end by an error.
+    /// State that exists while a call runs. It is dropped when the call ends, even if the call ends with an error.
     type Running;
 
     /// The backend that runs the ops.
     fn within(&self) -> &Self::Within;
 
-    /// Begins a call. An error refuses the call.
+    /// Begins a call. If this function returns an error, the op does not run.
     ///
     /// # Errors
     /// Errors of the backend.
@@ -162,7 +162,7 @@ pub enum IndexArg<'a> {
     Plain(String),
 }
 
-/// An array as a trait object, whose type is erased and whose attributes are known.
+/// An array whose type is erased, but whose shape and dtype are known. It is used as a trait object.
 pub trait AnyTyped {
     /// Lengths of the axes.
     fn lengths(&self) -> &[usize];
@@ -202,19 +202,19 @@ impl<'a> IndexArg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// An array.
+    /// The argument of a parameter that is an array.
     #[inline]
     pub fn array<A: ArrayAttributes + 'static>(x: &'a A) -> Arg<'a> {
         Arg::Array(x)
     }
 
-    /// An optional array.
+    /// The argument of a parameter that is an optional array; [`Arg::Absent`] if the array is not given.
     #[inline]
     pub fn optional<A: ArrayAttributes + 'static>(x: Option<&'a A>) -> Arg<'a> {
         x.map_or(Arg::Absent, Arg::array)
     }
 
-    /// An array or a number.
+    /// The argument of a parameter that is an array or a number.
     #[inline]
     pub fn operand<B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> Arg<'a> {
         match x {
@@ -223,12 +223,12 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// A list of arrays.
+    /// The argument of a parameter that is a list of arrays.
     pub fn arrays<A: ArrayAttributes + 'static>(xs: &[&'a A]) -> Arg<'a> {
         Arg::Arrays(xs.iter().map(|x| *x as &dyn AnyTyped).collect())
     }
 
-    /// A list of indices.
+    /// The argument of a parameter that is a list of indices.
     pub fn index<B: Arrays>(items: Indices<'a, B>) -> Arg<'a> {
         let item = |item| match item {
             Index::Array(x) => IndexArg::array(x),
@@ -241,8 +241,8 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper forwards, which concern device and memory. Use it
-/// inside the wrapper's `impl`.
+/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper forwards: those for the device and its memory.
+/// Use it inside the wrapper's `impl`.
 #[macro_export]
 macro_rules! forward_to_within {
     () => {

@@ -1,5 +1,5 @@
-//! Compiles with the real NVRTC: every CUDA program that belongs to no op, and every function that ops' expressions may
-//! use.
+//! Compiles all CUDA programs that belong to no op, and all functions that ops' expressions may use, with the real
+//! NVRTC.
 //!
 //! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
 //! the same time.

@@ -19,7 +19,7 @@ use std::{
 
 const SIZE: usize = 64 << 20;
 
-/// Runs one test at a time, because memory figures belong to the whole process.
+/// Makes the tests run one at a time, because memory figures belong to the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -23,7 +23,8 @@ use std::{
     },
 };
 
-/// Runs tests that count freed tensors one at a time, because each of them frees what other tests have dropped.
+/// Locks the tests that count freed tensors, so that they run one at a time: each of them also frees the tensors that
+/// other tests have dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
@@ -213,7 +214,8 @@ fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
 
-/// Tests that memory is shared: two handles see it, neither writes to it, and it lives as long as either of them.
+/// Tests that memory is shared: two handles see the same memory, neither handle writes to it, and the memory lives
+/// until both handles are dropped.
 fn memory_is_shared<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[300, 100]);
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
@@ -481,7 +483,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
     assert!(tensor.is_copied());
     let x = b.from_dlpack_with::<f64>(tensor, CopyMode::Always).unwrap();
     assert_eq!((deleted.load(Ordering::SeqCst), b.to_ndarray(&x).unwrap()), (1, host.clone()));
-    // tests a tensor without strides (which means C order), in pinned host memory of a GPU, and with an offset
+    // tests a tensor that has no strides (which means C order), is in pinned host memory of a GPU, and has an offset
     let change = |t: &mut DLManagedTensorVersioned| {
         t.dl_tensor.strides = ptr::null_mut();
         t.dl_tensor.device = DLDevice::CUDA_HOST;

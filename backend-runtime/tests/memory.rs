@@ -13,10 +13,11 @@ use std::{
 };
 
 thread_local! {
-    /// Number of bytes that this thread has allocated now, its maximum so far, and the size of the largest block that
-    /// the thread may allocate.
+    /// Number of bytes that this thread has allocated now.
     static NOW: Cell<usize> = const { Cell::new(0) };
+    /// Maximum of `NOW` so far.
     static MOST: Cell<usize> = const { Cell::new(0) };
+    /// Size of the largest block that this thread may allocate.
     static BLOCK: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 

@@ -5,7 +5,7 @@ use backends::{Result, prelude::*};
 const HEAT_STEPS: usize = 5;
 const RATE: f64 = 0.1;
 
-/// Makes steps of the heat equation with constant boundary values.
+/// Computes a few time steps of the heat equation, with constant boundary values.
 pub fn heat<B: Backend>(b: &B, start: &B::Array<f64>) -> Result<B::Array<f64>> {
     let mut u = start.clone();
     for _ in 0..HEAT_STEPS {
@@ -29,8 +29,8 @@ pub fn heat_formulas<B: Backend>(b: &B, start: &B::Array<f64>) -> Result<B::Arra
 
 const POISSON_STEPS: usize = 3;
 
-/// Jacobi iteration for Poisson's equation in a box: each value becomes the mean of its six neighbours minus the
-/// source.
+/// Jacobi iteration for Poisson's equation in a box: each value becomes one sixth of the difference between the sum of
+/// its six neighbours and the source.
 pub fn poisson<B: Backend>(b: &B, (start, f): &(B::Array<f32>, B::Array<f32>)) -> Result<B::Array<f32>> {
     let mut u = start.clone();
     let f = b.get(f, ix![1..-1, 1..-1, 1..-1])?;

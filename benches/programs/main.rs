@@ -29,7 +29,7 @@ use std::{
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();
 
-/// Duration for which a program is measured, or longer if two runs take longer.
+/// Minimum duration of a measurement, which has at least two rounds.
 const TIME: Duration = Duration::from_millis(30);
 
 /// A prepared program, with the checksum of its result and the checksum's scale.

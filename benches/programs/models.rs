@@ -19,7 +19,7 @@ const PRICE: f64 = 100.0;
 const STRIKE: f64 = 105.0;
 const INTEREST: f64 = 0.05;
 const VOLATILITY: f64 = 0.2;
-/// Mean growth of the logarithm of the price per year.
+/// Mean yearly growth of the logarithm of the price.
 const DRIFT: f64 = INTEREST - 0.5 * VOLATILITY * VOLATILITY;
 
 /// The price of a European call option, a year before it expires.

@@ -5,11 +5,12 @@ use backend_runtime::{DType, DTypeKind};
 /// The accuracy that the results of a row must have: an entry of the table's `[accuracy]` section.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
-    /// Allowed error in units in the last place of each element (for complex numbers, of its magnitude).
+    /// Allowed error of each element, in units in the last place of the element (for complex numbers, of its
+    /// magnitude).
     pub ulp: f64,
     /// Allowed error relative to the largest magnitude of the result, by real dtype of the result.
     pub rtol: &'static [(DType, f64)],
-    /// True if `rtol` grows with the square root of the input's size.
+    /// True if `rtol` is multiplied by the square root of the input's size.
     pub sqrt_n: bool,
     /// True if only shape and dtype are guaranteed.
     pub shape: bool,

@@ -12,9 +12,9 @@ use backend_runtime::{Arrays, DType, Earlier, Error, Result, numpyish::Numpyish}
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with random arguments, valid and invalid, more often in the
-    /// first dtype than in the other dtypes. Both backends must return results of the same shapes and dtypes, or the
-    /// same error.
+    /// Calls a row on this backend and on [`Numpyish`] with random arguments, both valid and invalid. The first dtype
+    /// gets more calls than each of the other dtypes. Both backends must return results of the same shapes and dtypes,
+    /// or the same error.
     ///
     /// # Panics
     /// If the outcomes differ, or if the op panics.
@@ -57,9 +57,9 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
     called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
-/// Describes the difference between two outcomes, if any. Errors from lack of memory may differ, because they depend on
-/// the backend, unless the size exceeds any memory. Errors in copying to or from the backend are ignored, because they
-/// are not errors of the op.
+/// Describes the difference between two outcomes, if any. Whether a call runs out of memory depends on the backend, so
+/// the outcomes may differ in this, unless the size exceeds any memory. Errors in copying to or from the backend are
+/// ignored, because they are not errors of the op.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);

@@ -18,8 +18,8 @@ const CALLS: usize = 150;
 /// In each further dtype, the number of calls is divided by this number.
 pub(super) const FURTHER: usize = 10;
 
-/// When memory is refused, the number of calls is divided by this number. Only test binaries whose allocator can refuse
-/// memory make such calls.
+/// The number of calls for which memory is refused is the number of calls divided by this number. Only test binaries
+/// whose allocator can refuse memory make such calls.
 const REFUSED: usize = 4;
 
 /// Number of calls of each row in its first dtype.

@@ -1,5 +1,5 @@
 //! One case of a row. Parses the text of the case into argument values, by the types of the row's parameters, and runs
-//! it.
+//! the case.
 
 use super::{
     Row, Values,
@@ -19,7 +19,8 @@ use std::{cell::Cell, fmt};
 /// the op, the positional values and the named values.
 pub type Call<B> = fn(&B, &str, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
-/// Returns the bytes that this thread has copied from the device to the host so far; `None` if that is not counted.
+/// Returns the bytes that this thread has copied from the device to the host so far; `None` if the backend does not
+/// count them.
 pub type Meter = fn() -> Option<u64>;
 
 /// The dtypes of a call.
@@ -192,7 +193,7 @@ impl<B: Arrays> Case<'_, B> {
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
 
-    /// Converts a number to the row's dtype. A case serves all dtypes, so numbers out of range wrap.
+    /// Converts a number to the row's dtype. The same case is used in all dtypes, so a number out of range wraps.
     fn scalar(&self, text: &str) -> Option<Value<B>> {
         let number = text.parse::<i64>();
         let dtype = self.dtypes.of;
@@ -242,7 +243,7 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// Converts a result that is a number, in the dtype that corresponds to its type.
+    /// Converts a result that is a number to a 0-D array, in the dtype that corresponds to the type of the number.
     fn number(&self, value: &Value<B>) -> Option<Values> {
         fn values<T: Element>(x: T) -> Values {
             allowed(|| Values::of(&ndarray::arr0(x).into_dyn().into_shared()))
@@ -264,8 +265,9 @@ impl<B: Arrays> Case<'_, B> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
         if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
-            // The result is too large to be read. The test ends as if memory had been refused, which it does not count as
-            // an error of the op. The library itself may have an allocator that never refuses memory.
+            // The result is too large to be read. The function returns the error of a refused allocation, which the
+            // test does not count as an error of the op. The library itself may have an allocator that never refuses
+            // memory.
             return Err(Error::memory(self.row.name, isize::MAX as usize));
         }
         let array = x.get::<T>().ok_or_else(|| Error::dtype(self.row.name, x.dtype()))?;

@@ -42,7 +42,8 @@ pub(super) fn names(row: &Row) -> Vec<&'static str> {
     }
 }
 
-/// Like `parts`, but on any backend, given the result of a call and its arguments by name.
+/// Like `parts`, but on any backend. `result` is the result of a call, and `known` are the arguments of this call with
+/// their names.
 pub(super) fn parts_on<B: Arrays>(
     b: &B,
     row: &Row,
@@ -137,7 +138,7 @@ mod tests {
     use crate::ops;
     use ndarray::arr2;
 
-    /// Calls one of the ops that the expressions of this test use, by name.
+    /// Calls an op by its name. Only the ops in the expressions of this test are known.
     fn call(
         b: &Numpyish,
         op: &str,

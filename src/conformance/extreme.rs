@@ -4,12 +4,12 @@
 use backend_runtime::{Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn};
 
-/// Maximum product of the non-zero lengths of an array without elements. So many elements of 16 bytes, the size of the
-/// widest dtype, still have a representable size in bytes.
+/// Maximum product of the non-zero lengths of an array without elements. An array with this number of elements of 16
+/// bytes, the size of the widest dtype, would still have a representable size in bytes.
 const MOST: usize = isize::MAX as usize / 16;
 
 /// Shapes without elements. The product of the non-zero lengths is either small, so that a sum over the empty axis is
-/// quick, or beyond any memory, so that it is refused. The last shape is not valid for any array.
+/// quick, or beyond any memory, so that the sum is refused. The last shape is not valid for any array.
 const GIANT: &[(&str, &[usize])] = &[
     ("giant0", &[0, 1 << 48]),
     ("giant1", &[1 << 48, 0]),

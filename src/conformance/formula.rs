@@ -23,7 +23,7 @@ pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Runs each case of a row whose arguments are all arrays as a formula that consists of this op. On [`Numpyish`]
+    /// Runs a formula that consists of the row's op, for each case that has only arrays as arguments. On [`Numpyish`]
     /// and [`Cuda`](crate::Cuda), the result must equal the op's result bit for bit. On other backends, formulas may
     /// call other functions than the op, so the results may differ by twice the row's accuracy.
     ///

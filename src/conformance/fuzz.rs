@@ -7,8 +7,8 @@
 //! accuracy, except for elements that depend on rounding ([`noise`](super::noise)). `BACKENDS_FUZZ_SEED` selects other
 //! calls.
 //!
-//! A random call is a case of the row with other lengths, layouts, elements and options. Its text describes it
-//! completely, so adding the text to the row's cases reproduces a failure.
+//! A random call is a case of the row with other lengths, layouts, elements and options. The text of the call
+//! describes the call completely, so a failure can be reproduced by adding the text to the row's cases.
 
 use super::{
     Row, Suite, Values,
@@ -61,7 +61,8 @@ pub(super) fn seed() -> u64 {
     *SEED
 }
 
-/// Returns whether a result of this size is read. Only random calls skip results, if they are too large.
+/// Returns whether a result of this size is read. Random calls skip results that are too large; other calls read all
+/// results.
 pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
     MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
 }

@@ -35,9 +35,9 @@
 //! ```
 //!
 //! A test parses the arguments of each case by the types of the row's parameters, and calls the op by its name. The
-//! typed functions are tested by the rows' examples, which are documentation tests. A row with a second dtype (`types`)
-//! has one check per second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a row is its
-//! `accuracy` or that of its group; `own_ulp` holds the row's `ulp` by dtype.
+//! typed functions are tested by the rows' examples, which are documentation tests. A row with a second dtype
+//! (`types`) has one check per second dtype: `SUITE.check_to(&ROW, DType::Float64, DType::Bool)`. The accuracy of a
+//! row is given by its key `accuracy` or, without this key, by its group; `own_ulp` holds the row's `ulp` by dtype.
 //!
 //! Every row, even without cases, also has a test `arguments`, `SUITE.answers(&ROW, &[DType::Float64, ..], None)`: with
 //! any arguments, a call must return a result or an error, in bounded time. In a test binary with the allocator

@@ -24,8 +24,8 @@ use backend_runtime::{
 };
 use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, IxDyn};
 
-/// Rows that sum products of elements of their arguments. The row's result for the magnitudes of the arguments is the
-/// sum of the terms' magnitudes, because no terms cancel.
+/// Rows that sum products of elements of their arguments. If such a row is called with the magnitudes of its
+/// arguments, no terms cancel, so the result is the sum of the magnitudes of the terms.
 const SUMS: [&str; 20] = [
     "avg_pool",
     "conv",
@@ -49,8 +49,8 @@ const SUMS: [&str; 20] = [
     "vecdot",
 ];
 
-/// Maximum distance of a ratio of singular values from the cutoff, relative to the cutoff, at which the rank depends on
-/// rounding.
+/// The rank depends on rounding if the distance of a ratio of singular values from the cutoff, relative to the cutoff,
+/// is at most this number.
 const NEAR: f64 = 1e-6;
 
 /// The effects of rounding on the results of one call.
@@ -58,7 +58,8 @@ const NEAR: f64 = 1e-6;
 pub(super) struct Noise {
     /// Rounding errors are relative to this number, if it is above the largest element of the result.
     pub scale: f64,
-    /// For each matrix of the first argument, true if the result depends on rounding; `None` if it does for no matrix.
+    /// For each matrix of the first argument, true if the result depends on rounding; `None` if no result depends on
+    /// rounding.
     undecided: Option<ArrayD<bool>>,
     /// The leading axes of the arguments, broadcast to a common shape.
     stack: Vec<usize>,
@@ -67,7 +68,8 @@ pub(super) struct Noise {
 impl Noise {
     /// The effects of rounding on the results of a call that are compared with this tolerance.
     pub fn of(row: &Row, dtypes: DTypes, text: &str, tolerance: Tolerance, call: Call<Numpyish>) -> Noise {
-        // in calls without arguments, or without singular values, rounding is not important or the call fails
+        // `found` returns `None` if the call fails, or if rounding has no important effects, for example without
+        // singular values
         Noise::found(row, dtypes, text, tolerance, call).unwrap_or_default()
     }
 
@@ -130,7 +132,8 @@ impl Noise {
         self.undecided.is_some()
     }
 
-    /// Returns two values of result `place`, with 0 in place of the elements that depend on rounding.
+    /// Returns the two versions `both` of result number `place`, with 0 in place of the elements that depend on
+    /// rounding.
     pub fn without(&self, row: &Row, place: usize, both: [&Values; 2]) -> [Values; 2] {
         let [mut x, mut y] = both.map(Values::clone);
         let Some(undecided) = &self.undecided else { return [x, y] };
@@ -179,8 +182,8 @@ fn hadamard(matrix: ArrayView2<'_, Complex<f64>>) -> f64 {
     matrix.columns().into_iter().map(|column| column.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt()).product()
 }
 
-/// Calls the row with the magnitudes of its arguments. The whole convolution is computed, because a convolution by
-/// Fourier transforms has errors that are relative to all its elements.
+/// Calls the row with the magnitudes of its arguments. For a convolution, the full result is computed (mode `full`),
+/// because a convolution by Fourier transforms has errors that are relative to all elements of the full result.
 fn of_magnitudes(
     b: &Numpyish,
     row: &Row,

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     pub named: Vec<(String, Arg)>,
 }
 
-/// Parses a case; an error text if it is invalid.
+/// Parses the text of a case. The error is a text that describes the mistake.
 pub(crate) fn args(text: &str) -> Result<Args, String> {
     let mut args = Args::default();
     for part in split(text)? {

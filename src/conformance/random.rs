@@ -178,8 +178,8 @@ impl Sample {
     }
 }
 
-/// Returns the array in another memory layout. The gaps between its elements contain its elements in another order, so
-/// that code that reads the gaps by mistake returns a wrong result.
+/// Returns the array in another memory layout. The gaps between the elements are filled with the elements of the array
+/// in another order, so that code that reads the gaps by mistake returns a wrong result.
 pub(crate) fn laid_out<T: Element>(layout: Layout, x: HostArray<T>) -> HostArray<T> {
     let mut flipped = x.clone();
     (0..x.ndim()).for_each(|axis| flipped.invert_axis(Axis(axis)));

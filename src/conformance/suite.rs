@@ -20,11 +20,11 @@ use std::{
 pub struct Row {
     /// Name of the op.
     pub name: &'static str,
-    /// Name of its group, which selects the file of reference results.
+    /// Name of the op's group, which selects the file of reference results.
     pub group: &'static str,
-    /// Its parameters.
+    /// The parameters of the op.
     pub params: &'static [ParamInfo],
-    /// Type of its result.
+    /// Type of the op's result.
     pub result: ResultInfo,
     /// The row's parameters, result and reference, as text. The reference data repeat this text, so that data for
     /// another version of the row are detected.

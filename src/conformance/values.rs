@@ -60,7 +60,7 @@ macro_rules! complex_bytes {
 complex_bytes!(f32 f64);
 
 impl Values {
-    /// Converts an array.
+    /// Converts an array of any memory layout to bytes.
     pub fn of<T: Element>(x: &HostArray<T>) -> Values {
         let elements: Vec<T> = x.iter().copied().collect();
         let mut bytes = Vec::with_capacity(size_of_val(&elements[..]));

@@ -22,7 +22,8 @@ pub fn convolve<B: Backend, T: Numeric>(
     convolved(OP, b, x1, x2, &overlap, method)
 }
 
-/// The correlation of two arrays: the convolution with the conjugate of the second one in reverse order.
+/// The correlation of two arrays: the convolution of the first array with the complex conjugate of the second array in
+/// reverse order.
 pub fn correlate<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -84,7 +85,7 @@ fn convolved<B: Backend, T: Numeric>(
         ConvolutionMethod::Direct => false,
         ConvolutionMethod::Fft => true,
         ConvolutionMethod::Auto => {
-            // number of products that take as long as the steps of three transforms for one element
+            // an estimate: three transforms of n elements take as long as this number times n log2(n) products
             const PRODUCTS: f64 = 16.0;
             let sums = size(&overlap.shape) * size(b.shape(x1)).min(size(b.shape(x2)));
             let full = size(&overlap.full);

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Convolves by Fourier transforms along the axes, in a float or complex dtype that holds the elements.
+/// Convolves by Fourier transforms along the axes, in a float or complex dtype that can represent the elements.
 pub fn by_transforms<B: Backend, T: Numeric>(
     op: &'static str,
     b: &B,
@@ -46,7 +46,7 @@ fn of_real<B: Backend, T: Numeric, R: Precision>(
     let y = transforms.part(b, &y, overlap)?;
     match T::DTYPE.kind() {
         DTypeKind::Real => b.astype::<T, _>(y),
-        // a sum outside the range of the dtype wraps, as the sums of products do
+        // a sum outside the range of the dtype wraps, as it does in a convolution by direct sums
         _ => b.astype::<T, _>(b.astype::<i64, _>(b.round(y)?)?),
     }
 }
@@ -78,23 +78,24 @@ struct Transforms {
     blocks: Option<Blocks>,
 }
 
-/// The blocks of the array that is longer along an axis, which get an axis of their own before it. A block begins with
-/// the elements before it that its results need, and its first results are dropped (the overlap-save method).
+/// The blocks into which the longer array is cut along `axis`. They lie along a new axis before `axis`. The results of
+/// a block also depend on elements before the block. Each block therefore begins with a copy of these elements, and
+/// the results at the copies are dropped (the overlap-save method).
 struct Blocks {
     axis: usize,
     /// Whether the first array is cut into blocks.
     of_first: bool,
-    /// The first result.
+    /// The index of the first result, along `axis` of the full convolution.
     start: usize,
     /// Number of blocks.
     count: usize,
     /// Number of results of a block.
     len: usize,
-    /// Number of elements before these results that a block also needs.
+    /// Number of copied elements at the beginning of a block, which precede the elements at its results.
     before: usize,
 }
 
-/// Estimated time of a transform along an axis, for each point.
+/// Estimated time of a transform of `points` points along an axis, divided by the number of points.
 fn steps(points: usize) -> f64 {
     (points as f64).log2() + 2.0
 }
@@ -117,7 +118,8 @@ impl Transforms {
         Transforms { axes: axes.into(), points: points.into(), blocks }
     }
 
-    /// One of the arrays as it is transformed.
+    /// Arranges an array for the transforms. If there are blocks, the longer array is cut into them, and the other
+    /// array gets an axis of length 1 that broadcasts over them.
     fn arranged<B: Backend, T: Element>(&self, b: &B, x: B::Array<T>, is_first: bool) -> Result<B::Array<T>> {
         match &self.blocks {
             None => Ok(x),
@@ -140,8 +142,8 @@ impl Transforms {
 }
 
 impl Blocks {
-    /// The fastest blocks along an axis, and their time relative to that of whole arrays; `None` if whole arrays are as
-    /// fast.
+    /// The fastest blocks along an axis, and their time divided by the time with whole arrays; `None` if blocks are
+    /// not clearly faster.
     fn new(overlap: &Overlap, axis: usize, n1: usize, n2: usize) -> Option<(Blocks, f64)> {
         /// The fewest points of a block. Smaller transforms are not faster for each point.
         const LEAST: usize = 256;
@@ -149,7 +151,7 @@ impl Blocks {
         const WORTH: f64 = 0.75;
         let ((start, len), before) = (overlap.part[axis], n1.min(n2) - 1);
         let whole = rules::fast_points(overlap.full[axis]);
-        // a block is at least as long as what it begins with
+        // a block has at least as many elements of its own as copied elements before them
         let shortest = (2 * before).max(LEAST);
         let lengths = (0..usize::BITS).map(|power| shortest.saturating_mul(1 << power));
         let blocks = lengths.take_while(|&points| points < whole).map(|points| {
@@ -171,7 +173,8 @@ impl Blocks {
     fn of<B: Backend, T: Element>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         let Blocks { axis, start, count, len, before, .. } = *self;
         let n = b.shape(x)[axis];
-        // one block more lies before the first one, which begins with the end of it
+        // the array gets one more block in front of the first block, because each block begins with the end of the
+        // block before it
         let (from, to) = (start as isize - len as isize, start + count * len);
         let mut widths = vec![(0, 0); b.shape(x).len()];
         widths[axis] = (from.min(0).unsigned_abs(), to.saturating_sub(n));
@@ -185,7 +188,7 @@ impl Blocks {
     }
 }
 
-/// A range of an axis.
+/// The elements of `x` with the indices `range` along `axis`.
 fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: usize, range: Range<usize>) -> Result<B::Array<T>> {
     let mut part = vec![Slice::ALL; axis];
     part.push(range.into());

@@ -28,14 +28,15 @@ pub trait Params<B: Backend, K> {
     #[doc(hidden)]
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<Self::Grads>;
 
-    /// Replaces each array of the inputs by another one, in order, and copies everything that is not an array.
+    /// Returns the inputs with the result of `f` in place of each array, in order. Everything that is not an array is
+    /// copied.
     ///
     /// # Errors
     /// The errors of `f`.
     fn map<F: MapArrays<B>>(&self, f: &mut F) -> Result<Self::Grads>;
 
-    /// Changes every array of `params`, in order, given the array at the same position of `beside`. Optimisers use it
-    /// for their steps.
+    /// Calls `f` for every array of `params`, in order, with the array at the same position of `beside`. `f` changes
+    /// the array of `params` in place. Optimisers use this method for their steps.
     ///
     /// # Errors
     /// The errors of `f`; [`Error::Argument`] if a vector has different lengths in `params` and `beside`.
@@ -249,8 +250,8 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
 /// result.
 ///
 /// # Errors
-/// The errors of the function; [`Error::Argument`] if its result belongs to a function that another gradient
-/// differentiates.
+/// The errors of the function; [`Error::Argument`] if the function returns an array of a [`Diff`] that another
+/// gradient uses.
 #[allow(clippy::type_complexity)] // the value and the pullback
 pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     b: &B,
@@ -266,8 +267,8 @@ pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     Ok((y.into_value(), Pullback { b: b.clone(), record, result, inputs, params: x, dtype: PhantomData }))
 }
 
-/// The value of a function that returns one real number, and its gradients with respect to its inputs, which are the
-/// same as from [`grad`].
+/// The value of a function that returns one real number, and the gradients with respect to the inputs of the function,
+/// as [`grad`] returns them.
 ///
 /// # Errors
 /// The errors of [`grad`].
@@ -387,8 +388,8 @@ pub fn hvp<B: Backend, T: Real>(
     grad::<B, &B::Array<T>, One, T>(b, along, x)
 }
 
-/// The value of a function, and its derivative along `v`, which is the change of the result if the input changes by
-/// `v`. One forward pass computes it, in which arrays carry tangents; nothing is recorded.
+/// The value of a function, and its derivative along `v`. The derivative is the change of the result, to first order,
+/// if the input changes by `v`. One forward pass, in which arrays carry tangents, computes both; nothing is recorded.
 ///
 /// ```
 /// use backends::{Error, grad::jvp, prelude::*};

@@ -30,7 +30,8 @@ where
     Ok(result)
 }
 
-/// Runs a formula op by op. For watchers, the ops of its gradient are marked as gradient ops.
+/// Runs a formula op by op. For watchers, the recorded ops are marked as one formula, so that the backward pass can
+/// report its gradient.
 fn op_by_op<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -111,7 +112,7 @@ impl<'a, B: Backend> Visitor<'a, Diff<B>> for Arrays<'_, B> {
     }
 }
 
-/// The data that the backward pass needs of a formula.
+/// The data of a formula that its backward pass needs.
 struct Formula<B, L: Layout, E, T> {
     tree: E,
     scalars: L::Scalars,

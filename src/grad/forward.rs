@@ -20,8 +20,8 @@ use std::{
     },
 };
 
-/// A backend around another one, whose arrays carry their tangents along one direction of the inputs. It is a
-/// [`Backend`] itself, so it can be nested, also with [`Diff`].
+/// A backend that wraps another backend. Its arrays carry tangents: their derivatives along one direction of the
+/// inputs. A `Jvp` is itself a [`Backend`], so it can be nested, also with [`Diff`].
 ///
 /// [`jvp`](super::jvp) creates it and passes it to the function to be differentiated. Nothing is recorded: each array
 /// and its tangent need twice the memory of the array.
@@ -29,7 +29,7 @@ use std::{
 pub struct Jvp<B: Backend> {
     within: B,
     id: u64,
-    /// True if arrays of other derivatives count as constants; if false, they are errors.
+    /// True if arrays of another `Jvp` count as constants; if false, using such arrays is an error.
     alone: bool,
 }
 
@@ -97,7 +97,7 @@ impl<B: Backend> Jvp<B> {
         Jvp { within, id: NEXT.fetch_add(1, Ordering::Relaxed), alone: false }
     }
 
-    /// A backend around `within`. Arrays whose tangents were made by another `Jvp` count as constants in its ops.
+    /// A backend around `within`. Arrays with tangents of another `Jvp` count as constants in the ops of this `Jvp`.
     fn alone(within: B) -> Jvp<B> {
         Jvp { alone: true, ..Jvp::new(within) }
     }
@@ -124,7 +124,7 @@ impl<B: Backend> Jvp<B> {
         Dual { value, change: Some((self.id, tangent)) }
     }
 
-    /// The tangent of an array, if it has one. Returns an error if the array belongs to another derivative.
+    /// The tangent of an array, if it has one. Returns an error if the array belongs to another `Jvp`.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Dual<B, T>) -> Result<Option<B::Array<T>>> {
@@ -167,7 +167,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// Copies an operand, which shares the array.
+    /// Returns the same operand again. An array is not copied, but shared.
     #[doc(hidden)]
     pub fn operand_again<T: Element>(&self, x: &Operand<'static, B, T>) -> Operand<'static, B, T> {
         match x {
@@ -222,7 +222,7 @@ impl<B: Backend> Jvp<B> {
         Ok(self.input(value, tangent))
     }
 
-    /// A result whose tangent is the sum, over all terms, of the entry at `place`.
+    /// A result with the tangent `terms[0][place] + terms[1][place] + ..`.
     #[doc(hidden)]
     pub fn along_sum<T: Element>(
         &self,
@@ -298,7 +298,7 @@ impl<B: Backend> Pull<B> for Nothing {
     }
 }
 
-/// Finds the tape index of a gradient with a known dtype.
+/// A function that finds the tape index of a gradient. Each such function is for one dtype.
 type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
 
 /// Computes tangents by two backward passes. The gradients of the inputs are linear in the gradients `u` of the

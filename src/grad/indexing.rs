@@ -23,8 +23,8 @@ pub fn set<B: Backend, T: Element>(
     d.within().set(x.value_mut(), index, values)
 }
 
-/// Implements `add_at`. The gradient of the result is the gradient of `x`; its elements at the indices are the gradient
-/// of `values`.
+/// Implements `add_at`. The gradient of `x` is the output gradient. The gradient of `values` consists of the elements
+/// of the output gradient at the indices.
 pub fn add_at<B: Backend, T: Numeric>(
     d: &Diff<B>,
     x: &mut Var<B, T>,

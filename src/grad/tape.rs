@@ -19,8 +19,8 @@ use std::{
     },
 };
 
-/// A backend around another one, which records the ops for gradients. It is a [`Backend`] itself, so gradients can be
-/// nested.
+/// A backend that runs all ops on an inner backend, and records them for gradients. A `Diff` is itself a [`Backend`],
+/// so gradients can be nested.
 ///
 /// [`grad`](super::grad), [`vjp`](super::vjp) and related functions create it and pass it to the function to be
 /// differentiated.
@@ -170,8 +170,8 @@ impl<B: Backend> Diff<B> {
         self.recorded(value, index)
     }
 
-    /// Marks the arrays from index `first` on as results of one formula, so that watchers of the backward pass can
-    /// report it.
+    /// Marks the arrays from index `first` on as results of one formula, so that the backward pass can report the
+    /// formula to watchers.
     pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
         let mut record = self.tape();
         let end = record.end();
@@ -182,7 +182,7 @@ impl<B: Backend> Diff<B> {
         }
     }
 
-    /// Number of arrays on the tape, plus the index of its first array.
+    /// The index that the next array on the tape will get: the index of the first array, plus the number of arrays.
     pub(super) fn count(&self) -> usize {
         self.tape().end()
     }
@@ -197,7 +197,7 @@ impl<B: Backend> Diff<B> {
     }
 
     /// The tape index of an array, if gradients pass through it. Returns an error if the array belongs to another
-    /// gradient.
+    /// tape, unless that tape encloses this tape.
     #[doc(hidden)]
     #[inline]
     pub fn place_of<T: Element>(&self, op: &'static str, x: &Var<B, T>) -> Result<Option<usize>> {
@@ -327,7 +327,8 @@ impl<B: Backend> Record<B> {
         self.base + self.shapes.len()
     }
 
-    /// The gradients of the first `inputs` arrays, given the gradients `of` other arrays, each with its tape index.
+    /// The gradients of the first `inputs` arrays. `of` are the known gradients of other arrays, each with its tape
+    /// index.
     ///
     /// If `once` is true, the data that a rule has kept is freed as soon as the rule has run.
     pub(crate) fn back(
@@ -348,8 +349,8 @@ impl<B: Backend> Record<B> {
         Ok(found)
     }
 
-    /// The gradient of the first array, given the gradient of another array. Gradients of arrays on enclosing tapes are
-    /// added to `around`, or dropped if `around` is `None`.
+    /// The gradient of the first array. `of` is the known gradient of another array, with its tape index. Gradients of
+    /// arrays on enclosing tapes are added to `around`, or dropped if `around` is `None`.
     pub(super) fn back_over(
         &self,
         b: &B,

@@ -57,7 +57,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(self)
     }
 
-    /// Sums over the axes for whose labels `is_wanted` returns false.
+    /// Sums over the axes whose labels are not wanted: `is_wanted` returns false for these labels.
     fn summed(self, b: &B, is_wanted: impl Fn(usize) -> bool) -> Result<Self> {
         let axes: Vec<usize> = (0..self.labels.len()).filter(|&k| !is_wanted(self.labels[k])).collect();
         if axes.is_empty() {

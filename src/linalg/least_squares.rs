@@ -18,7 +18,7 @@ impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
         Relative { number, numbers: None }
     }
 
-    /// Made from the parameters `rtol` and `rtols` of an op, for a stack of matrices of this shape.
+    /// Makes the threshold from the parameters `rtol` and `rtols` of an op, for a stack of matrices of this shape.
     pub(crate) fn of(
         op: &'static str,
         b: &B,
@@ -151,8 +151,8 @@ pub fn lstsq<B: Backend, T: WideFloat>(
     let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
     let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
     let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
-    // as in NumPy and PyTorch, there are residuals only for overdetermined systems of which no singular value counts as
-    // 0
+    // as in NumPy and PyTorch, there are residuals only for overdetermined systems, and only if no singular value
+    // counts as 0
     let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
         let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
         b.sum(&b.square(&b.abs(&off)?)?, -2)?

@@ -61,7 +61,7 @@ pub fn matrix_norm<B: Backend, T: WideFloat>(
 ) -> Result<B::Array<T::Real>> {
     const OP: &str = "matrix_norm";
     rules::matrix(OP, b.shape(x))?;
-    // sums along one axis, to be reduced along the remaining axis, which is axis -1 after the sum
+    // sums magnitudes along one of the two matrix axes; the other one is axis -1 of these sums
     let sums = |axis: isize| expr!(b, sum(abs(x), axis));
     let norm = match ord {
         MatrixNorm::Fro => b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]))?,

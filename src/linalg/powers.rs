@@ -20,14 +20,16 @@ pub fn cholesky_solve<B: Backend, T: WideFloat>(
     let by_lower = |options: SolveTriangularOptions| b.solve_triangular_with(lower, x2, options.lower(true));
     let within = |error: Error| error.within("cholesky_solve");
     let between = by_lower(SolveTriangularOptions::new()).map_err(within)?;
-    // one vector serves all matrices of a stack, but each matrix has its own solution
+    // if `x2` is one vector for a stack of matrices, `between` has one vector per matrix, which becomes a matrix of one
+    // column
     let is_vector = b.shape(x2).len() == 1 && b.shape(&between).len() > 1;
     let between = if is_vector { b.expand_dims(&between, -1)? } else { between };
     let solution = b.solve_triangular(upper, &between).map_err(within)?;
     if is_vector { b.squeeze(&solution, -1) } else { Ok(solution) }
 }
 
-/// Integer power of a matrix: the product of the repeated squares that the binary digits of `n` select.
+/// Integer power of a matrix: the product of the powers x, x^2, x^4, .. that the binary digits of `n` select. A
+/// negative `n` gives a power of the inverse.
 pub fn matrix_power<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>, n: isize) -> Result<B::Array<T>> {
     let size = rules::square("matrix_power", b.shape(x))?;
     if n == 0 {
@@ -94,7 +96,8 @@ pub fn expm<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let x2 = b.matmul(&x, &x)?;
     let x4 = b.matmul(&x2, &x2)?;
     let x6 = b.matmul(&x4, &x2)?;
-    // the even or the odd terms of the polynomial, with x^6 factored out of the three highest terms
+    // for k = 0 the even terms of the polynomial, for k = 1 the odd terms divided by x; x^6 is factored out of the
+    // three highest terms
     let terms = |k: usize| {
         let (a, c, d) = (of(12 + k), of(10 + k), of(8 + k));
         let (e, f, g, h) = (of(6 + k), of(4 + k), of(2 + k), of(k));

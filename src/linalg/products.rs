@@ -7,8 +7,8 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// Sums products over the axes `axes1` of `x1` and `axes2` of `x2`. The result has the remaining axes of `x1`, then
-/// those of `x2`.
+/// Sums products over the axes `axes1` of `x1` and the axes `axes2` of `x2`. The result has the remaining axes of `x1`,
+/// followed by the remaining axes of `x2`.
 pub fn tensordot<B: Backend, T: Numeric>(
     b: &B,
     x1: &B::Array<T>,
@@ -49,7 +49,7 @@ pub fn vecdot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>,
     rules::broadcast_around(OP, b.shape(x1), axis1, b.shape(x2), axis2)?;
     let x1 = b.moveaxis(x1, axis1, -1)?;
     let x2 = b.moveaxis(x2, axis2, -1)?;
-    // integer sums have a wider dtype; its low bits are the sum in the original dtype, with wrapping
+    // integer sums have a wider dtype; the low bits of such a sum equal the sum in the original dtype, with wrapping
     let sum = expr!(b, sum(conj(x1) * x2, -1))?;
     b.astype::<T, _>(&sum)
 }
@@ -75,7 +75,7 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         let (x1, x2) = (b.astype::<f32, T>(x1)?, b.astype::<f32, T>(x2)?);
         return b.astype::<T, f32>(cross(b, &x1, &x2, axis)?);
     }
-    // the result keeps the axis of the vectors at its position in the array with more axes
+    // in the result, the vectors lie along the same axis as in the operand with more axes
     let place = if left.len() >= right.len() { axis1 } else { axis2 };
     let parts = |x: &B::Array<T>, axis: usize| b.unstack_with(x, crate::UnstackOptions::new().axis(axis));
     let (u, v) = (parts(x1, axis1)?, parts(x2, axis2)?);
@@ -100,8 +100,8 @@ fn are_vectors(x1: &[usize], x2: &[usize]) -> bool {
     x1.len() == 1 && x1 == x2
 }
 
-/// NumPy's dot product: the sum of the products of two 1-D arrays, or sums of products over the last axis of `x1` and
-/// the second-to-last axis of `x2`.
+/// NumPy's dot product. For two 1-D arrays, the sum of the products of their elements. For arrays with more axes, sums
+/// of products over the last axis of `x1` and the second-to-last axis of `x2` (the only axis of a 1-D `x2`).
 pub fn dot<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if b.shape(x1).is_empty() || b.shape(x2).is_empty() {
         return b.multiply(x1, x2);
@@ -131,10 +131,10 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let large = || Error::memory(OP, usize::MAX);
     let lengths = left.iter().zip(&right).map(|(&m, &n)| m.checked_mul(n).ok_or_else(large));
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
-    // checks the lengths one by one: if a length is 0, the result is small even if the intermediate array would be too
-    // large
+    // checks the lengths of the intermediate array: if one length is 0, the other lengths may be too large for this
+    // array although they are not too large for the result
     rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
-    // splits every axis into two: the index of the copy, and the index within the copy
+    // splits every axis into two: the first is the index of the copy of `x2`, the second is the index within the copy
     let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
         let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };
         lengths.iter().flat_map(pair).collect()

@@ -21,7 +21,8 @@ pub fn csr_matmul<B: Backend, T: Numeric>(
     b.segment_sum(weighted(b, values, &taken)?, rows, p.rows)
 }
 
-/// Product of a matrix in compressed sparse column format, which has `rows` rows, with a vector or a matrix.
+/// Product of a matrix in compressed sparse column format with a vector or a matrix. `rows` is the number of rows of
+/// the sparse matrix.
 pub fn csc_matmul<B: Backend, T: Numeric>(
     b: &B,
     values: &B::Array<T>,
@@ -37,7 +38,8 @@ pub fn csc_matmul<B: Backend, T: Numeric>(
     b.segment_sum(weighted(b, values, &taken)?, indices, rows).map_err(|e| e.within(OP))
 }
 
-/// Computes the elements of a matrix product at the given indices only.
+/// Computes only those elements of the product of `x1` and `x2` whose places `indices` and `indptr` give, in compressed
+/// sparse row format.
 pub fn sampled_matmul<B: Backend, T: Numeric>(
     b: &B,
     indices: &B::Array<i64>,
@@ -58,7 +60,7 @@ fn weighted<B: Backend, T: Numeric>(b: &B, values: &B::Array<T>, x: &B::Array<T>
     if x.ndim() == 1 { b.multiply(values, x) } else { b.multiply(b.expand_dims(values, -1)?, x) }
 }
 
-/// The row index of each stored element. First checks the pointers and indices, for which it waits for the device.
+/// The row index of each stored element. First checks the pointers and indices; these checks wait for the device.
 fn rows_of_elements<B: Backend>(
     op: &'static str,
     b: &B,

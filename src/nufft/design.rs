@@ -1,29 +1,29 @@
 //! Chooses the kernel and the grid of a non-uniform Fourier transform for a required accuracy.
 //!
 //! The kernel is the Kaiser-Bessel function of [`spreading`](crate::runtime::spreading), whose Fourier transform is
-//! `sinh(s) / s`. Its width is the smallest for which the expected error is below the required accuracy. The error of a
-//! mode comes from its aliases: modes that differ from it by a multiple of the grid's length, which have the same
-//! values on the grid.
+//! `sinh(s) / s`. The kernel has the smallest width for which the expected error is below the required accuracy. The
+//! error of a mode comes from its aliases. An alias is a mode whose number differs by a multiple of the grid's length,
+//! so that both modes have the same values on the grid.
 
 use crate::runtime::spreading::MAX_WIDTH;
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result};
 use std::f64::consts::{PI, TAU};
 
-/// The ratios of the grid's length to the number of modes that are tried.
+/// The ratios of the grid's length to the number of modes among which a design chooses.
 const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
 
-/// Maximum expected error, as a fraction of the required accuracy: for many points and modes, whose errors average out,
-/// and for few points or modes.
+/// Maximum expected error, as a fraction of the required accuracy. The first value applies to many points and modes,
+/// whose errors average out; the second value applies to few points or modes.
 const EXPECTED: [f64; 2] = [0.85, 0.3];
 
-/// Maximum error from the polynomials that approximate the kernel, as a fraction of the required accuracy.
+/// Maximum error that the polynomials in place of the kernel may cause, as a fraction of the required accuracy.
 const BY_POLYNOMIALS: f64 = 0.06;
 
 /// With fewer points or modes than this number, errors need not average out.
 const FEW: usize = 128;
 
-/// The required accuracy, the rounding error of the dtype, and the largest useful width: the errors of wider kernels
-/// are below the rounding error.
+/// The required accuracy, the rounding error of the dtype, and the largest useful width of the kernel: the errors of
+/// wider kernels are below the rounding error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Accuracy {
     /// Maximum relative error of the transform.
@@ -33,7 +33,7 @@ pub(super) struct Accuracy {
 }
 
 impl Accuracy {
-    /// The accuracy for each of two successive transforms: half of the error.
+    /// The accuracy that each of two successive transforms needs: half of the allowed error.
     pub fn halved(self) -> Accuracy {
         Accuracy { eps: (self.eps / 2.0).max(self.rounding), ..self }
     }
@@ -57,7 +57,7 @@ pub(super) struct Design {
     pub width: usize,
     /// The shape parameter of the kernel.
     pub beta: f64,
-    /// Maximum error of a kernel value from the polynomials that approximate the kernel.
+    /// Maximum error of a kernel value that is computed by polynomials.
     pub tolerance: f64,
     /// Length of the grid along each axis.
     pub grid: Vec<usize>,
@@ -89,9 +89,9 @@ impl Design {
         grid_for(op, modes, UPSAMPLINGS[UPSAMPLINGS.len() - 1], MAX_WIDTH)
     }
 
-    /// A design with this ratio of the grid's length to the number of modes, in which every mode is accurate. It has as
-    /// many modes as its grid allows with this ratio, and at least the given numbers of modes. If no kernel is accurate
-    /// enough, it has the widest one.
+    /// A design in which every mode is accurate. The ratio of the grid's length to the number of modes is `upsampling`:
+    /// along each axis, the design has as many modes as this ratio allows, and at least the number in `modes`. If no
+    /// kernel is accurate enough, the design has the widest kernel.
     pub fn for_every_mode(op: &'static str, accuracy: Accuracy, modes: &[usize], upsampling: f64) -> Result<Design> {
         match Design::upsampled(op, accuracy, modes, upsampling, Errors::LastMode)? {
             Some(design) => Ok(design),
@@ -108,7 +108,7 @@ impl Design {
         errors: Errors,
     ) -> Result<Option<Design>> {
         let Accuracy { eps, rounding, widest } = accuracy;
-        // starts with a width slightly below the estimate, which follows from how fast the error decays with the width
+        // starts slightly below an estimate of the width, which is based on how fast the error decays with the width
         let first = (-eps.ln() / (PI * (1.0 - 1.0 / upsampling).sqrt())) as usize;
         for width in first.clamp(2, widest)..=widest {
             let axes = Axes::new(op, modes, upsampling, width, errors)?;
@@ -127,15 +127,16 @@ impl Design {
         let lanes = if single { 16.0 } else { 8.0 };
         let vectors = (2.0 * width / lanes).ceil() * width.powi(axes - 1);
         let cells: f64 = self.grid.iter().map(|&n| n as f64).product();
-        // number of cells in all windows, each of which is cleared and added to the grid
+        // number of cells in all windows (overlapping parts of the grid): each window is cleared, and later added to
+        // the grid
         let (across, down) = [(2048.0, 2048.0), (64.0, 64.0), (32.0, 16.0)][self.grid.len() - 1];
         let windows = cells * (1.0 + width / across) * (1.0 + width / down).powi(axes - 1);
         let fourier = cells * cells.log2() * if axes == 1 { 1.0 } else { 0.5 } + windows * 4.0;
         points as f64 * (vectors + 10.0 + 3.0 * f64::from(axes)) + fourier * if single { 0.5 } else { 1.0 }
     }
 
-    /// The factors that correct for the kernel at `angles`, in radians per grid point: the inverse of the kernel's
-    /// Fourier transform, which is positive up to the angle `2 beta / width`.
+    /// The factors that correct for the kernel at the frequencies `angles`, in radians per grid point. A factor is the
+    /// reciprocal of the kernel's Fourier transform, which is positive up to the angle `2 beta / width`.
     pub fn undoing<B: Backend, T: Real>(&self, b: &B, angles: &B::Array<T>) -> Result<B::Array<T>> {
         let (beta, half_width) = (self.beta, self.width as f64 / 2.0);
         let scale = beta.i0e() / half_width;
@@ -145,7 +146,7 @@ impl Design {
         )
     }
 
-    /// For each mode of an axis, beginning with mode `-(modes / 2)`, the factor that corrects for the kernel.
+    /// The factor that corrects for the kernel, for each mode of an axis. The first mode is `-(modes / 2)`.
     pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
         let first = -((modes / 2) as f64);
         // computed in float64, because the logarithm of a factor may be 40
@@ -171,7 +172,8 @@ enum Errors {
 struct Axes(Vec<Axis>);
 
 impl Axes {
-    /// The kernel of this width, for these modes.
+    /// The kernel with this width, and the modes of each axis: the given modes, or for [`Errors::LastMode`] as many as
+    /// the grid allows.
     fn new(op: &'static str, modes: &[usize], upsampling: f64, width: usize, errors: Errors) -> Result<Axes> {
         let grid = grid_for(op, modes, upsampling, width)?;
         let modes: Vec<usize> = match errors {
@@ -188,8 +190,8 @@ impl Axes {
         self.0.iter().map(|axis| axis.expected_error(errors)).sum::<f64>().sqrt()
     }
 
-    /// The factor by which errors of the kernel's values grow when they are multiplied by the factors of the modes,
-    /// along the worst axis.
+    /// The amplification of errors of the kernel's values by the factors that correct for the kernel, along the axis
+    /// with the largest amplification.
     fn gain(&self) -> f64 {
         self.0.iter().map(Axis::gain).fold(1.0, f64::max)
     }
@@ -216,8 +218,8 @@ impl Axis {
         scaled_transform(self.beta, PI * self.width as f64 * mode / self.grid as f64)
     }
 
-    /// The square of the expected relative error, which is the energy of all aliases. It is the mean over the modes, or
-    /// the value for the last mode, which has the largest error.
+    /// The square of the expected relative error, which is the energy of all aliases: for [`Errors::LastMode`] the
+    /// value of the last mode, which has the largest error, otherwise the mean over the modes.
     fn expected_error(&self, errors: Errors) -> f64 {
         let aliases = if self.modes < 4 { 9 } else { 4 };
         let energy = |mode: f64| {
@@ -267,16 +269,17 @@ fn scaled_transform(beta: f64, frequency: f64) -> f64 {
     }
 }
 
-/// The shape parameter with the smallest error, fitted to kernels with widths of 2 to 16 points. It is slightly below
-/// the value for which the main lobe of the kernel's transform ends at the first alias of the highest mode.
+/// The shape parameter with the smallest error, by a formula that was fitted to kernels with widths of 2 to 16 points.
+/// It is slightly below the value for which the main lobe of the kernel's transform ends at the first alias of the
+/// highest mode.
 fn shape_parameter(width: usize, upsampling: f64) -> f64 {
     let (width, upsampling) = (width as f64, upsampling.min(4.0));
     let main_lobe = PI * width * (1.0 - 0.5 / upsampling);
     main_lobe - (0.16 + 0.5 / width) * (1.0 - 0.17 * (upsampling - 1.0).min(1.0).log2())
 }
 
-/// The lengths of a grid. They are at least twice the kernel's width, and products of small factors, so that the FFT is
-/// fast.
+/// The lengths of a grid. Each length is at least twice the kernel's width, and is a product of small factors, so that
+/// the FFT is fast.
 fn grid_for(op: &'static str, modes: &[usize], upsampling: f64, width: usize) -> Result<Vec<usize>> {
     let length = |&modes: &usize| {
         let least = (modes as f64 * upsampling).ceil();

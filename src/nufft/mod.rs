@@ -11,7 +11,7 @@ pub use plan::{NufftPlan, NufftType};
 
 use crate::{Backend, ComplexFloat, Error, Result};
 
-/// Transforms values `c` at the points x to `n_modes` modes.
+/// Computes `n_modes` modes from the values `c` at the points `x`.
 pub fn type1_1d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -23,7 +23,7 @@ pub fn type1_1d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft1d_type1", &[n_modes], &[x], c, eps, isign)
 }
 
-/// Transforms the modes `f` to values at the points x.
+/// Computes the values at the points `x` from the modes `f`.
 pub fn type2_1d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -34,7 +34,7 @@ pub fn type2_1d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft1d_type2", modes(b.shape(f), 1), &[x], f, eps, isign)
 }
 
-/// Transforms values `c` at the points (x, y) to `n_modes` modes along each axis.
+/// Computes `n_modes` modes along each axis from the values `c` at the points (`x`, `y`).
 pub fn type1_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -47,7 +47,7 @@ pub fn type1_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft2d_type1", n_modes, &[x, y], c, eps, isign)
 }
 
-/// Transforms the modes `f` to values at the points (x, y).
+/// Computes the values at the points (`x`, `y`) from the modes `f`.
 pub fn type2_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -59,7 +59,7 @@ pub fn type2_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft2d_type2", modes(b.shape(f), 2), &[x, y], f, eps, isign)
 }
 
-/// Transforms values `c` at the points (x, y, z) to `n_modes` modes along each axis.
+/// Computes `n_modes` modes along each axis from the values `c` at the points (`x`, `y`, `z`).
 #[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type1_3d<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -74,7 +74,7 @@ pub fn type1_3d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft3d_type1", n_modes, &[x, y, z], c, eps, isign)
 }
 
-/// Transforms the modes `f` to values at the points (x, y, z).
+/// Computes the values at the points (`x`, `y`, `z`) from the modes `f`.
 pub fn type2_3d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -87,7 +87,7 @@ pub fn type2_3d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft3d_type2", modes(b.shape(f), 3), &[x, y, z], f, eps, isign)
 }
 
-/// Transforms values `c` at the points x to values at the frequencies s.
+/// Computes the values at the frequencies `s` from the values `c` at the points `x`.
 pub fn type3_1d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -99,7 +99,7 @@ pub fn type3_1d<B: Backend, T: ComplexFloat>(
     type3::transform("nufft1d_type3", b, &[x], c, &[s], eps, isign)
 }
 
-/// Transforms values `c` at the points (x, y) to values at the frequencies (s, t).
+/// Computes the values at the frequencies (`s`, `t`) from the values `c` at the points (`x`, `y`).
 #[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type3_2d<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -114,7 +114,7 @@ pub fn type3_2d<B: Backend, T: ComplexFloat>(
     type3::transform("nufft2d_type3", b, &[x, y], c, &[s, t], eps, isign)
 }
 
-/// Transforms values `c` at the points (x, y, z) to values at the frequencies (s, t, u).
+/// Computes the values at the frequencies (`s`, `t`, `u`) from the values `c` at the points (`x`, `y`, `z`).
 #[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type3_3d<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -131,7 +131,7 @@ pub fn type3_3d<B: Backend, T: ComplexFloat>(
     type3::transform("nufft3d_type3", b, &[x, y, z], c, &[s, t, u], eps, isign)
 }
 
-/// The number of modes along each axis of an array that may have a leading batch axis.
+/// The numbers of modes: the lengths of the last `axes` axes. The array may have a batch axis before them.
 fn modes(shape: &[usize], axes: usize) -> &[usize] {
     &shape[shape.len().saturating_sub(axes)..]
 }

@@ -23,10 +23,10 @@ pub enum NufftType {
 /// the points.
 ///
 /// Points are angles in radians and are folded to one period. Modes are centred: the N modes along an axis go from
-/// `-(N // 2)` to `(N - 1) // 2`. Values are spread over a grid finer than the modes by a Kaiser-Bessel kernel, or
-/// interpolated from it, as in J. A. Fessler and B. P. Sutton (2003), Nonuniform fast Fourier transforms using min-max
-/// interpolation, and A. Barnett, J. Magland and L. af Klinteberg (2019), A parallel nonuniform fast Fourier transform
-/// library.
+/// `-(N // 2)` to `(N - 1) // 2`. A Kaiser-Bessel kernel spreads the values over a grid that is finer than the modes,
+/// or interpolates values from this grid, as in J. A. Fessler and B. P. Sutton (2003), Nonuniform fast Fourier
+/// transforms using min-max interpolation, and A. Barnett, J. Magland and L. af Klinteberg (2019), A parallel
+/// nonuniform fast Fourier transform library.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -59,9 +59,9 @@ pub struct NufftPlan<B: Backend, C: ComplexFloat> {
 #[derive(Clone, Debug)]
 struct Points<B: Backend, C: ComplexFloat> {
     count: usize,
-    /// `coordinates` has the shape (points, axes). `sorted` lists the points in the order in which the backend spreads
-    /// them.
+    /// Coordinates of the points, of shape (points, axes).
     coordinates: B::Array<C::Real>,
+    /// Indices of the points, in the order in which the backend spreads the points.
     sorted: B::Array<i64>,
     design: Design,
     /// One factor per mode, in the shape of the modes.
@@ -157,8 +157,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
     }
 
-    /// Returns the batch axis of an array whose single transforms have the shape `one`: an empty shape, or the length
-    /// of the batch.
+    /// Returns the axes of the shape `given` that precede the axes `one` of a single transform: the length of the
+    /// batch, or an empty list without a batch axis.
     fn front(&self, given: &[usize], one: &[usize]) -> Result<Vec<usize>> {
         let front = given.strip_suffix(one).filter(|front| front.len() <= 1);
         front.map(<[usize]>::to_vec).ok_or_else(|| Error::shapes(self.op, given, one))
@@ -242,14 +242,14 @@ impl<B: Backend, C: ComplexFloat> Points<B, C> {
         Ok(Points { count, coordinates, sorted, design, factors })
     }
 
-    /// Spreads the values at the points, of shape (.., points), over the grid.
+    /// Spreads the values at the points over the grid. `values` has the shape (.., points).
     fn spread(&self, b: &B, values: &B::Array<C>) -> Result<B::Array<C>> {
         let Design { width, beta, tolerance, grid } = &self.design;
         let options = NufftSpreadOptions::new().eps(*tolerance).sorted(&self.sorted);
         b.nufft_spread_with(&self.coordinates, values, &grid[..], *width, *beta, options)
     }
 
-    /// Interpolates the values of a grid, of shape (.., lengths), at the points.
+    /// Interpolates the values on a grid at the points. `grid` has the shape (.., lengths of the grid).
     fn interpolate(&self, b: &B, grid: &B::Array<C>) -> Result<B::Array<C>> {
         let Design { width, beta, tolerance, .. } = self.design;
         let options = NufftInterpolateOptions::new().eps(tolerance).sorted(&self.sorted);

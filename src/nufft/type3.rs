@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 /// Ratio of the grid's resolution to the minimum that the frequencies require.
 const FINER: f64 = 2.0;
 
-/// Ratio of the grid's length to the number of modes for which its kernel is designed.
+/// Ratio of the grid's length to the number of modes for which the kernel of the grid is designed.
 const UPSAMPLING: f64 = 2.0;
 
 /// A number of modes with which the kernel's width is estimated before the actual number is known.

@@ -17,12 +17,12 @@ use std::{
 
 backend! { overlay = "src/record/recorded.toml" }
 
-/// A backend around another one, which records its calls: the ops that a generic program ran on its data, without the
-/// program's control flow.
+/// A backend that wraps another backend and records a generic program's calls: the ops that the program ran on its
+/// data, without its control flow.
 ///
 /// A composed op or a formula is recorded as the ops of which it consists; a comment with the text of the formula
-/// precedes its ops. Arrays that come from the host are stored as constants. Random numbers are drawn again by the
-/// backend on which the script runs; if the program calls [`seed`](Arrays::seed), they are the same numbers.
+/// precedes its ops. Arrays that come from the host are stored as constants. Random numbers are not stored: the backend
+/// on which the script runs draws them again, and draws the same numbers if the program calls [`seed`](Arrays::seed).
 ///
 /// ```
 /// use backends::{Error, Recorded, Result, prelude::*};
@@ -209,7 +209,7 @@ impl<B: Backend> Program for Recorded<B> {
     }
 }
 
-/// A running call. If the call returned results, its line is written when this is dropped.
+/// A running call. When the value is dropped, the line of the call is written, unless the call returned no results.
 pub struct Line {
     state: Arc<Mutex<State>>,
     call: String,

@@ -1,9 +1,9 @@
 //! Backends whose calls are observed: a [`Profile`] measures them, [`Strict`] checks them, or a user's own [`Watch`]
 //! receives them.
 //!
-//! A watched backend has its own type, [`Watched`], so programs that do not watch have no overhead. Its arrays are the
-//! arrays of the inner backend. If it is converted to an [`AnyBackend`] and made the current backend, it also observes
-//! programs that pass no backend to their calls:
+//! A watched backend has its own type, [`Watched`], so programs that do not watch have no overhead. The arrays of a
+//! watched backend are the arrays of the inner backend. A watched backend that is converted to an [`AnyBackend`] and
+//! made the current backend also observes programs that pass no backend to their calls:
 //!
 //! ```
 //! use backends::{Error, Profile, current, functions, prelude::*, scoped};
@@ -47,14 +47,14 @@ pub trait Watch: Send + Sync + 'static {
     /// An error rejects the call: the op does not run, and its caller gets the error.
     fn begin(&self, call: &Call<'_>) -> Result<Box<dyn Running>>;
 
-    /// Returns whether each call waits for the device at its end, so that the call does not end before its work is
-    /// done.
+    /// Returns whether each call waits for the device at its end. If so, the duration of a call includes the work on
+    /// the device.
     fn waits(&self) -> bool {
         false
     }
 }
 
-/// A running call.
+/// The observer's value for a running call, which is dropped at the end of the call.
 pub trait Running {
     /// Called for each result of the call.
     ///
@@ -66,9 +66,9 @@ pub trait Running {
     }
 }
 
-/// A result of a call.
+/// A result of a call, as the observer sees it.
 pub struct Seen<'a> {
-    /// The array.
+    /// The array, of any backend and dtype.
     pub array: &'a dyn AnyTyped,
     outliers: &'a dyn Fn() -> Result<Option<Outliers>>,
 }
@@ -78,7 +78,7 @@ pub struct Seen<'a> {
 pub struct Outliers {
     /// Number of elements that are NaN or infinite.
     pub count: usize,
-    /// The indices along the axes of the first of these elements, in C order.
+    /// The indices of the first of these elements in C order, one index per axis.
     pub first: Vec<usize>,
 }
 
@@ -92,12 +92,13 @@ impl Seen<'_> {
     }
 }
 
-/// A backend around another one, which reports its calls to a [`Watch`]. Its arrays are the arrays of the inner
+/// A backend that wraps another backend and reports the calls to a [`Watch`]. Its arrays are the arrays of the inner
 /// backend.
 ///
-/// Both a composed op and its inner ops are reported. A formula is reported as one call, named `expr!` or after the
-/// reduction around it, with the text that the user wrote ([`Call::formula`]). Each gradient of a formula is also one
-/// call. Copies from the host are reported as `from_ndarray`, and copies to the host as `to_ndarray`.
+/// Both a composed op and its inner ops are reported. A formula is reported as one call with the text that the user
+/// wrote ([`Call::formula`]). This call is named `expr!`, or after the reduction that encloses the formula. Each
+/// gradient of a formula is also one call. Copies from the host are reported as `from_ndarray`, and copies to the host
+/// as `to_ndarray`.
 #[derive(Clone)]
 pub struct Watched<B> {
     within: B,
@@ -324,8 +325,8 @@ impl<B: Backend> Arrays for Watched<B> {
     }
 }
 
-/// The arguments of a call as text, such as `(0.0, 1.0, 100)`. Options that differ from their defaults have their
-/// names.
+/// The arguments of a call as text, such as `(0.0, 1.0, 100)`. Options are written with their names, as in `axis=[0]`;
+/// options that have their default values are omitted.
 pub(crate) fn described(call: &Call<'_>) -> String {
     let params = call.info.map_or(&[][..], |info| info.params);
     let mut out = String::from("(");

@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Watched<AnyBackend> {
-    /// Calls the op on the inner backend.
+    /// Calls an op on the inner backend, and reports the call and its results to the watcher.
     pub(crate) fn call_by_name(
         &self,
         info: &'static OpInfo,

@@ -12,10 +12,10 @@ use std::{
 
 /// Records the calls of the backends that it watches, with their times. All clones share one profile.
 ///
-/// On a watched GPU backend, each call waits until its work is done. Its time therefore includes the work, and calls do
-/// not overlap. The time for formatting the arguments of a call counts towards the enclosing calls, but not towards the
-/// call itself; [`Profile::retime`] measures the same calls without formatting. WebAssembly without WASI has no clock,
-/// so all times are zero there.
+/// On a watched GPU backend, each call waits until its work is done. The time of a call therefore includes the work,
+/// and calls do not overlap. The time for formatting the arguments of a call counts towards the enclosing calls, but
+/// not towards the call itself; [`Profile::retime`] measures the same calls without formatting. WebAssembly without
+/// WASI has no clock, so all times are zero there.
 ///
 /// ```
 /// use backends::{Error, Profile, Result, prelude::*};
@@ -52,7 +52,7 @@ struct State {
     events: Vec<Event>,
     /// Indices of the running events of each thread; the innermost event is the last one.
     open: HashMap<ThreadId, Vec<usize>>,
-    /// The number of each thread, in the order of its first event.
+    /// The number of each thread. Threads are numbered in the order of their first events.
     threads: HashMap<ThreadId, usize>,
     /// The index of the next event during a retiming, else `None`.
     retimed: Option<usize>,
@@ -62,8 +62,8 @@ struct State {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span. For a formula, this is its whole text, as the user wrote it: `exp(-x**2)`, `gradient
-    /// of exp(-x**2)`.
+    /// Name of the op or the span. The name of a formula is the whole text that the user wrote: `exp(-x**2)`,
+    /// `gradient of exp(-x**2)`.
     pub name: String,
     /// Name of the op; `expr!` for a formula, empty for a span.
     pub op: &'static str,
@@ -77,7 +77,7 @@ pub struct Event {
     pub start: Duration,
     /// Duration; zero while the event runs.
     pub duration: Duration,
-    /// The number of its thread, in the order of the threads' first events.
+    /// The number of the event's thread. Threads are numbered in the order of their first events.
     pub thread: usize,
     /// The index of the enclosing event.
     pub parent: Option<usize>,

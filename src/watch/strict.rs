@@ -38,7 +38,7 @@ impl Strict {
         Strict { runs_on: choose::built().collect(), ..Strict::default() }
     }
 
-    /// Rejects every op that one of these backends lacks, in place of the default set of backends. The names are
+    /// Rejects every op that one of `backends` lacks. These backends replace the default set. The names are
     /// `"numpyish"`, `"cuda"`, `"torch"`.
     #[must_use]
     pub fn runs_on(self, backends: &[&'static str]) -> Strict {
@@ -67,8 +67,8 @@ impl Strict {
         self
     }
 
-    /// Rejects results with NaN or infinite elements, with [`Error::Argument`], which names the indices of the first
-    /// such element. Copies every result to the host.
+    /// Rejects results with NaN or infinite elements. The error, an [`Error::Argument`], names the indices of the first
+    /// of these elements. Copies every result to the host.
     #[must_use]
     pub fn finite(self) -> Strict {
         Strict { is_finite: true, ..self }
@@ -76,9 +76,8 @@ impl Strict {
 
     /// Wraps a backend, which then makes these checks.
     ///
-    /// # Errors
-    /// [`Error::Unavailable`] for a backend on an excluded device, or if this build leaves out a library on which
-    /// programs must run: the ops of that library are then unknown.
+    /// [`Error::Unavailable`] for a backend on an excluded device, or if this build does not include one of the
+    /// libraries on which programs must run, because the ops of that library are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {
         if let Some(library) = self.runs_on.iter().find(|library| choose::is_left_out(library)) {
             return Err(choose::left_out(library));

@@ -105,8 +105,8 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `..` and `None` mean that a bound of `clip` is missing; for `argmax` they mean that the array is treated as one
-    // row
+    // `None` means that a bound of `clip` is missing; `..` means that `argmax` treats the array as one row, as it does
+    // without an axis
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
     assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);
@@ -123,7 +123,7 @@ fn numbers_in_lists_become_arrays() {
     assert!(text.contains("lists of equal lengths"), "{text}");
 }
 
-/// A default argument for parameters of kind `kind`, which fits most of them.
+/// An argument for a parameter of kind `kind`, which most ops accept.
 fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     let made = |numbers: Value<B>, dtype: DType| ops::asarray::call(b, &[numbers], &[("dtype", dtype.into())]).unwrap();
     let flags = || vec![vec![true, false, true], vec![false, true, true]].into();
@@ -286,8 +286,8 @@ fn every_row_answers_on_torch() {
     }
 }
 
-/// The Rust item of a row calls only this row, so the other rows need not be compiled. It contains the row's
-/// documentation as text without links.
+/// Each row has a Rust item, such as `ops::sum`. The item calls only its row, so the other rows need not be compiled.
+/// It contains the row's documentation as text without links.
 #[test]
 fn a_row_is_an_item() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);

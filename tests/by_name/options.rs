@@ -1,5 +1,5 @@
-//! Tests that unknown options are errors. The option `dtype` is an error, too, if it has no effect or cannot be
-//! followed; it is never ignored.
+//! Tests that unknown options are errors. The option `dtype` is an error, too, if the op cannot give a result of this
+//! dtype; it is never ignored.
 
 use super::*;
 

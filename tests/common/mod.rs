@@ -86,8 +86,8 @@ impl SoftCuda {
         })
     }
 
-    /// Makes `count` allocations fail, beginning with the `n`-th allocation from now. If `n` or `count` is 0, none
-    /// fails.
+    /// Makes `count` allocations fail, beginning with the `n`-th allocation from now. If `n` or `count` is 0, no
+    /// allocation fails.
     pub fn fail_allocations(&self, n: u64, count: u64) {
         // SAFETY: the software device defines this function with this type.
         if let Ok(fail) = unsafe { self.0.get::<extern "C" fn(u64, u64)>(b"soft_cuda_fail_allocations") } {

@@ -1,5 +1,6 @@
-//! Tests that the bits of a reduction depend neither on other lanes of the call nor on the number of threads. If an
-//! array is cut along axes that are not reduced, a part gives the same bits as the whole array.
+//! Tests that the bits of a reduction depend neither on the number of threads nor on other lanes of the call. (A lane
+//! is the set of elements that are reduced to one result.) If an array is cut along axes that are not reduced, a part
+//! gives the same bits as the whole array.
 
 use backends::{Result, prelude::*};
 use ndarray::ArrayD;
@@ -67,7 +68,7 @@ impl Bits for f16 {
 type Of<T> = HostArray<T>;
 type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
-/// An op that has one result per lane along `axes`, or a result with the shape of `x`. The array `y` is its second
+/// An op under test. Its result has one element per lane along `axes`, or the shape of `x`. The array `y` is its second
 /// operand.
 struct Case<T: Bits> {
     name: &'static str,

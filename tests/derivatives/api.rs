@@ -6,7 +6,7 @@ use backends::{
     prelude::*,
 };
 
-/// Three layers, generic over the backend and without any code for gradients.
+/// A network layer and the mean of its squared results, generic over the backend and without any code for gradients.
 fn network<B: Backend>(b: &B, x: &B::Array<f64>, w: &B::Array<f64>, c: &B::Array<f64>) -> Result<B::Array<f64>> {
     let hidden = b.tanh(b.add(b.matmul(x, w)?, c)?)?;
     b.mean(b.square(hidden)?, ..)
@@ -166,7 +166,7 @@ fn on_the_backend_that_is_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// Solves `product(x) = y` iteratively on any backend. A tape does not record the iterations.
+/// Solves `product(x) = y` iteratively on any backend. The iterations are not recorded for the gradient.
 fn by_steps<B: Backend, T: Float>(b: &B, product: &LinearMap<'_, B, T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     b.implicit(
         "by_steps",
@@ -254,8 +254,8 @@ fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Resu
         &y,
     )?;
     assert!(close(&b, &g, &b.asarray([1.5])?, 1e-12));
-    // the residual calls the enclosing function's backend `d` instead of the backend that it receives, which is an
-    // error
+    // the residual must call the backend that it receives; it is an error to call the backend `d` of the enclosing
+    // function
     let wrong = grad(
         &b,
         |d, a| d.sum(d.implicit::<f64>("root", |d| d.sqrt(a), |_, x| d.subtract(x, a), |_, _, g| Ok(g.clone()))?, ..),
@@ -283,7 +283,7 @@ fn cut<B: Backend>(b: &B, x: &B::Array<f64>, most: f64) -> Result<B::Array<f64>>
     b.custom::<f64, f64>("cut", &[x], |_, x| Ok(x[0].clone()), pull)
 }
 
-/// The gradient of the cube root, defined by implementing a trait, from the derivative of the inverse function.
+/// The gradient of the cube root, defined by the implementation of a trait. It follows from the derivative of the cube.
 struct CubeRoot;
 
 impl<B: Backend> CustomGradient<B, f64, f64> for CubeRoot {

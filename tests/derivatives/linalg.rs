@@ -120,8 +120,8 @@ fn at_zero() -> Result<()> {
     Ok(())
 }
 
-/// Elements above the diagonal are not read. The gradient of an element below the diagonal includes the gradient of the
-/// element at the mirrored position.
+/// Elements above the diagonal are not read (with `upper`, elements below it). The gradient of a read element off the
+/// diagonal includes the gradient of the element at the mirrored position.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
     let b = Numpyish::new();
@@ -387,7 +387,7 @@ fn adjugates<B: Backend>(b: &B) -> Result<()> {
     // a stack of a singular and a regular matrix
     let stack = array(vec![1.0, 2.0, 2.0, 4.0, 1.0, 2.0, 3.0, 4.0], &[2, 2, 2]);
     check(slopes(stack)?, vec![4.0, -2.0, -2.0, 1.0, 4.0, -3.0, -2.0, 1.0]);
-    // single precision, complex matrices, and the second derivative, which is that of x00 x11 - x01 x10
+    // single precision, complex matrices, and the second derivatives of x00 x11 - x01 x10, the determinant
     let single = b.from_ndarray(array((1..10).map(f64::from).collect(), &[3, 3]).mapv(|x| x as f32).into_shared())?;
     let got = b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &single)?)?;
     assert!(got.iter().zip(&cofactors).all(|(x, y)| (f64::from(*x) - y).abs() < 1e-4), "{got}");

@@ -1,4 +1,5 @@
-//! Compares gradients of formulas, which a tape records as one op, with gradients of the same ops called separately.
+//! Compares the gradients of a formula, which a tape records as one op, with the gradients of the same ops called
+//! separately.
 
 use backends::{
     Profile, Recorded, Result,
@@ -23,7 +24,8 @@ fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray
     ))
 }
 
-/// Compares the value and gradients of a formula with those of its separate ops, in one dtype.
+/// Compares the value and the gradients of a formula with the value and the gradients of the separate ops, in one
+/// dtype.
 fn same<T: Precision>(tolerance: f64) -> Result<()> {
     let b = Numpyish::new();
     let (x, y, s) = inputs::<T>(&b)?;

@@ -139,8 +139,7 @@ fn on_every_backend() {
     on_every_backend!(reductions);
 }
 
-/// A reduction of a lazy formula has the same bits as the reduction in `expr!`, and that has the same bits as the
-/// separate ops.
+/// A reduction of a lazy formula has the same bits as the reduction in `expr!` and as the separate ops.
 fn reductions<B: Backend>(b: &B) -> Result<()> {
     let [x, y, _] = samples(600);
     let x = b.reshape(b.from_ndarray(x)?, [20, 30])?;

@@ -1,5 +1,5 @@
-//! Tests of formulas in `expr!`: their meaning, and their bits, which a single pass and the separate ops have in
-//! common. Some formulas run on every backend.
+//! Tests of formulas in `expr!`: their meaning, and that a single pass gives the same bits as the separate ops. Some
+//! formulas run on every backend.
 
 use backends::{Error, Result, Slice, prelude::*, runtime::available};
 
@@ -279,7 +279,8 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let (start, part) = (y.as_ptr(), B.getitem(&y, backends::slices![1..3]).unwrap());
     expr!(B, y = -y).unwrap();
     assert!(y.as_ptr() != start && part == B.asarray([1.0, 2.0]).unwrap() && y[[n - 1]] == 1.0 - n as f64);
-    // a variable that is assigned but not read also keeps its memory, and changes its shape if necessary
+    // the memory is also overwritten if the variable is assigned but not read; if necessary, the variable changes its
+    // shape
     let start = y.as_ptr();
     expr!(B, y = x * 2 + 1).unwrap();
     assert!(y.as_ptr() == start && y[[7]] == 15.0);
@@ -295,7 +296,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let x = B.reshape(new(), [10, -1]).unwrap();
     expr!(B, y -= x).unwrap();
     assert_eq!(y[[3, 4]], 43.0 * 42.0 - (3 * n / 10 + 4) as f64);
-    // a second handle that is made just before the assignment counts as well
+    // a second handle that is made just before the assignment also keeps the memory from being overwritten
     let mut y = new();
     let mut kept = None;
     let mut keep = |y: &HostArray<f64>| {

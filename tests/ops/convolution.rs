@@ -1,4 +1,4 @@
-//! Convolutions by Fourier transforms have the values of sums of products, also where a long array is cut into blocks.
+//! Tests that convolutions by Fourier transforms equal sums of products, also if a long array is cut into blocks.
 
 use backends::{Result, prelude::*};
 
@@ -48,7 +48,7 @@ fn long_arrays_are_cut_into_blocks() {
     on_every_backend!(cut_along_an_axis::<_, f32>);
 }
 
-/// Blocks lie along one of the axes, and the arrays broadcast along the axes that are not convolved.
+/// Convolves along one axis, in blocks. The arrays broadcast along the other axes.
 fn cut_beside_other_axes<B: Backend>(b: &B) -> Result<()> {
     b.seed(4);
     let (x, y) = (b.random_normal::<Complex<f64>>([3, 2000, 2])?, b.random_normal::<Complex<f64>>([1, 30, 2])?);

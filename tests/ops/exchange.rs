@@ -19,7 +19,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         let wanted = of(x)?;
         let mut y = from.to_backend(x, to)?;
         assert_eq!((y.device(), to.to_ndarray(&y)?.view()), (to.device(), wanted.view()), "{pair}");
-        // libtorch has no negative strides, so such an array is copied
+        // libtorch has no negative strides, so an array with negative strides is copied
         let copied =
             to.name() == "torch" && from.to_dlpack_with(x, CopyMode::Never)?.strides().iter().any(|stride| *stride < 0);
         assert!(!one_memory || copied || address(to, &y) == address(from, x), "{pair}: an element was copied");

@@ -66,10 +66,10 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
-/// A function of an array whose gradient is computed.
+/// A function of an array; a test computes the gradient of this function.
 type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
 
-/// Empty masks select nothing from axes of any length. The resulting shapes are NumPy's, and the same cases are errors.
+/// Empty masks select nothing from axes of any length. The resulting shapes and the errors are the same as in NumPy.
 fn masks_of_length_0<B: Backend>(b: &B) {
     let none = |shape: &[usize]| b.zeros::<bool>(shape).unwrap();
     for (x, mask, result) in [

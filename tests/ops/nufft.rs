@@ -6,7 +6,7 @@ use backends::{Result, prelude::*};
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 
-/// Combines the last axis, of length 2 (real, imaginary), to complex numbers.
+/// Combines the last axis, of length 2 (real, imaginary), into complex numbers.
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
     let last = Axis(parts.ndim() - 1);
     parts.map_axis(last, |z| Complex::new(z[0], z[1]))
@@ -209,7 +209,8 @@ fn results_are_those_of_finufft() {
 }
 
 fn many_points<B: Backend>(b: &B) -> Checked {
-    // there are more points than one chunk of the kernels, and enough points for the rounding errors of sums to matter
+    // there are more points than fit into one chunk of the kernels, and enough for the rounding errors of sums to
+    // matter
     let (points, modes) = (6000, [12, 9]);
     let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();
     let case = Case {

@@ -193,8 +193,8 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     Ok(())
 }
 
-/// An operand that is passed by value is combined with operands of all layouts that broadcast to its shape. These come
-/// before or after it.
+/// An operand that is passed by value is combined with operands of all layouts that broadcast to its shape. The operand
+/// by value comes first or second.
 #[test]
 fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
     let b = Numpyish::new();

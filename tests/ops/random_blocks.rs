@@ -61,7 +61,7 @@ fn the_first_block<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// No other test uses the random streams that all handles of a backend share.
+/// Uses the random streams that all handles of a backend share, which no other test uses at the same time.
 #[test]
 fn parts_have_the_numbers_of_the_whole() {
     on_every_backend!(numbers);

@@ -37,7 +37,7 @@ fn refusals<B: Backend>(b: &B) -> Checked {
         said(b.roll(&x, [1, 2, 3], [0, 1])),
         "roll: 3 shifts were given for 2 axes, but there must be one shift for each axis, or one of either"
     );
-    // the shapes of both edges are checked before memory is needed for one of them
+    // the shapes of `prepend` and `append` are both checked before memory is needed for one of them
     let (giant, edge) = (b.zeros::<i32>([1 << 48, 0])?, b.zeros::<i32>(3)?);
     let edges = DiffOptions::new().prepend(b.asarray(1)?).append(&edge);
     assert_eq!(said(b.diff_with(&giant, edges)), "diff: shapes [281474976710656, 0] and [3] do not fit");
@@ -49,7 +49,7 @@ fn refusals<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Without elements, a variance is 0 divided by the negative correction, as in NumPy.
+/// With a negative correction, the variance of zero elements is 0, as in NumPy: the divisor is minus the correction.
 fn spread_of_nothing<B: Backend, T: Precision>(b: &B) -> Checked {
     let x = b.zeros::<T>([2, 0])?;
     for correction in [-1e300, -2.0] {

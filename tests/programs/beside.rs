@@ -1,6 +1,6 @@
 //! Programs that use the prelude beside the names of other crates, and with arrays of ndarray as operands.
 
-/// The prelude has no `Result` and no `Error`: those of std keep their names.
+/// The prelude has no `Result` and no `Error`, so these names mean the items of std.
 mod std_result {
     use backends::prelude::*;
     use std::{fmt::Error, num::ParseFloatError};
@@ -20,7 +20,7 @@ mod std_result {
     }
 }
 
-/// The prelude has no `NewAxis`: ndarray's can be used in `s!`, and `ix!` has a word of its own.
+/// The prelude has no `NewAxis`: in `s!` it is the item of ndarray, and `ix!` knows the word without an import.
 mod ndarray_prelude {
     use backends::prelude::*;
     use ndarray::prelude::*;
@@ -40,7 +40,7 @@ mod ndarray_prelude {
     }
 }
 
-/// The prelude leaves methods of `T: Real` and of `num_traits` distinct.
+/// With the prelude, methods of `T: Real` and methods of `num_traits` can be called in one module without ambiguity.
 mod num_traits_beside {
     use backends::prelude::*;
     use num_traits::*;

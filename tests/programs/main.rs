@@ -1,5 +1,5 @@
-//! Tests of small programs on every library of this machine, whose results must equal those of PyEPRI, PyTorch and
-//! Phi-ML.
+//! Tests of small programs on every library of this machine. Their results must equal the results of PyEPRI, PyTorch
+//! and Phi-ML.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Rows named like methods of every backend, and a row composed with an unknown option: each gives exactly one error.
+//! Rows with names of methods that every backend has, and a row composed with an unknown option: each gives one error.
 
 use backends::{Result, prelude::*};
 

@@ -1,4 +1,4 @@
-//! An op whose table restricts it to a set of dtypes rejects other dtypes, even those that its trait bound allows.
+//! An op whose table restricts it to a set of dtypes rejects other dtypes, even if its trait bound allows them.
 
 use backends::{Result, prelude::*};
 

@@ -1,8 +1,8 @@
 //! Reductions made of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
 //!
-//! Each of these expressions is checked like the expression of a separate row, which this file makes. The parameters of
-//! `map` are the row's array and numbers; `join` has two values; `finish` has a value and the number of elements.
-//! 16-bit elements are computed in float32.
+//! Each of these expressions is checked like the expression of a separate row, which this file makes. `map` takes the
+//! row's array and numbers; `join` takes two values; `finish` takes a value, the number of elements, and the row's
+//! numbers. 16-bit elements are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -38,12 +38,12 @@ pub enum Part {
 }
 
 impl Fold {
-    /// Returns whether the reduction joins elements without a `map`. If so, elements are read as values.
+    /// Returns whether the reduction has no `map`. If so, the elements themselves are the values that it joins.
     pub fn reads_values(&self) -> bool {
         self.map.is_none()
     }
 
-    /// The element type of the values in the expressions.
+    /// The element type of the values that the reduction joins.
     pub fn value(&self, op: &Op) -> Elem {
         if self.reads_values() { Elem::T } else { op.result.elem() }
     }
@@ -70,7 +70,8 @@ impl Fold {
         dtypes
     }
 
-    /// Makes the separate row for the expression with this role. Its parameters are those that the expression may use.
+    /// Makes a separate row for the expression with this role. The parameters of the row are the names that the
+    /// expression may use.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {
@@ -95,7 +96,7 @@ impl Fold {
         Op { params, result: Out::One(value), second: None, second_set: None, ..op.clone() }
     }
 
-    /// The expressions, each with its role and its row.
+    /// The expressions of the reduction. Each comes with its role and the row that [`Fold::scope`] makes for it.
     fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
         let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
         let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
@@ -109,7 +110,7 @@ pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
     op.params.iter().filter(|p| p.is_fold_number())
 }
 
-/// The dtype in which elements of a dtype are computed.
+/// The dtype in which elements of `dtype` are computed: float32 for 16-bit floats, otherwise `dtype` itself.
 pub fn wide(dtype: &str) -> &str {
     if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
 }

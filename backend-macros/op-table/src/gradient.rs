@@ -11,7 +11,8 @@ pub enum Gradient {
     /// The row gives no gradients, and none can be derived.
     #[default]
     Unsaid,
-    /// The texts of the gradients as the row gives them, paired with the input. The check converts the texts to rules.
+    /// The gradients as the row gives them: pairs of an input and the text of its gradient. The check converts the
+    /// texts to rules.
     Said(Vec<(Text, Text)>),
     /// The row has no gradients. Contains the reason, for the reference.
     None(String),

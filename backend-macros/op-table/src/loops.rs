@@ -25,12 +25,13 @@ impl Op {
     }
 
     /// Returns whether an `each` expression only converts its operand to the dtype of the result: the second dtype of
-    /// the row, or its real dtype. If the operand already has this dtype, nothing needs to be computed.
+    /// the row, or the real dtype of the row's dtype. If the operand already has this dtype, nothing needs to be
+    /// computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Returns whether an `each` expression is the conjugate of its operand. Real operands are then unchanged.
+    /// Returns whether an `each` expression is the conjugate of its operand. If so, it returns real operands unchanged.
     pub fn conjugates(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if word == "conj" && args.iter().all(|e| self.is_operand(e)))
     }
@@ -71,9 +72,10 @@ impl Op {
     }
 
     /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded once. This is the case
-    /// for several operations, and for one operation with a number that 16 bits may not represent: if every step is
-    /// rounded to 16 bits and two steps cancel, no correct digits remain. A single operation has the same value either
-    /// way. Truth values, as of `isclose`, are computed in the dtype itself, as in NumPy.
+    /// for several operations, and for one operation with a number that 16 bits may not represent: if every
+    /// intermediate value is rounded to 16 bits and two of them cancel, no correct digits remain. A single operation
+    /// has the same value either way. Expressions whose result is a truth value, such as `isclose`, are computed in the
+    /// dtype itself, as in NumPy.
     pub fn computes_wide(&self, expr: &Expr, model: &Model) -> bool {
         let (mut operations, mut of_precision) = (0, false);
         expr.walk(&mut |e| match &e.node {

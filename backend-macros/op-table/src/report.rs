@@ -3,7 +3,7 @@
 use crate::text::{Span, is_bidirectional};
 use std::fmt::Write;
 
-/// The text of one table, and the name under which it is reported.
+/// The text of one table, and the file name that is shown with its mistakes.
 pub struct SourceFile {
     /// The name of the file.
     pub name: String,
@@ -122,8 +122,8 @@ fn shorten(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
 }
 
-/// A hint for an unknown name: the most similar valid name, if `name` may be a misspelling of it, else all valid names,
-/// if there are only a few.
+/// A hint for an unknown name. If `name` may be a misspelling of a valid name, the hint is the most similar valid name.
+/// Otherwise it is the list of all valid names, or `None` if there are many.
 pub fn did_you_mean<'a>(name: &str, legal: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let legal: Vec<&str> = legal.into_iter().collect();
     let most = 1 + name.len() / 3;

@@ -12,7 +12,8 @@ pub struct Text {
     pub text: String,
     /// The position of the string in the table, including quotes.
     pub span: Span,
-    /// The starts of the segments between escapes, each as an offset in the string and an offset in the table.
+    /// The starts of the segments between escapes. Each pair has the offset of a start in the string, and its offset in
+    /// the table.
     joints: Vec<(usize, usize)>,
 }
 
@@ -23,14 +24,13 @@ impl Text {
         Text { text, span, joints }
     }
 
-    /// The position in the table of a range of the string.
+    /// Converts a range of the string to the range in the table where it is written.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))
     }
 
-    /// The position in the table of a slice of the string. The address of the slice determines its offset in the
-    /// string.
+    /// Like [`Text::place`], for a slice of the string. The address of the slice determines its offset in the string.
     pub fn place_of(&self, part: &str) -> Span {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         if start > self.text.len() || part.is_empty() {
@@ -60,8 +60,8 @@ impl Text {
     }
 }
 
-/// Compares the string with its source in the table. After each escape or line end, where they differ, a new segment
-/// begins.
+/// Compares the string with its source in the table, and returns the starts of its segments. A new segment begins after
+/// each escape and each line end, because string and source differ there.
 fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     let raw = table.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| raw.starts_with(q)).unwrap_or("");

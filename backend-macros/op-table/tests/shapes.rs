@@ -6,7 +6,7 @@ use op_table::{
     parse,
 };
 
-/// A user's table, with rows that are like the rows with special loops in the base table.
+/// A user's table. Its rows resemble the rows of the base table that have special loops.
 const USER: &str = r#"
 [op.second_root]
 summary = "The root of the second of two arrays."
@@ -39,7 +39,7 @@ fold    = { map = "x > 1", join = "a.maximum(b)", identity = "0" }
 torch   = { compose = "count_nonzero(greater(x, 1.0), axis, keepdims = keepdims)" }
 "#;
 
-/// The names of the rows, of the base table and of the user's table, for which a condition is true.
+/// The names of the rows in the base table and the user's table for which `is` returns true.
 fn rows(is: impl Fn(&Op) -> bool) -> Vec<String> {
     let (mut model, mut report) = (Model::default(), Report::default());
     let base = SourceFile { name: "ops.toml".into(), text: include_str!("../../../ops.toml").into() };

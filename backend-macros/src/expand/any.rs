@@ -10,9 +10,10 @@ pub struct Any {
     name: TokenStream,
     /// The path of the enum of arrays.
     array: TokenStream,
-    /// The backends in it.
+    /// The backends of the enum.
     members: Vec<Member>,
-    /// True if the enum has a variant that contains a backend of the same enum, and watches its calls.
+    /// True if the enum has the variant `Watched`. It contains a backend of the same enum, and watches the calls of
+    /// that backend.
     is_watched: bool,
 }
 
@@ -29,7 +30,7 @@ struct Member {
     get_given: Ident,
     /// The method that returns an operand of this backend.
     get_operand: Ident,
-    /// The method that returns an array of this backend that an op changes.
+    /// The method that returns a mutable reference to an array of this backend, for an op that changes the array.
     get_mut: Ident,
     /// The method that returns a list of arrays of this backend.
     get_all: Ident,
@@ -114,7 +115,7 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // the arm for the variant that watches calls; its arrays are arrays of the enum
+        // the arm for the variant that watches calls; the arrays of this variant are arrays of the enum
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {
@@ -472,7 +473,7 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => {
-                            // `None` for an array of another backend, for which the usual exchange reports an error
+                            // this is `None` for an array of another backend; the usual exchange then reports the error
                             let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
                             Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
                         })*

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Expand<'_> {
-    /// The module with a library's functions, which is part of the runtime, or a path in the user's crate.
+    /// The module with the functions of a library. It is a module of the runtime, or a path in the user's crate.
     pub(super) fn module(&self, backend: &Backend) -> TokenStream {
         let (rt, module) = (self.rt(), tokens(&backend.module));
         if backend.module.contains("::") { module } else { quote!(#rt::#module) }
@@ -102,7 +102,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Calls, on the backend `on`, a row that is written once for any backend; empty for all other rows.
+    /// Generates the call of a row that is written once for any backend. The call runs on the backend `on`. Empty for
+    /// all other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
         let name = &op.name;
         let all = op.params.iter().map(|p| self.passed(p, op));

@@ -60,8 +60,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates a function `fn call<B: Backend>(..)` for some rows, each only in the dtypes that `wanted` names. No
-    /// other rows and dtypes are compiled.
+    /// Generates a function `fn call<B: Backend>(..)` for the given rows. Each row is compiled only in the dtypes
+    /// listed with it; no other rows and dtypes are compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
@@ -93,7 +93,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Calls a row's function in the dtype of `args`, if this dtype is in `only`.
+    /// Generates the call of a row's function in the dtype of `args`, if this dtype is in `only`.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
@@ -102,7 +102,7 @@ impl Expand<'_> {
         quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
     }
 
-    /// Generates an arm for each dtype of a set, or, if `only` is given, for each of its dtypes in `only`.
+    /// Generates a `match` arm for each dtype of a set. If `only` is given, dtypes that it does not contain get no arm.
     fn by_dtype(
         &self,
         set: &str,
@@ -161,7 +161,7 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // the op changes a copy of the argument, which becomes the result
+        // the op changes a copy of the argument; this copy becomes the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };

@@ -4,8 +4,8 @@
 use super::*;
 
 impl Expand<'_> {
-    /// The enums of a user's table. For the base table, assertions that the runtime's enums have the same names as the
-    /// table.
+    /// The enums of a user's table. For the base table, assertions that the values of the runtime's enums have the same
+    /// names as in the table.
     pub(super) fn choices(&self) -> TokenStream {
         let rt = self.rt();
         let choices = self.model.choices.iter().map(|choice| {

@@ -25,7 +25,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The value of a `let`: an owned array, or a parameter without a change.
+    /// The value of a `let`: an owned array, or an unchanged parameter.
     fn let_value(&self, e: &Expr, op: &Op) -> TokenStream {
         match (&e.node, &e.ty) {
             (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),

@@ -25,7 +25,7 @@ impl Expand<'_> {
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // the values may have fewer dtypes than the elements, so that more words are available for them
+        // if the values have fewer dtypes than the elements, they have a narrower bound, which offers more words
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),

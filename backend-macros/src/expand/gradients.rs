@@ -54,7 +54,7 @@ fn result_of(p: &Param, op: &Op) -> bool {
 }
 
 impl Expand<'_> {
-    /// The body of a method, after the conversion of its arguments.
+    /// Generates the body of a method that records the op. The body follows the conversion of the method's arguments.
     pub(super) fn recorded(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, running, name) = (self.rt(), hidden("running"), &op.name);
         let running = quote!(#[allow(unused_variables, unused_mut)] let mut #running = (););

@@ -10,17 +10,17 @@ pub struct Code {
     pub method: TokenStream,
     /// The parameter's type in a function that is generic over a backend `B`.
     pub function: TokenStream,
-    /// The method of the argument that converts it for the called function, if it needs a conversion.
+    /// The method that converts the argument for the called function; `None` if the argument needs no conversion.
     pub convert: Option<TokenStream>,
-    /// Converts the variable with the converted value to the argument of a function.
+    /// Makes the argument of a function call from the variable that contains the converted value.
     pub pass: fn(&Ident) -> TokenStream,
-    /// The method for reading the parameter from values at run time.
+    /// The code with which a call by name reads the parameter from its values.
     read: Read,
     /// The `ParamKind` of the runtime.
     pub info: TokenStream,
 }
 
-/// The method for reading a parameter from the values of a call by name.
+/// The code with which a call by name reads a parameter from its values.
 enum Read {
     /// Calls a function, with a type argument if `dtype` is set. `pass` converts the function's result to an argument.
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
@@ -39,13 +39,14 @@ pub struct OptionCode {
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
-    /// The value to set, computed from the argument, which has the parameter's name.
+    /// The expression that computes the field's value from the setter's argument. The argument has the parameter's
+    /// name.
     pub set: TokenStream,
 }
 
 impl Expand<'_> {
-    /// The forms of a parameter's kind. `marker` is the type by which the compiler distinguishes operands by value,
-    /// operands by reference, and numbers.
+    /// The forms of parameters of this kind in generated code. `marker` is the type by which the compiler distinguishes
+    /// operands by value, operands by reference, and numbers.
     pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
         let rt = self.rt();
         let value = |ty: TokenStream, info: TokenStream| Code {
@@ -119,7 +120,7 @@ impl Expand<'_> {
                     function: quote!(&mut B::Array<#e>),
                     convert: None,
                     pass: itself,
-                    // the array is already read by `read_target` before the call
+                    // `read_target` has already read the array before the call
                     read: typed("array", Some(e), |_| quote!(&mut result)),
                     info: quote!(Target(#of)),
                 }
@@ -242,7 +243,7 @@ impl Expand<'_> {
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
-    /// The type of a parameter other than an array, when it is read from the values of a call by name.
+    /// The type that a call by name reads for a parameter other than an array.
     pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
         match self.code(kind, op, &hidden("K")).read {
             Read::Value(ty) => ty,
@@ -261,7 +262,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that reads the array that the op changes, into the variable `result`.
+    /// The statement that reads an array into the variable `result`. The op then changes this array.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
@@ -310,8 +311,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Converts `result`, from one of the backends of an enum, to a result of the enum, whose arrays have the type
-    /// `any`. `wrap_all` is the method that converts lists.
+    /// Converts `result`, which a backend of an enum has returned, to a result of the enum. `any` is the type of the
+    /// enum's arrays, and `wrap_all` is the method that converts lists of arrays.
     pub(super) fn any_result(
         &self,
         op: &Op,

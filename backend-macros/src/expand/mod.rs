@@ -125,7 +125,8 @@ impl Expand<'_> {
         quote!(#root::runtime)
     }
 
-    /// The trait that bounds a set of dtypes. `here` is the path to the module of the expansion.
+    /// The trait that bounds a type parameter to the dtypes of a set. `here` is the path to the module of the
+    /// expansion.
     fn bound(&self, set: &str, here: &TokenStream) -> TokenStream {
         let rt = self.rt();
         match self.model.set(set) {
@@ -237,7 +238,7 @@ impl Expand<'_> {
         quote!(#(#implementations)* #support)
     }
 
-    /// A trait, with its implementations.
+    /// Generates the trait of a group of ops, and its implementations for all backends.
     fn group(&self, name: &Ident, doc: &str, supertrait: &TokenStream, ops: &[&Op]) -> TokenStream {
         let methods: Vec<TokenStream> = ops.iter().map(|o| self.declare(o)).collect();
         let declaration = quote! {
@@ -275,7 +276,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the options struct from a module of the expansion.
+    /// The path of an op's options struct, as seen from a module inside the expansion.
     fn options_below(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         if op.own { quote!(super::#path) } else { path }

@@ -7,8 +7,9 @@ struct Field {
     name: Ident,
     ty: TokenStream,
     default: TokenStream,
-    /// Type of the setter's argument, and the value that the setter stores.
+    /// Type of the setter's argument.
     argument: TokenStream,
+    /// The value that the setter stores.
     set: TokenStream,
     text: String,
 }

@@ -128,7 +128,7 @@ impl Expand<'_> {
     }
 }
 
-/// The name of the dtype's associated type that is the dtype of the result.
+/// The name of the associated type that gives the result's dtype for the row's dtype, such as `Real`.
 fn elem_name(of: Elem, op: &Op) -> Ident {
     // the last token of a path such as `T::Real`
     let last = elem(of, op).into_iter().last();

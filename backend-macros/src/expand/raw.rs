@@ -1,5 +1,5 @@
-//! Generates calls of functions on arrays whose dtype is a runtime value. The methods of the library contain these
-//! calls, and so do the calls by name, which then need no method.
+//! Generates calls of functions on arrays whose dtype is a runtime value. The library's methods contain these calls.
+//! Calls by name contain them as well, instead of a call of the method.
 
 use super::{backend::of_row, *};
 
@@ -51,7 +51,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that calls an op by name through the library's function, and the generated functions that it uses.
+    /// The statement that calls an op by name through the library's function, and the generated functions that the
+    /// statement uses.
     pub(super) fn by_raw_name(&self, op: &Op) -> (Option<TokenStream>, TokenStream) {
         let is_raw = |backend: &&Backend| match op.maps.get(&backend.name) {
             Some(Map::Call(path)) => self.extension.is_none() && backend.is_raw(path),
@@ -98,7 +99,7 @@ impl Expand<'_> {
         let read = places.into_iter().map(|(place, p)| {
             let (n, value) = (hidden(&format!("a{place}")), self.read_raw(place, p, op));
             match p.kind {
-                // reads a separate handle, so that the array of the caller, which is another handle, does not change
+                // reads a separate handle of the array, so that the caller's own handle does not change
                 Kind::Target(_) => quote!(let mut #n = #value.into_raw();),
                 _ => quote!(let #n = #value;),
             }

@@ -93,7 +93,7 @@ impl Expand<'_> {
         })
     }
 
-    /// Converts the result of the function that the row names to the result of the method.
+    /// Changes `call`, the call of the function that the row names, so that it returns the result of the row's method.
     pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
         if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
     }

@@ -1,7 +1,7 @@
 //! Converts a checked scalar expression to Rust. The words of the expression become methods of the runtime's traits.
 //!
-//! Paths begin with `rt`, the name of the runtime in the module that encloses the generated ops, because ops have names
-//! such as `Real`.
+//! Paths begin with `rt`, the name of the runtime in the module that encloses the generated ops, so that names of ops
+//! cannot hide names of the runtime.
 
 use super::*;
 use op_table::expr::{Comparison, Expr, Logic, Node, Number, Ty};

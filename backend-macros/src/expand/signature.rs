@@ -83,7 +83,8 @@ impl Expand<'_> {
         quote!(#(#convert)*)
     }
 
-    /// The argument for a parameter in a call of a function, after the statements of [`Expand::convert`].
+    /// The argument that passes a parameter to a called function. The statements of [`Expand::convert`] precede the
+    /// call.
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {

@@ -53,12 +53,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The body of a method, after the conversion of its arguments.
+    /// Generates the body of a method for split arrays. The body follows the conversion of the method's arguments.
     pub(super) fn split(&self, op: &Op, backend: &Backend) -> TokenStream {
         if op.maps.contains_key(&backend.name) {
             let (open, body) = (self.open_options(op), self.body(op, backend));
             let (name, result) = (&op.name, hidden("result"));
-            // these functions call other ops to move rows; errors of these ops must name this op
+            // the called function uses other ops to move rows of arrays; an error of such an op must name this op
+            // instead
             return quote! {
                 #open
                 let #result = { #body };

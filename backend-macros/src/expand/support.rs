@@ -48,20 +48,22 @@ impl Expand<'_> {
         }
     }
 
-    /// The path, from the module of the implementations, of the struct that holds the numbers of a row's expressions.
+    /// The path of the struct that holds the numbers of a row's expressions, as seen from the module of the
+    /// implementations.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
         let (home, name) = (self.home(), id(&op.name));
         let module = if has_item(op) { self.ops_module() } else { self.private("each") };
         quote!(#home #module::#name)
     }
 
-    /// The path of this struct from the module `each`, and, unless the struct is the row's item, its declaration.
+    /// The path of the same struct, as seen from the module `each`. Also returns the declaration of the struct, unless
+    /// the struct is the row's item.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
     }
 
-    /// Implements `apply` for the row's struct, by the row's expression.
+    /// Implements `apply` for the struct of a row. Its body is the row's expression.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
@@ -243,8 +245,8 @@ impl Expand<'_> {
         text(&real.expr, op)
     }
 
-    /// The expression of a row for real dtypes in Rust. If it [computes wide](Op::computes_wide), its operands and its
-    /// value are converted.
+    /// The expression of a row for real dtypes in Rust. If the row [computes wide](Op::computes_wide), the code also
+    /// converts the operands and the value.
     fn real_scalar(&self, op: &Op, real: &Form, inputs: &[Ident]) -> TokenStream {
         let value = self.scalar(&real.expr, op);
         if !op.computes_wide(&real.expr, self.model) {
@@ -476,9 +478,10 @@ impl Expand<'_> {
         quote!((#(#types,)*))
     }
 
-    /// Generates the CPU kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of a size. They
-    /// are compiled in this crate, so that crates that call the op do not compile them again. If the expression is a
-    /// single operation, 16-bit floats have kernels too, which compute in `f32` with the loop of `f32`.
+    /// Generates the CPU kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of the same
+    /// size. They are compiled in this crate, so that crates that call the op do not compile them again. If the
+    /// expression is a single operation, there are kernels for 16-bit floats too; they compute in `f32` with the loop
+    /// of `f32`.
     fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         const HALVES: [&str; 2] = ["float16", "bfloat16"];

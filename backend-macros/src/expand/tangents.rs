@@ -12,7 +12,8 @@ use super::{
 use op_table::GRAD;
 
 impl Expand<'_> {
-    /// The body of a method, after the conversion of its arguments.
+    /// Generates the body of a method that also computes tangents. The body follows the conversion of the method's
+    /// arguments.
     pub(super) fn with_tangents(&self, op: &Op, backend: &Backend) -> TokenStream {
         match recording(op, backend) {
             Recording::Rules(rules) => self.tangents(op, rules),
@@ -94,7 +95,8 @@ impl Expand<'_> {
         }
     }
 
-    /// A statement that applies the op to the tangents and returns, if the op is linear in all inputs with tangents.
+    /// A statement for ops that are linear in all inputs with tangents. It applies the op to the tangents, and returns
+    /// from the method.
     fn along_linear(&self, op: &Op, rules: &[Rule]) -> Option<TokenStream> {
         let (rt, result, name) = (self.rt(), hidden("result"), &op.name);
         let options = hidden("options");
@@ -174,8 +176,9 @@ impl Expand<'_> {
         })
     }
 
-    /// The tangents of an elementwise row, computed by its rules, and a flag that is true if they are correct in every
-    /// dtype. If the flag is false, they are correct only in real dtypes, in which the rule multiplies by a derivative.
+    /// The tangents of an elementwise row, computed by its rules, and a flag. If the flag is true, the tangents are
+    /// correct in every dtype. Otherwise they are correct only in real dtypes, in which the rules multiply by a
+    /// derivative.
     fn along_elements(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> Option<(bool, TokenStream)> {
         let (rt, result, module) = (self.rt(), hidden("result"), self.rules_module());
         let Out::One(of) = &op.result else { return None };

@@ -64,7 +64,7 @@ impl Expand<'_> {
         self.run_within(op, &quote!(self), &self.call_within(op, &args, options.as_ref()))
     }
 
-    /// The arguments for a call of the inner backend, and the options.
+    /// The arguments and the options for a call of the inner backend. Arrays are unwrapped.
     pub(super) fn opened(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (options, own) = (hidden("options"), hidden("own"));

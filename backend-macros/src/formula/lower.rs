@@ -12,10 +12,12 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Limits of one pass: the number of leaves, the nesting depth of ops, and the number of ops. Subexpressions beyond a
-/// limit are computed in earlier passes. (The runtime accepts at most 8 arrays, and a GPU kernel at most 128 numbers.)
+/// Maximum number of leaves in one pass. Subexpressions beyond a limit of a pass are computed in earlier passes. (The
+/// runtime accepts at most 8 arrays.)
 const MOST_LEAVES: usize = 8;
+/// Maximum nesting depth of ops in one pass.
 const MOST_DEPTH: usize = 40;
+/// Maximum number of ops in one pass. (A GPU kernel accepts at most 128 numbers.)
 const MOST_OPS: usize = 64;
 
 /// Lowers a formula to a Rust expression of type `Result`. `written` is the text of the formula.
@@ -537,9 +539,9 @@ impl Steps<'_> {
     }
 }
 
-/// Returns a marker for each operand of a row whose operands may have different dtypes: `Shared` if at least two
-/// operands have the dtype `T` of the row, `Own` otherwise. At least one operand of the dtype `T` must not be a plain
-/// number.
+/// Returns a marker for each operand of a row whose operands may have different dtypes. The marker is `Shared` if the
+/// operand and at least one other operand have the row's dtype `T`, and `Own` otherwise. At least one operand of the
+/// dtype `T` must not be a plain number.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
@@ -552,7 +554,8 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
-/// The span of a position in the user's code, with which names resolve like names of the macro.
+/// A span at the position `at` of the user's code. Names with this span are resolved like all other names of the
+/// expansion.
 fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }

@@ -47,8 +47,8 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// Generates the macro for formulas: what `expr!` of the base table expands to, or `expr_my_ops!` for a user's table,
-/// which also has the ops of the base table. `ops` is the module of the table's ops.
+/// Generates the macro for formulas. For the base table, it is the macro to which `expr!` expands. For a user's table,
+/// it is `expr_my_ops!`, which also knows the ops of the base table. `ops` is the module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
@@ -68,8 +68,8 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         },
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // here, `$crate` is the user's crate, in which the name was written, and not the facade, whose macro
-            // contains this expansion
+            // with the span of the name, `$crate` is the user's crate, where the name was written; without it, `$crate`
+            // would be the facade, whose macro contains this expansion
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

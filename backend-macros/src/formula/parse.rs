@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
             let x = self.formula(PREFIX)?;
             return Ok(call("bitwise_invert", at, vec![x]));
         }
-        // in a formula, names are borrowed with or without `&`
+        // a formula borrows every name, so a `&` before the name changes nothing
         self.takes("&");
         let mut x = self.operand()?;
         while let Some(TokenTree::Group(index)) = self.tokens.front()

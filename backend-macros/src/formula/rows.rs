@@ -13,7 +13,7 @@ pub enum Parameter {
     Array,
     /// An array or a number, given as a formula or a number.
     Operand,
-    /// An operand of a scalar expression, whose dtype is not the row's dtype.
+    /// An operand of a scalar expression. The operand does not have the row's dtype.
     Own,
     /// A dtype that the caller names, as in `astype::<f64>(x)`.
     DType,
@@ -149,8 +149,8 @@ impl Row {
 }
 
 impl Rows {
-    /// Parses `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`. For each table, it contains the path of the table's crate,
-    /// the module of its ops, and the digest of its rows.
+    /// Parses `PATH; ops "DIGEST" PATH; my_ops "DIGEST"`. For each table, this text contains the path of the table's
+    /// crate, the module of the table's ops, and the digest of the table's rows.
     pub fn new(tables: TokenStream) -> Rows {
         let (mut rows, mut path, mut ops) = (HashMap::new(), TokenStream::new(), None);
         for token in tables {

@@ -122,7 +122,7 @@ fn what_is_meant_is_what_is_written() {
     }
 }
 
-/// Removes the texts for backends that watch calls from an expansion.
+/// Returns an expansion without the texts that backends receive if they watch calls.
 fn without_text(expanded: &str) -> String {
     let text = |part: &str| part.split_once('"').map_or(part.to_owned(), |(_, rest)| rest.to_owned());
     let mut parts = expanded.split(":: named");

@@ -59,7 +59,7 @@ pub enum Whole {
     Value(Formula),
     /// `target = formula`. For `target += formula`, the formula is the sum.
     Assign(Target, Formula),
-    /// `target[index] = formula`, or `target[index] += formula`, for which the name of the op is given.
+    /// `target[index] = formula`. For `target[index] += formula`, it also contains the name of the op.
     Put(Target, Group, Option<Ident>, Formula),
 }
 

@@ -163,7 +163,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         A::from_value(value).ok_or_else(|| self.wrong(name, value, &A::wanted()))
     }
 
-    /// The value of the parameter with this index, which must have no default.
+    /// The value of the parameter with the index `param`. The parameter must not have a default.
     pub fn get<A: FromValue>(&self, param: usize) -> Result<A> {
         let name = self.op.params[param].name;
         self.read(name, self.values[param].unwrap_or(&Value::All))
@@ -257,7 +257,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as a list of indices. A list among its items becomes an index array, or a mask.
+    /// The parameter as a list of indices. If an item of this list is itself a list, it becomes a mask if it contains
+    /// bools, and an index array otherwise.
     pub fn index(&self, param: usize) -> Result<IndexArg<'a, B>> {
         let value = self.values[param].unwrap_or(&Value::None);
         let items = match value {

@@ -38,7 +38,7 @@ macro_rules! dyn_array {
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
             }
 
-            /// The array without its type; its shape and its dtype are known.
+            /// The array without its type parameter. Its shape and its dtype can still be read.
             pub(crate) fn erased(&self) -> &dyn AnyTyped {
                 match self { $(DynArray::$variant(x) => x,)* }
             }

@@ -17,8 +17,8 @@ struct Given<'a, B: Arrays> {
 type MakeArray<'m, B> = dyn Fn(&Args<'_, B>, usize, DType) -> Result<Value<B>> + 'm;
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Passes a description of the call, in the dtype `dtype`, to `pass`: all arguments, and the defaults of omitted
-    /// options.
+    /// Calls `pass` with a description of the call in the dtype `dtype`. The description contains all arguments, and
+    /// the defaults of omitted options.
     pub fn described<R>(&self, dtype: DType, pass: impl FnOnce(&Call<'_>) -> Result<R>) -> Result<R> {
         let given: Vec<Given<'_, B>> = self.op.params.iter().zip(&self.values).map(Given::new).collect();
         let args: Vec<(&'static str, Arg<'_>)> =

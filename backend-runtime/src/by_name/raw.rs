@@ -8,9 +8,9 @@ use crate::{
     rules,
 };
 
-/// A backend whose arrays wrap arrays of a library, and add the dtype as a type.
+/// A backend whose arrays wrap arrays of a library, and add the dtype as a type parameter.
 pub trait RawArrays: Arrays {
-    /// An array of the library, whose dtype is a run-time value.
+    /// An array of the library. The dtype of the array is a run-time value.
     type Raw: Clone;
 
     /// The wrapped array of the library.

@@ -67,8 +67,8 @@ impl Communicator {
         Ok(Communicator { nccl, device: device.clone(), rank, size, state: Mutex::new(State { comm, failed: None }) })
     }
 
-    /// Puts messages on the stream, all in one NCCL group. There is at most one message to each rank and one from each,
-    /// and the other rank posts the matching receive or send.
+    /// Puts messages on the stream, all in one NCCL group. There is at most one message to each rank, and at most one
+    /// message from each rank. The other rank posts the matching receive or send.
     ///
     /// # Safety
     /// The messages refer to memory of the device, and only work on its stream changes or frees that memory.

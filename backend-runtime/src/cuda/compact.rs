@@ -79,7 +79,7 @@ impl MaskIndices {
         Ok(out)
     }
 
-    /// Indices of the true elements, with shape (total, ndim) if `rows`, else (ndim, total).
+    /// Indices of the true elements. The shape is (total, ndim) if `rows` is true, and (ndim, total) otherwise.
     pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<RawArray> {
         let MaskIndices { op, mask, before, total, grid } = self;
         let (ndim, total) = (mask.shape.len(), *total);

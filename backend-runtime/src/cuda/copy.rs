@@ -20,14 +20,14 @@ static CAST: Program = Program::each("astype", "cast<U>(x)", &["x"]);
 pub(super) const COPIES: KernelList =
     (&COPY, || MOVERS.iter().flat_map(|&dtype| instances(&[dtype, dtype]).collect::<Vec<_>>()).collect());
 
-/// The conversion kernels for contiguous arrays, listed so that `check` can compile them all. Nothing else in the
-/// kernels for more axes depends on the dtype.
+/// The conversion kernels for contiguous arrays, listed so that `check` can compile them all. The kernels for more axes
+/// contain no further code that depends on the dtype.
 pub(super) const CASTS: KernelList = (&CAST, || {
     let pairs = DType::ALL.into_iter().flat_map(|to| DType::ALL.into_iter().map(move |from| [to, from]));
     pairs.map(|pair| Instance::new("flat", FLAT, &pair)).collect()
 });
 
-/// Copies `x`, broadcast, into the existing array `out`, converting the dtype if needed.
+/// Broadcasts `x` to the shape of the existing array `out`, and copies it into `out`. Converts the dtype if needed.
 pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray) -> Result<()> {
     if x.dtype != out.dtype {
         return map_into(b, op, &CAST, Members::NONE, &[Input::Array(x)], out);
@@ -42,13 +42,14 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
-/// A view with the dtype that represents all dtypes of this size in kernels that only move elements.
+/// A view of `x` as elements of the dtype that kernels use if they only move elements. There is one such dtype for each
+/// element size.
 pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
 /// Two axes to exchange: the source has stride 1 along the first axis, and the result has stride 1 along the second.
-/// They form a matrix to transpose for each index of the other axes.
+/// For each index of the other axes, these two axes form a matrix, which is transposed.
 #[derive(Clone, Copy)]
 struct Plane {
     /// The axis along which the source has stride 1.

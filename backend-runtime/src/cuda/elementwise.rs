@@ -148,7 +148,7 @@ fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The inputs. The inputs with indices in `moved` get the dtypes of kernels that only move elements.
+/// The list of inputs, in which the inputs with indices in `moved` have the dtypes of kernels that only move elements.
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

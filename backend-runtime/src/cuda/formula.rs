@@ -56,8 +56,8 @@ fn run_written(
     })
 }
 
-/// Reduces a formula over its arrays without storing its values; `None` in the same cases as [`run`], or if the
-/// reduction is not supported.
+/// Reduces a formula over its arrays, without storing the formula's values; `None` in the same cases as [`run`], or if
+/// the reduction is not supported.
 pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element, U: Element>(
     b: &Cuda,
     e: &E,

@@ -374,7 +374,8 @@ fn of_packages(nvidia: &Path) -> [PathBuf; 2] {
     OF_PACKAGES.map(|of| nvidia.join(of))
 }
 
-/// Folders of the program's project, of the active environment and of the system that may hold the toolkit's libraries.
+/// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, and of the
+/// system.
 fn found() -> Vec<PathBuf> {
     let projects = places::projects().into_iter().map(|project| project.join("cuda/nvidia"));
     let mut folders: Vec<PathBuf> = projects.flat_map(|nvidia| of_packages(&nvidia)).collect();

@@ -16,7 +16,7 @@ use crate::{
 use cudarc::driver::result;
 use std::env;
 
-/// The data with which this process offers to open a link, or the reason why it cannot.
+/// This process's offer for a link, or the reason why the process cannot make an offer.
 pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     if env::var_os("BACKENDS_NCCL").is_some_and(|value| value == "0") {
         return Err("BACKENDS_NCCL is 0".into());
@@ -80,7 +80,8 @@ pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArr
     Ok(out)
 }
 
-/// Sends `send[r]`, which is contiguous, to each rank r, and receives `from[r]` elements from it into a new array.
+/// Sends the contiguous array `send[r]` to each rank r, and receives `from[r]` elements from each rank r into a new
+/// array.
 fn moved(b: &Cuda, op: &'static str, link: &Link, send: &[&RawArray], from: &[usize]) -> Result<RawArray> {
     let communicator = opened(op, link)?;
     let (me, size) = (communicator.rank, communicator.size);

@@ -47,7 +47,8 @@ impl Kernel {
 }
 
 impl Drop for Loaded {
-    /// `drop` cannot return an error; the next call on the device reports it.
+    /// Waits for the launches and unloads the module. `drop` cannot return an error; the next call on the device
+    /// reports it.
     fn drop(&mut self) {
         // in a forked process, the device's state belongs to the parent
         if threads::refuse_forked("cuda").is_err() || self.context.bind_to_thread().is_err() {
@@ -79,7 +80,8 @@ impl Kernels {
     /// Stores a kernel.
     pub(super) fn insert(&self, key: Key, kernel: Kernel) {
         let replaced = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, kernel);
-        // if another thread loaded the same kernel meanwhile, its copy is unloaded after the lock is released
+        // another thread may have stored the same kernel meanwhile; that copy is dropped here, after the lock is
+        // released
         drop(replaced);
     }
 

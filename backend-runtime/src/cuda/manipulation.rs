@@ -15,7 +15,7 @@ use crate::{
     rules::{self, Repeats, Roll},
 };
 
-/// The elements, in C order, in another shape: a view if the strides allow it.
+/// Returns the elements in C order in another shape, as a view if the strides allow it.
 pub fn reshape(on: OpContext<'_>, x: &RawArray, to: &[isize]) -> Result<RawArray> {
     let to = rules::infer(on.op, &x.shape, to)?;
     reshaped(on.backend, on.op, x, &to)
@@ -37,7 +37,7 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -
     Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
-/// The strides for a view of `x` with shape `to` and the elements in C order; `None` if a copy is needed.
+/// The strides of a view of `x` that has the shape `to` and the same elements in C order; `None` if a copy is needed.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(rules::c_strides(to));
@@ -180,7 +180,8 @@ pub fn tile(on: OpContext<'_>, x: &RawArray, repetitions: &[usize]) -> Result<Ra
     let OpContext { backend: b, op, .. } = on;
     let Repeats { shape, target, .. } = rules::tiled(op, &x.shape, repetitions, x.dtype.size())?;
     let (ndim, out) = (shape.len(), b.uninit_raw(op, x.dtype, &shape)?);
-    // each axis of the result is read as two axes: one repeats, and one runs along the array's axis
+    // each axis of the result is viewed as two axes: the array repeats along the first, and has its own elements along
+    // the second
     let mut part = (0..ndim - x.shape.len()).fold(x.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
@@ -199,7 +200,7 @@ pub fn repeat(on: OpContext<'_>, x: &RawArray, repeats: usize, axis: Option<isiz
     repeated(b, op, &part, &target, out)
 }
 
-/// Fills `out`, viewed with shape `target`, with `x` broadcast to `target`.
+/// Broadcasts `x` to the shape `target`, and copies the result into `out`, which has the same number of elements.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
     if out.size() > 0 {
         copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
@@ -274,7 +275,7 @@ pub fn pad(on: OpContext<'_>, x: &RawArray, widths: &[usize], mode: PadMode, val
 
 static BORDERED: Program = Program { name: "shape", source: ProgramSource::File(include_str!("kernels/shape.cuh")) };
 
-/// The kernels of this file, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(super) const KERNELS: KernelList = (&BORDERED, || {
     let of = |index| MOVERS.map(|dtype| Instance::new("bordered", index, &[dtype]));
     ["u32", "u64"].into_iter().flat_map(of).collect()

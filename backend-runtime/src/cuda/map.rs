@@ -136,7 +136,7 @@ const VALUE: u32 = 1;
 const ELEMENT: u32 = 2;
 
 /// Evaluates `program`'s expression over the inputs, which broadcast to each other. The result is a new array, or
-/// overwrites an array among the inputs that nobody uses again.
+/// overwrites an input array that nobody uses again.
 pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
@@ -174,8 +174,8 @@ fn overwritable(inputs: &[Input], dtype: DType, shape: &[usize]) -> Option<RawAr
     inputs.iter().find_map(|input| input.overwritable(dtype, shape)).cloned()
 }
 
-/// The axes by descending stride of the first input that is not broadcast. The result gets the same layout, so that
-/// both arrays are traversed in memory order.
+/// The axes, sorted by descending stride in the first input that is not broadcast. The result gets the same layout, so
+/// that the kernel traverses both arrays in memory order.
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     let mut arrays = inputs.iter().filter_map(Input::array);
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
@@ -330,7 +330,8 @@ fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
     Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
 }
 
-/// Returns whether the kernel is for fewer than 2^31 elements and at most three axes.
+/// Returns false for two rarely needed kinds of kernels: `strided_wide`, for 2^31 or more elements, and `strided` for
+/// more than three axes.
 pub(super) fn is_usual(instance: &Instance) -> bool {
     instance.template != "strided_wide"
         && (instance.template != "strided" || STRIDED[..3].iter().any(|(_, tag)| *tag == instance.tag))

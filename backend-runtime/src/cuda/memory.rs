@@ -1,4 +1,4 @@
-//! Device memory: allocations, freed when the last array that uses them is dropped.
+//! Allocations of device memory, which are freed when the last array that uses them is dropped.
 
 use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
 use crate::{Error, MemoryInfo, Result, dlpack::ManagedTensor};
@@ -148,7 +148,7 @@ impl Device {
         };
     }
 
-    /// Returns to the driver the freed memory that is kept for reuse.
+    /// Gives the driver back all memory that is kept for reuse.
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         self.pool.drain().for_each(|pointer| self.driver_free(pointer));

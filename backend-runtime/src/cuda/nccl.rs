@@ -120,7 +120,7 @@ impl Nccl {
         Ok(comm)
     }
 
-    /// Closes a communicator after its work.
+    /// Closes a communicator after its operations have finished.
     ///
     /// # Safety
     /// The communicator is alive, and is not used again.

@@ -13,14 +13,14 @@ use std::{
 pub struct Target {
     /// `sm_90` for machine code, `compute_90` for PTX.
     pub arch: String,
-    /// Whether to compile quickly, but to slow code, for checks of the source. Set this only in a separate process,
-    /// because the compiler may then also produce slow code for other threads.
+    /// Whether to compile fast instead of producing fast code, for checks of the source. Set this only in a separate
+    /// process, because the compiler may then also produce slow code for other threads.
     pub quick: bool,
 }
 
 impl Target {
-    /// The target for a device of this compute capability: its machine code, or, if the compiler does not know the
-    /// device, PTX of the newest architecture before it.
+    /// The target for a device of this compute capability. It is machine code for the device, or, if the compiler does
+    /// not know the device, PTX of the newest architecture that the compiler knows and that is older.
     pub fn of(capability: (u32, u32)) -> Result<Target> {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
@@ -54,12 +54,12 @@ pub struct Compiled {
 
 /// Options for every program.
 ///
-/// Products and sums are not contracted, so that results equal those of the CPU. The source says `fma` if `x * y + z`
-/// must be rounded only once.
+/// The compiler must not contract a product and a sum to one operation, so that results equal the CPU's results. The
+/// source calls `fma` if `x * y + z` must be rounded only once.
 const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
-/// Everything that a compiled program depends on besides its text: compiler, options and target. It is part of the
-/// cache key.
+/// A text that contains everything on which a compiled program depends besides its source: compiler version, target and
+/// options. It is part of the cache key.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
     Library::Nvrtc.load()?;

@@ -28,7 +28,7 @@ pub(super) struct Outside {
     len: u64,
 }
 
-/// The value of `axis` if the error is not an index, but the pointers of a sparse matrix, which do not ascend from 0 to
+/// The value of [`Outside::axis`] for an error of another kind: the pointers of a sparse matrix do not ascend from 0 to
 /// `len`.
 const POINTERS: u64 = u64::MAX;
 
@@ -74,7 +74,7 @@ impl Outside {
 #[derive(Debug)]
 pub(crate) struct Notes {
     device: Arc<Device>,
-    /// Address of an [`Outside`] on the device, and the size of its block; 0 until an op checks indices.
+    /// Address of an [`Outside`] on the device, and the size of its block; both are 0 until an op checks indices.
     place: Mutex<(sys::CUdeviceptr, usize)>,
     /// Whether an unreported note may exist.
     due: AtomicBool,
@@ -117,8 +117,9 @@ impl Notes {
         self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Calls `launch` to put a kernel that notes an index on the stream. `launch` gets the address of the note, and an
-    /// incomplete note that the kernel completes and writes to this address.
+    /// Calls `launch`, which puts a kernel that checks indices on the stream. `launch` gets the address of the note,
+    /// and an incomplete note. If an index is out of range, the kernel completes the note and writes it to this
+    /// address.
     pub(super) fn note(
         &self,
         op: &'static str,

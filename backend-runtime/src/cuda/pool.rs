@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-/// Sizes of a device's blocks, in bytes.
+/// Total sizes of a device's blocks, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Bytes that arrays use.

@@ -49,7 +49,7 @@ pub const fn c_type(dtype: DType) -> &'static str {
 /// A source text with kernel templates: `template <typename T> __global__ void take(..)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Name that identifies the program, together with the text of an op's expression.
+    /// Name of the program; together with the text that `variant` returns, it identifies the program.
     pub name: &'static str,
     /// The source text.
     pub source: ProgramSource,
@@ -70,7 +70,7 @@ pub enum ProgramSource {
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
-/// A formula: the structs of its ops, and its own struct.
+/// The C++ source of a formula: the structs of the formula's ops, and the struct of the whole formula.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     /// The C++ text of the structs.
@@ -94,12 +94,12 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The expression of an op, for this dtype of its first operand.
+    /// The expression of the op `F` for a first operand of this dtype.
     pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
         Expression::of_row(&RowSource::of::<F>(), dtype)
     }
 
-    /// The expression of an op that is given as data, for this dtype of its first operand.
+    /// The expression of an op, given as data, for a first operand of this dtype.
     pub(super) const fn of_row(row: &RowSource, dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
         Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
@@ -113,7 +113,8 @@ impl Expression {
         Expression { text, inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
-    /// The C++ struct of the expression, which the kernels take; its members are the parameters.
+    /// The text of the expression's C++ struct, which is a template argument of the kernels. The members of the struct
+    /// are the op's parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =
             |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");
@@ -174,7 +175,7 @@ impl Program {
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
 
-/// The kernel around a formula and a reduction.
+/// The kernel that reduces the values of a formula.
 const REDUCE_FORMULA: &str = include_str!("kernels/reduce_formula.cuh");
 
 /// The texts before and after the struct of an op's reduction.
@@ -182,8 +183,8 @@ pub(super) fn around_folds() -> [String; 2] {
     [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
 }
 
-/// The struct of an op's reduction, which the kernels take. It computes values that [`FoldKernel::finish`] turns into
-/// results.
+/// The struct of an op's reduction, which the kernels take as a template argument. [`FoldKernel::finish`] turns the
+/// values that the struct computes into results.
 pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     let FoldKernel { acc, identity, map, join, params, .. } = fold;
     let of = if *map == "x0" { "Acc" } else { "E" };
@@ -205,7 +206,7 @@ pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
 /// The kernels around an op's expression.
 pub const EACH: &str = include_str!("kernels/each.cuh");
 
-/// One kernel of a program's template: `template<tag, types..>`.
+/// One kernel: a template of a program with template arguments, `template<tag, types..>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
     /// Name of the template.
@@ -258,7 +259,7 @@ pub(super) const fn mover(dtype: DType) -> DType {
 /// The dtypes that `mover` returns, one for each element size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and a function that lists all its kernels that are ever requested.
+/// A program, and a function that lists all kernels of the program that any call requests.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

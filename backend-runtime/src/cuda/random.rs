@@ -19,7 +19,7 @@ use crate::{DType, DTypeKind, Element, Real, Result, dispatch, raw::RawElement, 
 
 static PROGRAM: Program = Program { name: "random", source: ProgramSource::File(include_str!("kernels/random.cuh")) };
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let of = |kind: fn(DTypeKind) -> bool| DType::ALL.into_iter().filter(move |dtype| kind(dtype.kind()));
     let real = || of(|kind| kind == DTypeKind::Real);
@@ -39,7 +39,7 @@ pub fn random_uniform(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -
     let length = made_in(made_in(high) - start);
     let ends: Result<[Bytes; 2]> = dispatch!(real, R: [Float16, BFloat16, Float32, Float64] => {
         let (from, to) = (R::of(low), R::of(high));
-        // the replacement for values that rounding moves up to `high`
+        // `below` replaces values that rounding moves up to `high`
         let below = if from == to { to } else { to.nextafter(from) };
         Ok([Bytes::of(to), Bytes::of(below)])
     });
@@ -108,8 +108,8 @@ fn make(
     let (pointer, count, from) = (out.pointer(), n as u64, [key, first]);
     let arguments: Vec<&dyn Argument> =
         [&pointer as &dyn Argument, &count, &from].into_iter().chain(rest.iter().copied()).collect();
-    // SAFETY: the arguments match the parameters of the kernel; the callers pass its last ones in `rest`. `out` has `n`
-    // numbers, and is a new array, so it is aligned for whole blocks.
+    // SAFETY: the arguments match the parameters of the kernel; the callers pass the last arguments in `rest`. `out`
+    // has `n` numbers, and is a new array, so it is aligned for whole blocks.
     unsafe { b.launch(op, kernel, Grid::over(blocks), &arguments) }
 }
 

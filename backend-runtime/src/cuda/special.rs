@@ -14,7 +14,7 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("kernels/locate.cuh"), include_str!("kernels/special.cuh"))),
 };
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 

@@ -18,7 +18,7 @@ static PROGRAM: Program =
 /// The dtypes that histograms support.
 const REAL: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let real = ["histogram", "find_fall"].into_iter().flat_map(|name| REAL.map(|d| Instance::new(name, "", &[d])));
     real.chain([Instance::new("bincount", "", &[])]).collect()

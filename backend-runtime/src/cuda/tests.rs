@@ -74,12 +74,12 @@ fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
 fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T>) {
     let got = b.to_ndarray(got).unwrap();
     assert_eq!(got.shape(), want.shape(), "{what} of {}", T::DTYPE);
-    // the comparison is of texts: NaN equals NaN, and -0.0 differs from 0.0
+    // texts are compared, so that NaN equals NaN, and -0.0 differs from 0.0
     let bits = |x: &HostArray<T>| x.iter().map(|e| format!("{e:?}")).collect::<Vec<_>>();
     assert_eq!(bits(&got), bits(want), "{what} of {}", T::DTYPE);
 }
 
-/// The array, and views with the same elements in other layouts.
+/// The array and views with the same elements in other layouts, each on the device and on the host.
 fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArray<T>)> {
     let both = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
     let plain = both(x.clone());

@@ -1,5 +1,5 @@
-//! Translation of a formula to CUDA C++: a struct that the elementwise kernels call, whose members are the formula's
-//! numbers.
+//! Translation of a formula to CUDA C++. The result is a struct that the elementwise kernels call. Its members are the
+//! formula's numbers.
 
 use super::program::{Expression, c_type};
 use crate::{
@@ -29,7 +29,7 @@ impl Text {
         format!("n{}", self.numbers.len() - 1)
     }
 
-    /// Returns the C++ text of a call of an expression, and adds the expression's struct to the text if it is new.
+    /// Returns the C++ text of a call of an expression. Adds the expression's struct to the text if the struct is new.
     fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
         // two op tables may have ops of the same name, so ops are distinguished by their text
         let text = expression.functor("");
@@ -42,7 +42,8 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// The text of all structs: first the ops' structs, then the struct of the formula `value` over `arrays` arrays.
+    /// The text of all structs: first the ops' structs, then the formula's struct, which computes the expression
+    /// `value` from the elements of `arrays` arrays.
     fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();
@@ -59,7 +60,8 @@ impl Text {
     }
 }
 
-/// The text of the structs of a formula over `arrays` arrays, and the number of members that its struct has.
+/// Returns the text of a formula's structs, and the number of members of the formula's own struct. The formula has
+/// `arrays` arrays.
 pub(super) fn written(steps: &Steps, arrays: usize) -> (String, usize) {
     let mut text = Text::default();
     let mut parts: Vec<String> = Vec::with_capacity(steps.steps.len());

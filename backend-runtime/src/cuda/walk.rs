@@ -1,5 +1,5 @@
-//! A common traversal of several operands: axes are merged where memory allows, and kernels get the lengths and
-//! strides.
+//! A common traversal of several operands: axes are merged where all strides allow it, and kernels get the remaining
+//! lengths and strides.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
@@ -7,8 +7,8 @@ use crate::{Error, Result};
 /// Maximum number of axes that a kernel can traverse, after merging.
 pub(super) const MOST: usize = 16;
 
-/// Shape and strides of operands, outermost axis first, without axes of length 1 and with axes merged wherever all
-/// operands allow it.
+/// Shape and strides of operands, outermost axis first. Axes of length 1 are dropped, and neighbouring axes are merged
+/// if the strides of all operands allow it.
 #[derive(Debug)]
 pub(crate) struct Merged {
     shape: Vec<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Merges axes of the operands, which must have the same shape; they are traversed in the axis order of the first
+    /// Merges axes of the operands, which must have the same shape. The traversal has the axis order of the first
     /// operand.
     pub(crate) fn new(operands: &[&RawArray]) -> Merged {
         let shape = operands.first().map_or(&[][..], |operand| &operand.shape);

@@ -114,16 +114,16 @@ impl fmt::Display for DeviceInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryInfo {
-    /// Bytes in use.
+    /// Bytes that this process uses. The table above says which bytes are counted.
     pub in_use: u64,
-    /// Maximum of the bytes in use since the beginning or
+    /// Maximum of `in_use` since the beginning, or since the last call of
     /// [`Arrays::reset_peak_memory`](crate::Arrays::reset_peak_memory).
     pub peak: u64,
     /// Bytes that no array uses and that are kept for the next arrays.
     pub cached: u64,
     /// Bytes that this process can allocate in addition to the bytes in use.
     pub available: u64,
-    /// Bytes in total.
+    /// Bytes of memory, or the lowest limit of the control groups if that is less.
     pub total: u64,
 }
 

@@ -67,7 +67,8 @@ impl DLDevice {
 }
 
 impl fmt::Display for DLDevice {
-    /// Writes the device names of the backends; for other devices, the name and number in DLPack.
+    /// Writes the name of the device in the backends (`cuda:0`); for devices without such a name, the type and number
+    /// in DLPack.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DLDevice { device_type, device_id } = self;
         match device_type {
@@ -203,7 +204,7 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// Compares sizes and offsets with those of the header on a 64-bit machine.
+    /// Compares sizes and offsets with the header's values on a 64-bit machine.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn structs_are_those_of_the_header() {

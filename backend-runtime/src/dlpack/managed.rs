@@ -76,8 +76,8 @@ struct Exported<M> {
     owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Allocates the struct that `make` returns, together with the data that it will point to. The deleter that `make` puts
-/// into the struct frees both. The caller sets the pointers.
+/// Allocates the struct that `make` returns, together with the data to which the struct will point. The deleter that
+/// `make` puts into the struct frees both. The caller sets the pointers to the data.
 fn exported<M>(
     parts: &Parts<'_>,
     owner: Box<dyn Any + Send + Sync>,

@@ -24,8 +24,8 @@ pub trait Sink {
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
-/// Converts a value to another type if the types are equal, which generic code cannot know. The comparison is resolved
-/// at compile time.
+/// Converts a value to the type `U` if `U` is the value's own type, which generic code cannot know. The comparison of
+/// the types is resolved at compile time.
 #[inline(always)]
 pub(super) fn same<V: Copy + 'static, U: Copy + 'static>(x: V) -> Option<U> {
     (&x as &dyn Any).downcast_ref().copied()
@@ -158,7 +158,7 @@ trait Input<B>: Send + Sync {
     /// The array as an input of the backend's kernels; `None` if it cannot be an input.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 
-    /// The array, for backends that watch calls.
+    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
     fn typed(&self) -> &dyn AnyTyped;
 }
 
@@ -184,7 +184,7 @@ impl<B: Arrays> Kept<B> {
         Kept(Box::new(Of::<B, T>(x)))
     }
 
-    /// The array, for backends that watch calls.
+    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
     pub(super) fn typed(&self) -> &dyn AnyTyped {
         self.0.typed()
     }
@@ -238,7 +238,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // indices beyond the formula's arrays are not compiled
+                // no code is compiled for indices beyond the formula's arrays
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

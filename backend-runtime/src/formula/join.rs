@@ -1,5 +1,5 @@
-//! Common dtypes of the operands of one op in a formula: either both operands have the same dtype, or one is an array
-//! and the other is a number.
+//! The common dtype of the two operands of an op in a formula. Either both operands have this dtype, or one operand is
+//! a number that converts to the dtype of the other.
 
 use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
@@ -117,7 +117,7 @@ pub trait Join<O: Valued>: Copy + Valued {
     /// The other operand in the common dtype.
     fn right(other: O) -> Self::DType;
 
-    /// Wraps a result in this type.
+    /// Wraps a result as an array or a scalar, in the type [`Join::With`].
     fn with<U: Element>(result: U) -> Self::With<U>;
 
     /// Both operands, as operands of the backend.

@@ -249,7 +249,7 @@ pub trait IntoLeaf<'a, B: Arrays, K> {
     /// The leaf.
     type Leaf: Leaves<'a, B>;
 
-    /// The leaf, which borrows an array.
+    /// Makes the leaf. The leaf of an array borrows the array.
     fn leaf(&'a self) -> Self::Leaf;
 }
 

@@ -40,7 +40,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Computes the values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
-    /// True if such an argument is so large that the slow loop must run, as in [`Node`].
+    /// True if the argument of an op in one of the operands is so large that the slow loop must run, as in [`Node`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
     /// Whether `pull` computes the gradients of all leaves, like [`Node::PULLS`].
@@ -62,7 +62,8 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// result's gradient.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
-    /// Collects the numbers in the text of [`write_pull`](OperandsAt::write_pull), except those in `parts`.
+    /// Collects the numbers in the text of [`write_pull`](OperandsAt::write_pull), except the numbers in the texts
+    /// `parts`.
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 

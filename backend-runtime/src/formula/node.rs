@@ -26,7 +26,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
         None
     }
 
-    /// The text of the formula with the reduction around it, as the user wrote it, if known.
+    /// The text of the formula and of the reduction around it, as the user wrote them, if known.
     fn text_reduced(&self) -> Option<&'static str> {
         None
     }
@@ -48,8 +48,8 @@ pub trait Typed: Copy + Send + Sync + 'static {
     }
 }
 
-/// Returns an error if the dtype `T` of an op cannot represent the whole number that is its other operand. Floats round
-/// the number.
+/// Returns an error if an op has the dtype `T` and a whole number as an operand, and `T` cannot represent the number.
+/// Floats round the number.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
@@ -104,7 +104,8 @@ pub trait Node<L>: Typed {
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
-/// The text of an operand, which is the text of its value, or a number in the dtype `T` of the op.
+/// Writes the text of an operand: the text of its value, or, for a number without a dtype, the number in the op's dtype
+/// `T`.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
@@ -252,7 +253,7 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// An op with a scalar expression, as a node of a formula can be.
+/// An op with a scalar expression, which can be a node of a formula.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}

@@ -25,7 +25,7 @@ pub struct Given<'a> {
     /// The operand's memory, if it is host memory.
     view: Option<View<'a>>,
     input: Option<Input<'a>>,
-    /// The array, for backends that watch calls.
+    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
     typed: Option<&'a dyn AnyTyped>,
 }
 
@@ -76,8 +76,8 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Computes an op over operands of one dtype, and writes the result to the array.
     ///
     /// # Errors
-    /// If the shape of the result differs from that of the array, or the op refuses its operands. On errors the array
-    /// is unchanged.
+    /// If the shape of the result differs from the shape of the array, or the op refuses its operands. On errors the
+    /// array is unchanged.
     pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
     where
         F: Call<N, B, T, Out = U> + EachSource,
@@ -99,14 +99,14 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Replaces the array with `value`, the result of the op `op`.
     ///
     /// # Errors
-    /// If the shape of the result differs from that of the array, which is then unchanged.
+    /// If the shape of the result differs from the shape of the array, which is then unchanged.
     pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
         self.check(op, ArrayAttributes::shape(&value))?;
         *self.y = value;
         Ok(())
     }
 
-    /// Returns an error unless the array has this shape, the shape of the result.
+    /// Returns an error unless the array has the shape `shape`, which is the shape of the result.
     fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = ArrayAttributes::shape(&*self.y);
         if shape == expected {

@@ -50,7 +50,8 @@ impl Writer for Parts {
     }
 }
 
-/// The indices of the two arrays if a formula is their product; they are equal for a square. `None` for other formulas.
+/// Returns the indices of two arrays if the formula is their product; the indices are equal for a square. Returns
+/// `None` for other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
     match E::write(&mut Parts) {

@@ -89,7 +89,7 @@ pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elem
     fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
 }
 
-/// A list of leaves with a leaf at position `N`, which is used as a whole array or number.
+/// A list of leaves whose leaf at position `N` can be used as a whole array or number.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
     /// Type of the leaf's element.
     type Element: Valued;
@@ -218,7 +218,7 @@ where
     b.of_loop(result)
 }
 
-/// A subexpression of a formula whose value, an array or a number, is computed in an earlier step.
+/// A subexpression that is computed before the rest of a formula. Its value is an array or a number.
 pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
     /// Type of the computed value, which the rest of the formula uses as a leaf.
     type Made;

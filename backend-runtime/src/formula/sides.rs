@@ -1,5 +1,5 @@
-//! Formulas that are combined by Rust operators, without a macro. Each operand keeps its leaves, and the leaves of an
-//! op are the leaves of its left operand followed by those of its right operand. Leaves have no global indices, so
+//! Formulas that are combined by Rust operators, without a macro. Each operand keeps its leaves. The leaves of an op
+//! are the leaves of its left operand, followed by the leaves of its right operand. Leaves have no global indices, so
 //! operands need no knowledge of each other.
 
 use super::{

@@ -236,7 +236,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Node<<L::Layout as Layout>::Elements>> 
     }
 }
 
-/// The arrays of a formula, whose dtypes and shapes are shown.
+/// A visitor that collects the arrays of a formula, to report their dtypes and shapes.
 struct Shown<'a>(Vec<&'a dyn AnyTyped>);
 
 impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
@@ -296,7 +296,7 @@ fn reduction_text(op: &str, formula: &str, axis: &Axes, keepdims: bool) -> Strin
     format!("{op}({formula}, {axis}{})", if keepdims { ", keepdims = true" } else { "" })
 }
 
-/// Reports the end of a call, with its result `x`, if its beginning was reported. Returns the result.
+/// Reports that a call has ended with the result `x`, if the beginning of the call was reported. Returns the result.
 ///
 /// # Errors
 /// The errors of [`Arrays::end_fused`].
@@ -352,7 +352,8 @@ fn gradient_text(of: &str) -> String {
     format!("gradient of {of}")
 }
 
-/// Reports the beginning of the gradient of a formula, over the gradient `g` of its value and all its arrays.
+/// Reports the beginning of the gradient of a formula. The reported arrays are `g`, the gradient of the formula's
+/// value, and all arrays of the formula.
 ///
 /// # Errors
 /// If the backend refuses the call.
@@ -442,7 +443,7 @@ impl Told for Prefixed<'_> {
     }
 }
 
-/// The report of an op over these arrays, which is not a formula.
+/// The report of a single op over these arrays. It has no text, because the op is not a formula.
 pub(super) struct OfOp<'p>(pub(super) Vec<&'p dyn AnyTyped>);
 
 impl Told for OfOp<'_> {

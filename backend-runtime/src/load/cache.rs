@@ -50,7 +50,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     for part in missing {
         made.push(part);
         match create_private(&made) {
-            // another process created the folder first
+            // if the folder already exists, another process created it first
             Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(format!("{}: {why}", made.display())),
             _ => {}
         }
@@ -78,7 +78,7 @@ pub fn say_once(why: &str) {
     }
 }
 
-/// An unpredictable name.
+/// An unpredictable name for a temporary file or folder.
 pub(super) fn random_name() -> String {
     // the standard library seeds its hashes with the system's random numbers
     let random = || RandomState::new().hash_one(0);

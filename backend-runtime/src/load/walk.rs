@@ -37,9 +37,10 @@ impl Users {
         Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
     }
 
-    /// Returns an error unless the owner is this user or user 0. It is used in folders that all users can write, where
-    /// an entry is as trusted as its owner. If the root folder belongs to a user other than 0, as in some containers,
-    /// that user is not accepted here, because all users that the container does not know appear to be the same user.
+    /// Returns an error unless the owner is this user or user 0. This check applies in folders that all users can
+    /// write, where an entry is as trusted as its owner. If the root folder belongs to a user other than 0, as in some
+    /// containers, that user is not accepted here, because all users that the container does not know appear to be the
+    /// same user.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -60,8 +61,8 @@ impl Users {
         Ok(())
     }
 
-    /// Returns whether `group` is the user's private group, which many systems create for each user and allow to write
-    /// all of the user's files.
+    /// Returns whether `group` is the user's private group. Many systems create a private group for each user, and let
+    /// the group write all of the user's files.
     fn is_own_group(&self, group: u32) -> bool {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         is_group_of_one(&read("/etc/passwd"), &read("/etc/group"), self.me, group)

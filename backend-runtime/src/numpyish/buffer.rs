@@ -142,8 +142,8 @@ pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::memory(op, bytes)
 }
 
-/// Minimum size in bytes of an allocation before which `before_large` is called. The allocator keeps smaller freed
-/// blocks by default.
+/// An allocation of at least this number of bytes calls `before_large` first. The allocator keeps smaller freed blocks
+/// by default.
 const LARGE: usize = 64 << 10;
 
 /// Minimum size in bytes of a buffer that requests huge pages, which cause one page fault per 2 MiB instead of one per

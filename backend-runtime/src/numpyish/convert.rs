@@ -195,7 +195,7 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
 
 /// The bits of an element, or of the real or imaginary part of a complex element, as an unsigned integer.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
-    /// The bits without the highest bit, which is the sign of a float.
+    /// The bits, shifted left by one to drop the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;
 }
 

@@ -114,7 +114,7 @@ fn by_index(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Values from `start` up to `stop`, which is excluded, `step` apart.
+/// Values that begin with `start`, are `step` apart, and end before `stop`.
 pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
     let counted = rules::steps("arange", start, stop, step)?;
     typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
@@ -197,7 +197,7 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
     typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
 }
 
-/// `last` is the last element; `None` excludes the end point.
+/// Evenly spaced values from `from` to `to`. `last` is the last element, or `None` if the end point is excluded.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
     // if `to - from` overflows, both ends are halved here, and each value is doubled when it is computed

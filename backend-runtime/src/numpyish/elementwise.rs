@@ -57,8 +57,8 @@ macro_rules! run {
     }};
 }
 
-/// Applies an op to one operand. If the op converts an array to the dtype that it already has, the result shares the
-/// array's memory until one of the two is written to.
+/// Applies an op to one operand. If the op does not change the elements, because it converts an array to the array's
+/// own dtype or conjugates real numbers, the result shares the array's memory until one of the two is written to.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where

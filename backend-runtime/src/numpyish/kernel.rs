@@ -178,16 +178,16 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
             _ => F::NEEDS_RANGE_REDUCTION,
         };
 
-    /// The property of the first operand that selects a special loop for a block: [`ABOVE_0`], [`WITHIN`], or
-    /// [`NOTHING`].
+    /// The property of the first operand that allows a block of elements to use a special loop: [`ABOVE_0`],
+    /// [`WITHIN`], or [`NOTHING`].
     const LOOKS_FOR: u8 = match T::DTYPE {
         DType::Float32 | DType::Float64 if F::IS_CHEAP_ABOVE_0 => ABOVE_0,
         DType::Float32 | DType::Float64 if F::CHEAP_WITHIN > 0.0 => WITHIN,
         _ => NOTHING,
     };
 
-    /// True if the loops have scalar forms. Loops that are limited by the speed of their loads have them, because a
-    /// scalar form saves one load per element.
+    /// True if the loops have scalar forms, which save one load per element. Only loops that are limited by the speed
+    /// of their loads have them.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
     /// True if the fastest loop uses AVX-512, which pays off for expensive ops. Memory-bound loops are slower with
@@ -217,7 +217,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         inputs: [T::DTYPE; MOST],
         output: F::Out::DTYPE,
         scalar_forms: Self::SCALAR_FORMS,
-        // loops for blocks with large arguments, which are rare, need not be the fastest
+        // loops for blocks with large arguments need not be the fastest, because these blocks are rare
         loops: loops::<N, T, F, false>(Self::USES_AVX512 && !Self::NEEDS_RANGE_REDUCTION),
         near: if Self::NEEDS_RANGE_REDUCTION { Some(loops::<N, T, F, true>(Self::USES_AVX512)) } else { None },
     };
@@ -252,7 +252,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
     }
 }
 
-/// Number of elements that are widened to `f32` in one step.
+/// Number of elements that are widened to `f32` at a time.
 const WIDENED: usize = 512;
 
 /// Runs the `f32` loop of `kernel` on operands of the 16-bit dtype `dtype`. If `output` is also `dtype`, rounds the
@@ -331,7 +331,7 @@ impl<X: Elements, F: EachOf<X> + EachSource> OfTuple<X, F> {
 }
 
 /// The kernel of an op that only moves elements ([`EachSource::MOVED`]), for operands with the dtypes of `X`. It uses
-/// the loops compiled for the dtypes of `M`, which have the same sizes as those of `X`.
+/// the loops compiled for the dtypes of `M`. The corresponding dtypes of `X` and `M` must have the same size.
 pub struct Moved<X, M, F>(PhantomData<(X, M, F)>);
 
 impl<X: Elements, M: Elements, F: EachOf<X> + EachOf<M> + EachSource> Moved<X, M, F> {
@@ -406,8 +406,8 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     [text::<N, T, F, NEAR>; SETS]
 }
 
-/// The loop body, inlined into the loops of all instruction sets. It calls no closures, because they would be compiled
-/// for the baseline instruction set.
+/// The loop body, inlined into the loops of all instruction sets. It contains no closures, because these would be
+/// compiled for the baseline instruction set.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold. If `NEAR`, no element of the first operand needs range reduction.
@@ -610,7 +610,7 @@ pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, b
     x
 }
 
-/// Number of elements per block, and number of times that a scalar is repeated in memory.
+/// Number of elements per block. A scalar is repeated in memory this many times.
 const BLOCK: usize = 256;
 
 /// Number of arguments that are checked together for range reduction, few enough to stay in the first-level cache until
@@ -670,8 +670,8 @@ pub(super) unsafe fn stretch_over(
 /// the loop over a block takes far longer than the call of the loop.
 const COPIED: usize = 1 << 13;
 
-/// Like [`stretch`], but the result overwrites operands. Each block of these operands is copied first, because loops
-/// assume that they do not write to their operands. A loop that detects such an overlap would compute one element at a
+/// Like [`stretch`], but the result overwrites operands. Loops assume that they do not write to their operands, so each
+/// block of these operands is copied first. A loop that had to detect such an overlap would compute one element at a
 /// time.
 #[inline(never)]
 unsafe fn in_place(

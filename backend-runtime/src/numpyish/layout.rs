@@ -1,5 +1,5 @@
 //! Access to arrays of any layout: the offsets of all elements in C order, and functions that process an array lane by
-//! lane. A lane consists of the elements along one axis, which are passed on as a contiguous slice.
+//! lane. A lane consists of the elements along one axis. These functions pass each lane on as a contiguous slice.
 
 use super::{
     buffer::Buffer,
@@ -151,8 +151,8 @@ pub unsafe fn map_lanes<'f>(
     unsafe { RawArray::new(op, shape, result) }
 }
 
-/// Runs a function on every lane along `axis` of an array in C order. The function changes the lane in place: its two
-/// addresses are equal.
+/// Runs a function on every lane along `axis` of an array in C order. The function gets the same address twice, to read
+/// the lane and to write it, and changes the lane in place.
 ///
 /// # Safety
 /// `x` points to the elements of an array of this shape, nothing else uses these elements, and the function accesses
@@ -220,7 +220,7 @@ fn lane_start(k: usize, len: usize, inner: usize) -> usize {
 }
 
 /// Splits the indices of `groups` groups of lanes into ranges, and calls `f` with each range, on several threads. Each
-/// group has `elements` elements. Returns the first error.
+/// group has `elements` elements, and `grain` is the minimum number of elements per task. Returns the first error.
 pub fn in_tasks(
     groups: usize,
     elements: usize,
@@ -251,8 +251,8 @@ impl LaneReader {
         self.lane.stride == 1 || self.lane.len <= 1
     }
 
-    /// Copies the lanes that begin at the offsets `at` to `to`, one after another. Does nothing if lanes can be read in
-    /// place.
+    /// Copies the lanes that begin at the offsets in `at` to the memory at `to`, one after another. Does nothing if
+    /// lanes can be read in place.
     ///
     /// # Safety
     /// Lanes begin at these offsets, nothing writes to the lanes, and `to` has room for all of them.
@@ -272,8 +272,8 @@ impl LaneReader {
         }
     }
 
-    /// Address of a lane: at offset `at` of the array if lanes are read in place, else the address of copy `k` in
-    /// `gathered`.
+    /// Returns the address of a lane. If lanes are read in place, it is the address at offset `at` of the array.
+    /// Otherwise it is the address of copy number `k` in `gathered`.
     fn lane(&self, at: isize, k: usize, gathered: *const u8) -> *const u8 {
         let size = self.dtype.size();
         if self.direct() {
@@ -284,8 +284,8 @@ impl LaneReader {
     }
 }
 
-/// Copies `many` contiguous lanes of length `len` to lanes of an array, which begin at `starts` and have stride
-/// `stride`.
+/// Copies `many` contiguous lanes of length `len` into an array. There, the lanes begin at the offsets in `starts` and
+/// have the stride `stride`.
 ///
 /// # Safety
 /// `from` has `many` lanes. The lanes to write are in the array at `to`, and nothing else uses them.

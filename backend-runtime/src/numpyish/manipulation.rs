@@ -89,7 +89,7 @@ fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
     Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
-/// Repeats an array along new axes and along axes of length 1, so that it gets the shape `to`.
+/// Repeats an array along new axes and along axes of length 1, so that the result has the shape `to`.
 pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
     changed_by(x, broadcast(view(x), to))
 }
@@ -209,7 +209,8 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// Copies a region with repetitions. The region must already have an axis of length 1 for each axis that is repeated.
+/// Copies a region with repetitions. The region must already have an axis of length 1 in every place where it is
+/// repeated.
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
@@ -285,7 +286,7 @@ pub fn pad<T: Element>(
     typed(padded(view(x), widths, mode, Value::of(value.element::<T>("pad")?)))
 }
 
-/// Like [`pad`], for another op with the name `op`. The array has real or complex floats.
+/// Like [`pad`], but errors name the op `op`. The array must have real or complex floats.
 pub(super) fn padded_by(
     op: &'static str,
     x: View<'_>,
@@ -326,7 +327,7 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // lengths and start of the part of the result that the slabs written so far do not cover
+    // lengths and start of the part of the result that has not been covered by slabs yet
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);
@@ -343,8 +344,8 @@ fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Consecutive indices of a result's axis that read consecutive indices of the source, forward or backward, or that all
-/// read the same index.
+/// A run of consecutive indices along an axis of the result. They read consecutive indices of the source, forward or
+/// backward, or they all read the same index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     to: usize,
@@ -370,7 +371,7 @@ fn runs(op: &'static str, sources: &[usize]) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// Calls `f` with every combination of one run per axis.
+/// Calls `f` with each combination of runs that has one run of every axis.
 fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     let mut at = vec![0; axes.len()];
     loop {
@@ -384,8 +385,8 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     }
 }
 
-/// Copies a part of the array to the result. `cell` has one run per axis, which gives the source and target indices
-/// along this axis.
+/// Copies a part of the array to the result. For each axis, `cell` has the run that gives the source and target
+/// indices.
 fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     let mut part = Region::of(x);
     let mut start = 0;

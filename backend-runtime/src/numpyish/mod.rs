@@ -50,13 +50,13 @@ pub type NdArray<T> = HostArray<T>;
 /// An array or a scalar: the argument type of parameters that `ops.toml` declares as `operand`.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 
-/// The CPU backend, whose arrays are ndarray arrays. Creating and cloning it costs nothing.
+/// The CPU backend, whose arrays are ndarray arrays. Creating and cloning a backend costs nothing.
 ///
 /// # Threads
 /// Large loops run on the calling thread and on rayon's global pool (together as many threads as cores, or
 /// `RAYON_NUM_THREADS`). If the calling thread belongs to another rayon pool, they run on that pool. Results do not
-/// depend on the number of threads. If the system refuses to start threads, and in a process created by `fork` after
-/// this backend was used, loops run on the calling thread only. Such a forked process also continues its parent's
+/// depend on the number of threads. All loops run on the calling thread if the system refuses to start threads, or if
+/// the process was created by `fork` after this backend was used. Such a forked process also continues its parent's
 /// random stream from the same position; [`Arrays::seed`] gives the process its own stream. The other backends return
 /// [`Error::Unavailable`](crate::Error::Unavailable) in a forked process.
 #[derive(Clone, Debug, Default)]

@@ -25,8 +25,8 @@ pub fn parallel(n: usize, grain: usize, f: impl Fn(Range<usize>) + Sync) {
     if n / 2 < grain.max(1) { f(0..n) } else { split(0..n, grain.max(1), &f) }
 }
 
-/// Like [`parallel`], for loops of unknown cost: times the loop over a first range to choose the size of the tasks.
-/// Every index stands for `unit` elements.
+/// Like [`parallel`], for loops of unknown cost. Measures how long the loop over a first range takes, to choose the
+/// size of the tasks. Every index stands for `unit` elements.
 #[inline]
 pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
@@ -67,7 +67,7 @@ impl<T> Shared<T> {
 /// True if the system has neither a clock nor threads: WebAssembly without WASI.
 const NO_CLOCK: bool = cfg!(all(target_family = "wasm", target_os = "unknown"));
 
-/// Number of elements in the first range, which [`parallel_timed`] times.
+/// Number of elements in the first range, whose duration [`parallel_timed`] measures.
 const PROBE: usize = 1 << 12;
 
 /// Minimum duration of a task for which waking a thread pays off. Waking a thread takes 5 to 30 microseconds, depending
@@ -77,13 +77,14 @@ const TASK_NANOSECONDS: u64 = 20_000;
 /// Minimum duration of a task for which another thread pays off if the threads are awake.
 const AWAKE_TASK_NANOSECONDS: u64 = 8_000;
 
-/// Minimum time for which the threads of rayon's pool look for more work after a loop before they sleep.
+/// Minimum time after a loop for which the threads of rayon's pool look for more work before they sleep.
 const AWAKE_NANOSECONDS: u64 = 20_000;
 
 /// Time at which the last loop on several threads ended, in nanoseconds of [`clock`].
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// Nanoseconds since the first call, plus `AWAKE_NANOSECONDS`, so that threads do not count as awake at first.
+/// Nanoseconds since the first call, plus `AWAKE_NANOSECONDS`. Because of this addition, threads do not count as awake
+/// before the first loop.
 fn clock() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     AWAKE_NANOSECONDS + START.elapsed().as_nanos() as u64

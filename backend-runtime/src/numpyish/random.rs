@@ -41,8 +41,8 @@ fn uniform_of(b: &Numpyish, dtype: DType, shape: &[usize], low: f64, high: f64) 
     }
 }
 
-/// Implements `uniform_of` for the real type `T`, and for complex numbers of two `T`. Numbers are generated in the
-/// precision `R`.
+/// Implements `uniform_of` for the real type `T`, and for complex numbers whose parts are of type `T`. Numbers are
+/// generated in the precision `R`.
 fn uniform_in<T: Real, R: Generator>(
     b: &Numpyish,
     dtype: DType,
@@ -55,7 +55,7 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // the largest number below `high`, which replaces values that round up to `high`
+    // the largest number below `high`; it replaces values that rounding would turn into `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: `out` has room for as many elements as `made` has numbers.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
@@ -114,7 +114,8 @@ pub fn random_integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: 
     typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
 }
 
-/// Implements `random_integers` for any dtype. Differences and sums modulo 2^64 are correct for signed dtypes too.
+/// Implements `random_integers` for any dtype. The bounds are converted to `u64` modulo 2^64, which gives correct
+/// differences and sums for signed dtypes, too.
 fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
     let op = "random_integers";
     let range = high.wrapping_sub(low);
@@ -140,7 +141,7 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// A random permutation of 0 .. n - 1: the order that sorts `n` random keys.
+/// A random permutation of 0 .. n - 1. It is the order of the indices that sorts `n` random keys.
 pub fn random_permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
 }
@@ -184,11 +185,12 @@ fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<
     unsafe { RawArray::new(op, vec![n], out) }
 }
 
-/// Number of elements that are generated in one step: few enough to stay in the first-level cache.
+/// Number of random numbers that are generated at a time: few enough to stay in the first-level cache.
 const PART: usize = 1024;
 
-/// Fills a buffer with `n` numbers from the next blocks of the random stream, part by part. `f` gets the stream's key,
-/// the index of the part's first block, the part's address, and the part's length, which is at most [`PART`].
+/// Fills a buffer with `n` numbers from the next blocks of the random stream, part by part. A block gives `per_block`
+/// numbers. `f` gets the stream's key, the index of the part's first block, the part's address, and the part's length,
+/// which is at most [`PART`].
 fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, u64, *mut u8, usize) + Sync) {
     let (key, first) = b.stream().take(n.div_ceil(per_block) as u64);
     if n == 0 {
@@ -228,7 +230,7 @@ fn make<T: Real, R: Generator>(
 }
 
 /// Precisions in which random numbers are generated: `f32` and `f64`. Both functions fill `out` with numbers from the
-/// random stream, starting at its block with index `block`.
+/// random stream of `key`, beginning with block `block`.
 trait Generator: Precision {
     /// Number of random numbers that are made from one block of the random stream.
     const PER_BLOCK: usize;
@@ -241,7 +243,8 @@ trait Generator: Precision {
 /// word.
 macro_rules! from_words {
     ($name:ident $loop:ident: $t:ty, $per:literal, |$w:ident| $last:expr) => {
-        /// Makes at most [`PART`] numbers from the blocks from `block` on.
+        /// Fills `out`, which has at most [`PART`] numbers, from the random stream of `key`, beginning with block
+        /// `block`.
         fn $name(key: u64, block: u64, out: &mut [$t]) {
             let mut words = [0; PART / $per];
             let words = &mut words[..out.len().div_ceil($per)];

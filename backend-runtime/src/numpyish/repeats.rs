@@ -1,5 +1,5 @@
-//! Repetition of elements by a separate count for each element. Computes the index of the source element for each
-//! element of the result.
+//! Repetition of elements, with a separate count for each element. For each element of the result, this module computes
+//! the index of the source element.
 
 use super::{
     NdArray, buffer,
@@ -14,8 +14,8 @@ use crate::{DType, Error, Result};
 /// Number of counts per task.
 const BLOCK: usize = 1 << 13;
 
-/// Number of elements of the result that are written in one step, even if an index is repeated fewer times. The next
-/// index overwrites the excess elements.
+/// Number of elements of the result that are written at a time, even if an index is repeated fewer times. The next
+/// index overwrites the elements that are too many.
 const WIDE: usize = 4;
 
 /// Repetition counts of the elements along an axis.
@@ -66,7 +66,7 @@ impl<'a> Repeats<'a> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The index of each element, repeated as often as its count.
+    /// The index of each element, as many times as the element's count says.
     pub fn places(&self, op: &'static str) -> Result<NdArray<i64>> {
         let out = Buffer::new(op, self.total(), DType::Int64)?;
         // SAFETY: `counts` has `n` counts.

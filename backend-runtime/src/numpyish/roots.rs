@@ -14,7 +14,7 @@
 use super::kernel::MOST;
 use std::arch::x86_64 as arch;
 
-/// Minimum biased exponents of float64 and float32 numbers for which `x - g g` loses no digits.
+/// Minimum biased exponents of a float64 and of a float32 number `x` for which `x - g g` loses no digits.
 const LEAST_64: u64 = 100;
 const LEAST_32: u32 = 50;
 
@@ -162,8 +162,8 @@ mod tests {
     }
 
     /// Numbers in [1, 4) of `digits` binary digits whose roots are next to the midpoint between two floats. A midpoint
-    /// in [1, 2) is `z / 2^digits` with odd `z`, and `z^2 - k` with a small `k` is such a number, apart from its scale,
-    /// if its last `p` bits are 0. Returns pairs of a number and `|k|`, sorted by `|k|`: the nearest roots come first.
+    /// in [1, 2) is `z / 2^digits` with an odd `z`. For a small `k`, `z^2 - k` is such a number times a power of 2 if
+    /// its last `p` bits are 0. Returns pairs of a number and `|k|`, sorted by `|k|`: the nearest roots come first.
     fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
         for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {

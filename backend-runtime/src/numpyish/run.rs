@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{Result, rules};
 
-/// Selects the function that computes a stretch in a call over `bytes` bytes: [`stretch`], or its version that bypasses
-/// the caches if this is faster.
+/// Selects the function that computes the stretches of a call that reads and writes `bytes` bytes. It is [`stretch`],
+/// or the version of [`stretch`] that bypasses the caches if this is faster.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
     if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }
@@ -40,7 +40,7 @@ pub enum Computed {
 /// Minimum number of elements for which several threads may be faster than one.
 const SMALL: usize = 1 << 14;
 
-/// Operands each of which is a scalar or an array in C order. All arrays have the same shape.
+/// Operands that are scalars or arrays in C order. All arrays have the same shape.
 pub struct Aligned {
     x: [*const u8; MOST],
     scalars: u8,
@@ -105,8 +105,8 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
     }
 }
 
-/// Returns an error if a shape without elements is invalid for the result's dtype because of its other lengths. The
-/// result's dtype may be wider than the dtypes of the operands.
+/// Returns an error if a shape has no elements and is invalid, because the product of its other lengths is too large
+/// ([`rules::count`]).
 fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
@@ -282,8 +282,8 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         unsafe {
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, n),
-                // a scalar in the memory of the result is not overwritten in place, but repeated in a buffer, like
-                // other scalars
+                // a scalar in the memory of the result cannot be overwritten in place; like other scalars, it is
+                // repeated in a buffer
                 _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
                 _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
             }

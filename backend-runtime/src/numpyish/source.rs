@@ -61,7 +61,7 @@ pub struct Fused<'a> {
     strides: Vec<isize>,
     /// True if computing an element takes so long that code that reads elements twice should store them.
     costly: bool,
-    /// The indices of the two operands if the formula is a product of two operands.
+    /// If the formula is a product of two operands, the indices of these operands.
     factors: Option<[usize; 2]>,
 }
 
@@ -76,8 +76,8 @@ const SEGMENT: usize = 256;
 const SHORT: usize = 32;
 
 impl<'a> Fused<'a> {
-    /// Creates a formula over arrays, which are broadcast to one shape. The order of its elements is the memory order
-    /// that a result of [`walk`] would have.
+    /// Creates a formula over arrays, which are broadcast to one shape. The elements of the formula have the order in
+    /// which [`walk`] would store them.
     ///
     /// # Errors
     /// If the shapes do not broadcast.
@@ -111,8 +111,8 @@ impl<'a> Fused<'a> {
         self.kernel.output()
     }
 
-    /// Computes all elements in the memory order of [`Fused::source`]. Returns `None` if the elements are so cheap that
-    /// a second reader should compute them again.
+    /// Computes all elements in the memory order of [`Fused::source`]. Returns `None` if the elements are cheap. They
+    /// should then be computed again when they are read a second time.
     pub fn kept(&self) -> Result<Option<Buffer>> {
         if !self.costly {
             return Ok(None);
@@ -203,8 +203,8 @@ impl<'a> Fused<'a> {
         while done < n {
             let mut x = [std::ptr::null(); MOST];
             self.operands.iter().zip(&mut x).for_each(|(operand, x)| *x = operand.start);
-            // the next elements have the same index on all axes except `along`; they are `apart` indices apart on this
-            // axis, and their number is `count`
+            // the next `count` elements have the same index on all axes except `along`; on this axis, their indices are
+            // `apart` apart
             let (mut along, mut apart, mut count) = (0, 1, 1);
             let mut rest = offset + done as isize * stride;
             for (axis, dim) in self.dims.iter().enumerate() {
@@ -280,8 +280,8 @@ impl<'a> Fused<'a> {
     }
 }
 
-/// Copies the operand's elements for `n` consecutive elements of the result, which begin at index `first`, to
-/// contiguous memory.
+/// Copies elements of an operand to contiguous memory: the elements for `n` consecutive elements of the result, which
+/// begin at index `first`.
 ///
 /// # Safety
 /// With the strides `steps`, the operand has an element for every index of the axes. The result has `n` elements from
@@ -291,8 +291,8 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // `from` is the offset of this element's row; along the axis before the last, `count` rows with the stride
-        // `next` begin at this row
+        // the row of this element begins at offset `from`; on the axis before the last, `count` rows begin with this
+        // row, at distances of `next`
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;
@@ -310,8 +310,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
                 done += many;
                 continue;
             }
-            // if all rows repeat the first row, only the first row is read, and all other rows are copied from the
-            // first
+            // if all rows repeat the first row, only the first row is read, and it is copied to all other rows
             let own = if next == 0 { many.min(len) } else { many };
             let mut written = 0;
             for row in 0.. {

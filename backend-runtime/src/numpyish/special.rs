@@ -15,7 +15,7 @@ use super::{
 use crate::{DType, Precision, Result, rules};
 
 /// Interpolates linearly between the points (xp, fp), at each element of `x`. `xp` must increase. The result is `left`
-/// before the first point and `right` after the last point.
+/// before the first point and `right` after the last point. `None` means the value of the first or the last point.
 ///
 /// Computes in `f64`, like NumPy, and rounds once.
 pub fn interp<T: Precision>(

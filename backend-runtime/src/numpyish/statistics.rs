@@ -91,8 +91,8 @@ impl Bins {
     }
 }
 
-/// Returns the number of occurrences of each integer in `x` or, if weights are given, the sum of the weights of its
-/// occurrences.
+/// Returns, for each integer from 0 on, how often it occurs in `x`. If weights are given, returns the sum of the
+/// weights of all occurrences instead.
 pub fn bincount<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<i64>,

@@ -51,7 +51,8 @@ pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArra
 pub enum Step {
     /// Reverses the order of the axes.
     Reverse,
-    /// Puts the axes in another order: axis `k` of the view is the axis with the `k`-th index in the list.
+    /// Puts the axes in another order: axis `k` of the view is the axis of the array whose index is entry `k` of the
+    /// list.
     Permute(Vec<usize>),
     /// Selects a part of an axis, which is given as an ndarray slice.
     Slice(usize, Slice),
@@ -61,7 +62,7 @@ pub enum Step {
     Insert(usize),
     /// Reverses the elements along an axis.
     Invert(usize),
-    /// Changes the shape to one with as many elements. The array must be in C order.
+    /// Changes the shape to another one with the same number of elements. The array must be in C order.
     Reshape(Vec<usize>),
 }
 
@@ -251,11 +252,11 @@ fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
     swaps(order, |from, to| x.swap_axes(from, to));
 }
 
-/// Calls `swap` with the positions of two axes, repeatedly, so that the swaps put the axes in this order.
+/// Puts axes in this order by swaps. Calls `swap` with the positions of the two axes of each swap.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // an axis from a position `from` before `k` has been swapped to the former position of the axis that is now at
-        // `from`
+        // the positions before `k` are done; if `from` is one of them, its former axis was swapped to the former
+        // position of the axis `order[from]`, which is there now
         let mut from = axis;
         while from < k {
             from = order[from];

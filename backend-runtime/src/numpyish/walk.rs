@@ -56,12 +56,12 @@ fn scratch_each(n: usize) -> usize {
 }
 
 /// Minimum length of a row for which one call of the loop per row is faster than packing. The index is the number of
-/// operands that have gaps between their rows and would have to be packed; index 3 is for three or more. The lengths
-/// were measured with sums, exponentials and stencils of float64 and float32.
+/// operands that would have to be packed, because they have gaps between their rows. Index 3 is for three or more
+/// operands. The lengths were measured with sums, exponentials and stencils of float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
-/// Minimum number of elements of the two innermost axes for which rows shorter than the first entry of `LONG_ROW` may
-/// be used without packing.
+/// If the two innermost axes have at least this many elements, rows that are shorter than the first entry of `LONG_ROW`
+/// may be used without packing.
 const ENOUGH: usize = 256;
 
 /// Maximum number of elements of a box in which no operand is packed.
@@ -129,7 +129,7 @@ fn inverse(order: &[usize]) -> Vec<usize> {
     back
 }
 
-/// The form in which the elements of an operand in a row of a box are passed to the loop.
+/// The form in which the loop gets the elements of an operand in one row of a box.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// The elements are contiguous in the operand, and are passed as a slice of it.
@@ -186,12 +186,12 @@ impl Deref for Plan {
 
 /// The division of a walk into boxes. Each row of a box is contiguous in the result.
 struct Boxes {
-    /// A row spans `step` indices of this axis and all indices of the axes after it.
+    /// A row consists of `step` indices of this axis, and of all indices of the axes after it.
     axis: usize,
     step: usize,
-    /// The axis along which the rows of a box are neighbours, and the number of rows of a box. It is an axis before
-    /// `axis` along which an operand is contiguous or, if no operand is packed, the axis just before `axis`. `None` if
-    /// a box has one row.
+    /// The axis along which the rows of a box are neighbours, and the number of rows of a box. If no operand is packed,
+    /// it is the axis just before `axis`. Otherwise it is an axis before `axis` along which an operand has a small
+    /// stride. `None` if a box has one row.
     tall: Option<(usize, usize)>,
 }
 
@@ -242,9 +242,9 @@ impl Plan {
         });
     }
 
-    /// Returns the part of operand `k` in the first row of a box, and the distance to the part in the next row, in
-    /// bytes. `packed` describes the elements in the buffer `scratch`: an operand that is repeated along the axes
-    /// before the box is packed only once for all boxes.
+    /// Returns the part of operand `k` in the first row of a box, and the distance in bytes to the part in the next
+    /// row. `packed` describes the elements that are in the buffer `scratch`. So an operand that is the same for all
+    /// boxes is packed only once.
     ///
     /// # Safety
     /// The offset belongs to an index of the walk, and the box lies in the result. `scratch` is the same in every call.
@@ -313,19 +313,19 @@ impl Boxes {
             || dims[inner] >= LONG_ROW[with_gaps] && dims[inner] * dims[inner - 1] >= ENOUGH;
         if long_rows && strides.iter().all(|s| matches!(s[inner], 0 | 1)) {
             let step = dims[inner].clamp(1, SEGMENT);
-            // short rows are combined to boxes, because another row of a box costs only one addition per operand
+            // short rows are combined into boxes, because another row of a box costs only one addition per operand
             let rows = if inner > 0 && step == dims[inner] { (SEGMENT / step).min(dims[inner - 1]) } else { 1 };
             return Boxes { axis: inner, step, tall: (inner > 0 && rows > 1).then(|| (inner - 1, rows)) };
         }
-        // finds an axis along which an operand has a smaller stride than along the innermost axis; boxes of few long
+        // finds an axis along which an operand has a smaller stride than along the innermost axis; a box of few long
         // rows would use only a part of each cache line of this operand
         let across = |s: &Vec<isize>| {
             let nearest = (0..inner).filter(|&k| s[k] != 0).min_by_key(|&k| s[k].unsigned_abs())?;
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         let across = strides.iter().find_map(across);
-        // uses only half of the room, so that all buffers fit in the first-level cache, unless a box must have many
-        // rows to use whole cache lines
+        // uses only half of the room, so that all buffers fit in the first-level cache; but if a box needs many rows to
+        // use whole cache lines, it uses all of the room
         let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {
@@ -343,8 +343,8 @@ impl Boxes {
 }
 
 /// Sorts the axes by descending stride, so that the walk follows the memory of the operands. The stride of an axis is
-/// the stride of the first operand that is not repeated along the axis; operands that are repeated along fewer axes are
-/// tried first. If no operand has a stride, the axes are in C order.
+/// taken from the first operand whose stride along this axis is not 0. The operands with the fewest strides of 0 are
+/// tried first. If all strides are 0, the axes are in C order.
 fn memory_order(shape: &[usize], strides: &[Vec<isize>]) -> Vec<usize> {
     let mut fullest: Vec<&Vec<isize>> = strides.iter().collect();
     fullest.sort_by_key(|s| std::cmp::Reverse(s.iter().filter(|&&s| s != 0).count()));

@@ -22,13 +22,13 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Draws for the element with index `block`. The caller passes the first block of words.
+    /// Creates the draws for the element with index `block`. The caller passes the first block of words.
     #[inline(always)]
     pub fn new(key: u64, block: u64, first: [u32; 4]) -> Draws {
         Draws { key, block, made: 1, words: first, used: 0 }
     }
 
-    /// Draws for the element with index `block`. Computes the first block of words.
+    /// Creates the draws for the element with index `block`. Computes the first block of words.
     #[inline(always)]
     pub fn of_block(key: u64, block: u64) -> Draws {
         Draws::new(key, block, philox(key, block))
@@ -180,8 +180,8 @@ impl Shape {
         }
     }
 
-    /// `x^2 / 2 + d (1 - v + log v)`, which equals `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. Computed by its series
-    /// if the terms cancel.
+    /// `x^2 / 2 + d (1 - v + log v)`, which equals `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. If the terms cancel, it
+    /// is computed by a series.
     #[inline(always)]
     fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
         if t.abs() >= 0.0625 {
@@ -194,13 +194,13 @@ impl Shape {
         3.0 * self.d * (t * t) * (t * t) * sum
     }
 
-    /// Returns whether a number of the larger shape is the result without a further factor.
+    /// Returns whether the result of [`Shape::large`] needs no further factor, because the given shape is at least 1.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.alpha >= 1.0 && self.alpha < f64::INFINITY
     }
 
-    /// Result of [`Shape::large`] for these first draws, if the quick test accepts them; NaN otherwise.
+    /// The result of [`Shape::large`] for the first draws `x` and `u`, if the quick test accepts them; otherwise NaN.
     #[inline(always)]
     fn first_try(&self, x: f64, u: f64) -> f64 {
         let t = self.c * x;
@@ -245,13 +245,13 @@ impl Sampler for Gamma {
 }
 
 impl Gamma {
-    /// Returns whether each result is a number of the larger shape times the scale, without a further factor.
+    /// Returns whether the shape is at least 1. Then a result needs no further factor except the scale.
     pub fn is_plain(&self) -> bool {
         self.shape.is_plain()
     }
 
-    /// Result for the first normally distributed number `x` and the first uniform number `u`; NaN if more draws are
-    /// needed.
+    /// The result for the first normally distributed number `x` and the first uniform number `u`. Returns NaN if more
+    /// draws are needed.
     #[inline(always)]
     pub fn first_try(&self, x: f64, u: f64) -> f64 {
         self.shape.first_try(x, u) * self.scale
@@ -267,7 +267,8 @@ pub fn is_beta(parameter: f64) -> bool {
 }
 
 /// Beta distribution with the parameters `own`. A result is `x / (x + y)` for two gamma distributed numbers `x` and
-/// `y`. Both numbers are divided by the larger of their factors `u^(1 / shape)`, so that tiny shapes do not give 0 / 0.
+/// `y`. If shapes are less than 1, `x` and `y` have factors `u^(1 / shape)`. Both numbers are divided by the larger of
+/// these factors, so that tiny shapes do not give 0 / 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Beta {
     shapes: [Shape; 2],
@@ -292,12 +293,13 @@ impl Sampler for Beta {
 }
 
 impl Beta {
-    /// Returns whether neither of the gamma distributed numbers needs a further factor.
+    /// Returns whether both shapes are at least 1, so that neither gamma distributed number needs a further factor.
     pub fn is_plain(&self) -> bool {
         self.shapes[0].is_plain() && self.shapes[1].is_plain()
     }
 
-    /// Result for the first draws of shape number `which`, 0 or 1; NaN if more draws are needed.
+    /// The gamma distributed number of shape number `which` (0 or 1), for the first draws `x` and `u`. Returns NaN if
+    /// more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
         self.shapes[which].first_try(x, u)
@@ -448,8 +450,9 @@ pub fn is_probability(p: f64) -> bool {
     (0.0..=1.0).contains(&p)
 }
 
-/// Binomial distribution of the number of successes in `shared[0]` trials, an integer up to [`MOST_TRIALS`], with the
-/// success probability `own[0]`. Drawn by Hörmann's method BTRS ("The generation of binomial random variates", 1993).
+/// Binomial distribution of the number of successes in `shared[0]` trials with the success probability `own[0]`. The
+/// number of trials is an integer up to [`MOST_TRIALS`]. Drawn by Hörmann's method BTRS ("The generation of binomial
+/// random variates", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Binomial {
     n: f64,
@@ -589,9 +592,9 @@ pub fn are_bounds(lower: f64, upper: f64) -> bool {
     lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY
 }
 
-/// Method for a truncated normal distribution. In a tail, the distance from the bound is first drawn from an
-/// exponential distribution (Robert, "Simulation of truncated normal variables", 1995). This exponential distribution
-/// is truncated at the other bound, so that a narrow range causes no rejections.
+/// The method that draws from a truncated normal distribution. In a tail, the distance from the bound is drawn from an
+/// exponential distribution, and may then be rejected (Robert, "Simulation of truncated normal variables", 1995). This
+/// exponential distribution is truncated at the other bound, so that a narrow range causes no further rejections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Method {
     Invalid,

@@ -21,8 +21,8 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     Err(Error::shape(op, shape, format!("has {} axes, but `axes` names {}", shape.len(), order.len())))
 }
 
-/// Lengths of the last two axes of a matrix or a stack of matrices, which are the numbers of rows and columns; an error
-/// if there are fewer than two axes.
+/// Numbers of rows and columns of a matrix or of a stack of matrices: the lengths of the last two axes. Returns an
+/// error if there are fewer than two axes.
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
@@ -30,7 +30,7 @@ pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     }
 }
 
-/// Returns an error for an array without axes, whose elements have no index.
+/// Returns an error for an array of 0 dimensions, which has no axis to index.
 pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
@@ -63,7 +63,8 @@ pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>>
     Ok(places)
 }
 
-/// Axes to be removed, in increasing order: the named axes, which must have length 1, or for `..` all axes of length 1.
+/// Axes to be removed, in increasing order. These are the named axes, which must have length 1. For `..`, they are all
+/// axes of length 1.
 pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).filter(|&axis| shape[axis] == 1).collect());

@@ -3,8 +3,8 @@
 use super::{count, list};
 use crate::{Error, PadMode, Result};
 
-/// Widths of borders as pairs, before and after each axis. As in NumPy, `widths` is one number for all borders, one
-/// pair for all axes, or one pair for each axis.
+/// Expands `widths` to two numbers for each axis: the widths of the borders before and after the elements. As in NumPy,
+/// `widths` is one number for all borders, one pair for all axes, or one pair for each axis.
 fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<Vec<usize>> {
     match widths {
         all if all.len() == 2 * shape.len() => Ok(all.to_vec()),
@@ -18,8 +18,8 @@ fn border_widths(op: &'static str, shape: &[usize], widths: &[usize]) -> Result<
     }
 }
 
-/// Widths of borders as pairs, before and after each axis, and the padded shape. `size` is the size of an element in
-/// bytes.
+/// Returns the widths of the borders, two for each axis (before and after the elements), and the padded shape. `size`
+/// is the size of an element in bytes.
 pub fn padded(
     op: &'static str,
     shape: &[usize],
@@ -36,8 +36,8 @@ pub fn padded(
     Ok((widths, lengths))
 }
 
-/// Returns an error for borders along an axis of length 0, where nothing can be repeated, unless the mode is
-/// `Constant`.
+/// Returns an error if an axis of length 0 has a border, because there is no element to repeat. The mode `Constant`
+/// repeats no elements, so it allows these borders.
 pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: PadMode) -> Result<()> {
     let bare = shape.iter().zip(widths.chunks_exact(2)).any(|(&len, width)| len == 0 && width != [0, 0]);
     match mode {
@@ -50,8 +50,8 @@ pub fn check_borders(op: &'static str, shape: &[usize], widths: &[usize], mode: 
     }
 }
 
-/// For each index of the padded axis, the index of its source on the axis of length `len`. Borders may be longer than
-/// the axis.
+/// Returns, for each index of the padded axis, the index of the source element on the original axis, which has length
+/// `len`. Borders may be longer than the original axis.
 pub fn pad_sources(op: &'static str, len: usize, before: usize, after: usize, mode: PadMode) -> Result<Vec<usize>> {
     check_borders(op, &[len], &[before, after], mode)?;
     let total = len.saturating_add(before).saturating_add(after);

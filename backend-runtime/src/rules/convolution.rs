@@ -20,12 +20,13 @@ pub struct Steps {
     pub dilation: Option<Lengths>,
 }
 
-/// A window that slides along one axis: tap `k` of window `i` is element `i * stride + k * dilation - padding`.
+/// A window that slides along one axis. Its elements are called taps: tap `k` of the window at position `i` is element
+/// `i * stride + k * dilation - padding` of the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sliding {
     /// Length of the axis along which the window slides.
     pub len: usize,
-    /// Number of windows.
+    /// Number of positions of the window.
     pub windows: usize,
     /// Number of taps of the window.
     pub taps: usize,
@@ -38,16 +39,16 @@ pub struct Sliding {
 }
 
 impl Sliding {
-    /// The value for an axis that the arrays do not have.
+    /// The entry of [`Convolution::axes`] for an axis that the arrays do not have.
     const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
 
-    /// Index of the first tap of a window on the axis, which is negative in the padding. Tap `k` is at `start + k *
-    /// dilation`.
+    /// Index, on the axis, of the first tap of a window. The index is negative if this tap is in the padding. Tap `k`
+    /// is at `start + k * dilation`.
     pub fn start(&self, window: usize) -> isize {
         (window * self.stride) as isize - self.padding as isize
     }
 
-    /// The windows in the given range whose tap `tap` is on an element and not in the padding.
+    /// Restricts a range of windows to the windows whose tap `tap` is on an element, not in the padding.
     pub fn inside(&self, tap: usize, windows: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let shift = self.padding as isize - (tap * self.dilation) as isize;
         let from = |first: isize| if first <= 0 { 0 } else { (first as usize).div_ceil(self.stride) };
@@ -57,7 +58,7 @@ impl Sliding {
     }
 }
 
-/// A convolution of a batch of arrays with channels, which have the shape `(batch, channels, lengths..)`.
+/// A convolution of a batch of arrays with channels. The batch has the shape `(batch, channels, lengths..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// Number of arrays in the batch.
@@ -68,8 +69,8 @@ pub struct Convolution {
     pub inputs: usize,
     /// Channels of the result in each group.
     pub outputs: usize,
-    /// The axes. Axes that the arrays do not have come first, with length 1. In a transposed convolution, the window
-    /// slides over the result.
+    /// The window along each axis. There are always [`MOST_SPATIAL`] axes: axes that the arrays do not have come first,
+    /// with length 1. In a transposed convolution, the window slides over the result.
     pub axes: [Sliding; MOST_SPATIAL],
     /// Number of axes of the arrays after batch and channels.
     pub rank: usize,
@@ -166,7 +167,7 @@ fn sliding(
     Ok(axes)
 }
 
-/// Channels of input and result in each group, and the lengths of the kernel.
+/// Numbers of channels of the input and of the result in each group, and the lengths of the kernel.
 fn kernel<'a>(
     op: &'static str,
     x: &[usize],
@@ -305,7 +306,7 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     Ok(plan)
 }
 
-/// The part of the full convolution of two arrays that a mode returns.
+/// The full convolution of two arrays, and the part of it that a mode returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// Lengths of the full convolution.
@@ -381,8 +382,8 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// The smallest number of points, at least `n`, for which Fourier transforms are fast, which is a product of powers of
-/// 2, 3, 5 and 7.
+/// The smallest number, at least `n`, that has no prime factors except 2, 3, 5 and 7. Fourier transforms with such a
+/// number of points are fast.
 pub fn fast_points(n: usize) -> usize {
     let smooth = |mut n: usize| {
         for p in [2, 3, 5, 7] {

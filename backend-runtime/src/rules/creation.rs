@@ -2,13 +2,14 @@
 
 use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
 
-/// The elements of `arange`. Element `i` is `from + i * by` in a real dtype, and `start + i * step`, with wrapping, in
-/// an integer dtype.
+/// The elements of `arange`. In a real dtype, element `i` is `from + i * by`. In an integer dtype, element `i` is
+/// `start + i * step`, computed from the op's parameters with wrapping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
     /// Number of elements.
     pub n: usize,
-    /// First element, in the precision of the computation, which is `f64` for `f64` and `f32` otherwise.
+    /// First element. It has the precision of the computation: `f64` for the dtype `f64`, and `f32` for all other real
+    /// dtypes.
     pub from: f64,
     /// Distance between the first two elements, in the precision of `from`.
     pub by: f64,
@@ -53,8 +54,8 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
 
-/// 2 if the distance of two finite ends overflows, so that points between them must be computed from halves of the
-/// ends; otherwise 1.
+/// 2 if the distance between two finite ends overflows. Then the points between the ends must be computed from halves
+/// of the ends. Otherwise 1.
 pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
@@ -66,8 +67,8 @@ pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) 
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
 }
 
-/// Number of elements of a dtype to read from `bytes` bytes after an offset: `wanted` if given, and otherwise all
-/// remaining elements.
+/// Number of elements to read from a buffer of `bytes` bytes, after an offset in bytes. It is `wanted` if given, and
+/// otherwise the number of all remaining elements.
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();
     let Some(rest) = bytes.checked_sub(offset) else {

@@ -4,7 +4,8 @@ use super::count;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
-/// An Einstein sum. Labels are numbered from 0.
+/// An Einstein sum. The labels of the axes (the letters in the subscripts, and the axes of the ellipsis) are numbered
+/// from 0.
 #[derive(Debug, PartialEq)]
 pub struct Einsum {
     /// The label of each axis of each operand.
@@ -22,7 +23,7 @@ enum Label {
     Rest(usize),
 }
 
-/// A part of a term: a letter or the ellipsis.
+/// A part of the subscripts of one operand or of the result: a letter or the ellipsis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Letter(char),
@@ -142,7 +143,8 @@ impl Einsum {
     }
 }
 
-/// The length of the axes with each label. Returns an error if the operands contradict each other.
+/// The length of the axes with each label. Returns an error if two axes with the same label have different lengths,
+/// unless they belong to two operands and one of the lengths is 1.
 fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Result<BTreeMap<Label, usize>> {
     let mut lengths: BTreeMap<Label, (usize, usize)> = BTreeMap::new();
     for (i, (labels, shape)) in operands.iter().zip(shapes).enumerate() {

@@ -50,7 +50,7 @@ pub struct System {
     pub batches: Vec<usize>,
     /// Number of equations, which is the number of rows of `a` and of `b`.
     pub rows: usize,
-    /// Number of unknowns, which is the number of columns of `a` and of rows of the solution.
+    /// Number of unknowns, which is the number of columns of `a` and the number of rows of the solution.
     pub unknowns: usize,
     /// Number of right-hand sides, which is the number of columns of `b`.
     pub columns: usize,
@@ -133,8 +133,8 @@ impl Svd {
     }
 }
 
-/// Shape of the eigenvalues of square matrices. The eigenvectors have the shape of the matrices. `size` is the size of
-/// an eigenvalue or a vector's element in bytes.
+/// Shape of the eigenvalues of square matrices. The eigenvectors have the shape of the matrices. `size` is the size in
+/// bytes of an element of the eigenvalues or eigenvectors.
 pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
     square(op, shape)?;
     count(op, shape, size)?;

@@ -7,17 +7,17 @@ use crate::{Axes, Error, Lengths, Norm, Result};
 /// dtype, whatever the actual dtype is.
 const SIZE: usize = 16;
 
-/// Direction of a transform: the sign of its exponent, and the norms that scale it.
+/// Direction of a transform. It determines the sign of the exponent, and the norms that scale the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// exp(-2 pi i jk / n)
+    /// The forward transform, with the factors exp(-2 pi i jk / n).
     Forward,
-    /// exp(+2 pi i jk / n)
+    /// The inverse transform, with the factors exp(+2 pi i jk / n).
     Inverse,
 }
 
 impl Direction {
-    /// Factor by which the results are multiplied.
+    /// Factor by which the results of a transform of `n` points are multiplied.
     pub fn scale(self, norm: Norm, n: usize) -> f64 {
         match (norm, self) {
             (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
@@ -34,12 +34,13 @@ pub enum Half {
     Neither,
     /// The result, because real numbers are transformed.
     Result,
-    /// The input, and the result is real.
+    /// The input, because the result is real.
     Input,
 }
 
 impl Half {
-    /// Default number of points for `n` elements. For a half spectrum it is `2 (n - 1)`, the shortest even transform.
+    /// Default number of points for `n` elements. A half spectrum of `n` elements comes from `2n - 2` or `2n - 1`
+    /// points, and the default is the even number.
     fn points(self, n: usize) -> usize {
         if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
     }
@@ -61,7 +62,8 @@ pub struct Transform {
 
 impl Transform {
     /// The axes in the order of transformation, each with its number of points and its number of resulting elements.
-    /// The last axis comes first, unless the input is a half spectrum, which becomes real in the last step.
+    /// The last axis comes first. But if the input is a half spectrum, the last axis comes last, because its transform
+    /// makes the result real.
     pub fn steps(&self, half: Half) -> Vec<(usize, usize, usize)> {
         let last = self.axes.len().wrapping_sub(1);
         let step = |(i, &(axis, n)): (usize, &(usize, usize))| (axis, n, if i == last { half.results(n) } else { n });
@@ -85,8 +87,8 @@ pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isi
     planned(op, shape, vec![(along, n)], half)
 }
 
-/// Plans the transform over several axes. If lengths are given without axes, they apply to the last axes. A half
-/// spectrum is along the last axis.
+/// Plans the transform over several axes. If lengths are given without axes, they apply to the last axes. If the input
+/// or the result is a half spectrum, it is half along the last of the axes.
 pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
     let ndim = shape.len();
     let given = s.as_ref().map(|s| (s.as_slice(), s.count()));
@@ -144,7 +146,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     Ok(transform)
 }
 
-/// Distance between neighbouring frequencies of a transform of `n` points with the spacing `d`.
+/// Distance between neighbouring frequencies of a transform of `n` points that are `d` apart.
 pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
     if n == 0 || d == 0.0 {
         return Err(Error::argument(op, format!("n is {n} and d is {d}, but both must be other than 0")));
@@ -185,7 +187,7 @@ mod tests {
         assert!(several(&[2, 2], Some(vec![1; 15].into()), Axes::All, Half::Neither).is_err());
     }
 
-    /// The order of the axes is that of NumPy, which transforms the last axis first.
+    /// The axes have the same order as in NumPy, which transforms the last axis first.
     #[test]
     fn an_axis_may_come_twice() {
         let of = |s: Option<Lengths>, half| several(&[4], s, [0, 0].into(), half).map(|t| (t.axes, t.shape));

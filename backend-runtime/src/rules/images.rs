@@ -10,15 +10,15 @@ pub const MOST_SAMPLED: usize = 8;
 /// away have no significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
-/// An interpolation of a stack of arrays with channels, of shape `stack` x `lengths` x `channels`, at `points`
-/// positions in each array.
+/// An interpolation in a stack of arrays with channels. The stack has the shape `stack` x `lengths` x `channels`, and
+/// each array has `points` positions at which values are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// Number of arrays in the result that are interpolated in the same way.
+    /// Number of arrays in the stack of the result.
     pub stack: usize,
-    /// First axis along which there are coordinates.
+    /// First axis along which the array is interpolated.
     pub first: usize,
-    /// Lengths of the axes along which there are coordinates.
+    /// Lengths of the axes along which the array is interpolated.
     pub lengths: Vec<usize>,
     /// Number of channels, which are the elements at each position of the array.
     pub channels: usize,
@@ -66,7 +66,7 @@ pub fn mapped(op: &'static str, x: &[usize], coordinates: &[usize], size: usize)
 }
 
 /// Plans an interpolation of a batch of grids with channels. The last axis of the coordinates has one coordinate for
-/// each axis of the grid. Either batch may have length 1.
+/// each axis of the grid. If the batch of grids or the batch of coordinates has length 1, it broadcasts.
 pub fn grid_sampled(op: &'static str, grid: &[usize], coordinates: &[usize], size: usize) -> Result<Sampling> {
     let ([batch, lengths @ .., channels], [batches, points @ .., n]) = (grid, coordinates) else {
         return Err(Error::shapes(op, grid, coordinates));
@@ -83,7 +83,7 @@ pub fn grid_sampled(op: &'static str, grid: &[usize], coordinates: &[usize], siz
 /// An affine map of the last axes of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AffineMap {
-    /// The interpolation.
+    /// The plan of the interpolation at the mapped positions.
     pub sampling: Sampling,
     /// Lengths of the result's last axes.
     pub grid: Vec<usize>,
@@ -91,8 +91,8 @@ pub struct AffineMap {
     pub homogeneous: bool,
 }
 
-/// Plans the affine map that a square matrix describes. The matrix may have one more column, which is the offset, and
-/// then also one more row.
+/// Plans the affine map that a square matrix describes. The matrix may have one more column, which is the offset. A
+/// matrix with this column may also have one more row.
 pub fn affine(
     op: &'static str,
     x: &[usize],
@@ -144,8 +144,8 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
 }
 
 /// Coordinate of an index on a resized axis: index `i` of an axis of length `to` is mapped to an axis of length `from`
-/// with the same extent. The extent ranges from the first to the last element, or, if `cells` is true, from edge to
-/// edge. Both ends are exact.
+/// with the same extent. The extent ranges from the first to the last element. If `cells` is true, it ranges from the
+/// outer edge of the first element to the outer edge of the last element. Both ends are exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -157,7 +157,8 @@ pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     }
 }
 
-/// Border to add to an array before the spline filter. `None` if a border condition of the filter implements the mode.
+/// The border to add to an array before the spline filter. `None` if no border is needed: either the filter does not
+/// run, or the filter itself implements the mode.
 pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<PadMode> {
     match mode {
         Boundary::Nearest if prefilter && order > 1 => Some(PadMode::Edge),
@@ -167,7 +168,7 @@ pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<Pa
 }
 
 /// Poles of the filter that converts samples to coefficients of a spline. They are the roots of the filter's polynomial
-/// inside the unit circle.
+/// that lie inside the unit circle.
 pub fn spline_poles(order: usize) -> &'static [f64] {
     const QUADRATIC: [f64; 1] = [-0.171_572_875_253_809_9];
     const CUBIC: [f64; 1] = [-0.267_949_192_431_122_7];
@@ -182,7 +183,7 @@ pub fn spline_poles(order: usize) -> &'static [f64] {
     }
 }
 
-/// Continuation of the samples at the ends of a spline's filter.
+/// How a spline's filter continues the samples beyond the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplineEnds {
     /// Mirrored about the end element, which is not repeated.
@@ -193,7 +194,7 @@ pub enum SplineEnds {
     Wrap,
 }
 
-/// Continuation at the ends of the filter that belongs to a mode.
+/// Returns how the filter continues the samples in this mode.
 pub fn spline_ends(mode: Boundary) -> SplineEnds {
     match mode {
         Boundary::Reflect | Boundary::Nearest => SplineEnds::Reflect,
@@ -256,9 +257,9 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     Ok(Window { before, border: size - 1 })
 }
 
-/// The window of this size for a minimum or maximum filter. A longer window than necessary is shortened. At every
-/// position, the shortened window still covers all elements and the border beyond both edges; elements farther away
-/// would only be repetitions.
+/// The window of this size for a minimum or maximum filter, with at most `2 * len` elements on each side of the middle
+/// element. At every position, this window covers all elements of the axis, and the border beyond both edges. A longer
+/// window would only repeat these elements.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);

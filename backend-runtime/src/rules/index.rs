@@ -4,7 +4,7 @@
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
 
-/// An item of a list of indices, in which shapes represent arrays.
+/// An item of a list of indices. Arrays of indices and masks are represented by their shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A range of an axis, or a single index.
@@ -35,7 +35,8 @@ pub struct Pick {
     pub item: usize,
     /// First axis from which the item selects.
     pub axis: usize,
-    /// Number of axes from which the item selects: 1 for an array of indices, and the number of axes of a mask.
+    /// Number of axes from which the item selects. It is 1 for an array of indices, and the mask's number of axes for a
+    /// mask.
     pub axes: usize,
     /// Whether the item is a mask.
     pub is_mask: bool,
@@ -45,7 +46,7 @@ pub struct Pick {
 /// the mask's number of true elements, which the caller passes to [`Selection::shape`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Span of each axis of the array, which is the whole axis if an array or a mask selects from it.
+    /// Span of each axis of the array. If an index array or a mask selects from an axis, the span is the whole axis.
     pub spans: Vec<Span>,
     /// Axes of the result that do not come from index arrays, in order.
     pub kept: Vec<Kept>,

@@ -45,7 +45,8 @@ pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, siz
     Ok(Along { axis, x, shape })
 }
 
-/// Axis of a scatter. The values must have the shape of the array, except that the axis has one entry for each index.
+/// Axis of a scatter. The values must have the shape of the array, except along this axis, where they have one entry
+/// for each index.
 pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
@@ -67,7 +68,7 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
 }
 
 /// Shape of an array of segments, which is the shape of `x` with length `segments` along the axis. `named` is the shape
-/// of the array of segment indices, which must have one for each index of `x` along the axis.
+/// of the array that has the segment's number for each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -83,8 +84,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Axis that 1-D indices divide into segments, its length, and the number of segments. The size is checked for one more
-/// segment.
+/// Axis that 1-D indices divide into segments, its length, and the number of segments. The function checks that a
+/// result with one more segment fits in memory.
 pub fn cut(
     op: &'static str,
     x: &[usize],
@@ -123,7 +124,7 @@ pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> R
     }
 }
 
-/// An array as a list of cells, from which a mask selects.
+/// An array, regarded as a list of cells. A mask selects some of the cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
     /// Number of cells, which is the number of elements of the mask. If the mask has no elements, the array may have

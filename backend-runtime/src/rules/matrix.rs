@@ -10,7 +10,8 @@ pub fn vectors(op: &'static str, x1: &[usize], x2: &[usize], along: isize) -> Re
     if x1[axes[0]] == x2[axes[1]] { Ok(axes) } else { Err(Error::shapes(op, x1, x2)) }
 }
 
-/// Broadcast shape of two arrays without the axes of their vectors.
+/// Shape to which two arrays broadcast after the axes of their vectors are removed: `axis1` from the first array, and
+/// `axis2` from the second.
 pub fn broadcast_around(
     op: &'static str,
     x1: &[usize],
@@ -34,7 +35,7 @@ pub struct Diagonal {
 }
 
 impl Diagonal {
-    /// Diagonal `offset` of an array of this shape.
+    /// Describes diagonal number `offset` of the matrices in an array of this shape.
     pub fn of(
         op: &'static str,
         shape: &[usize],
@@ -56,7 +57,7 @@ impl Diagonal {
         Ok(Diagonal { axes, start: [row, column], shape: kept })
     }
 
-    /// Offset of the first diagonal, and the strides of the result, in an array with these strides. The offset is 0 if
+    /// Offset of the first diagonal in an array with these strides, and the strides of the result. The offset is 0 if
     /// the result has no elements.
     pub fn strides(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let [rows, columns] = self.axes;

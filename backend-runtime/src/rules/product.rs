@@ -3,7 +3,7 @@
 use super::{broadcast, count};
 use crate::{Error, Result};
 
-/// The shapes of a matrix product: `batches` times (rows, inner) by (inner, columns).
+/// The shapes of a matrix product: for each of the `batches`, a (rows, inner) matrix times an (inner, columns) matrix.
 #[derive(Debug, PartialEq)]
 pub struct Product {
     /// Shape of the result.
@@ -19,8 +19,9 @@ pub struct Product {
 }
 
 impl Product {
-    /// Plans the product of operands of these shapes. An operand with a single axis is a row on the left or a column on
-    /// the right, and the result has no axis for it. `size` is the size of an element in bytes.
+    /// Plans the product of operands of these shapes. A left operand with a single axis is a row, and a right operand
+    /// with a single axis is a column. The result has no axis for such a row or column. `size` is the size of an
+    /// element in bytes.
     pub fn of(op: &'static str, x1: &[usize], x2: &[usize], size: usize) -> Result<Product> {
         let refuse = || Error::shapes(op, x1, x2);
         let (leading1, rows, inner) = match x1 {

@@ -7,7 +7,7 @@ use crate::{
     raw::RawOperand,
 };
 
-/// Returns an error unless the ends and the length of the range are finite, both in the dtype and in the precision in
+/// Returns an error unless `low` and `high` are finite in the dtype, and `high - low` is finite in the precision in
 /// which the numbers are computed.
 pub fn check_uniform(op: &'static str, dtype: DType, low: f64, high: f64) -> Result<()> {
     let finite = |x: f64| match dtype.to_real() {
@@ -147,7 +147,8 @@ pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[u
     }
 }
 
-/// Returns an error for a choice from no elements, or of more than `n` elements without replacement.
+/// Returns an error if `size` elements cannot be chosen from `n` elements. With replacement, `n` must be at least 1;
+/// without replacement, `n` must be at least `size`. A choice of 0 elements is always possible.
 pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> Result<()> {
     if size == 0 || (n > 0 && (replace || size <= n)) {
         return Ok(());

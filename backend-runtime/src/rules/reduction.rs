@@ -25,8 +25,8 @@ pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
         .collect()
 }
 
-/// Returns an error if there is no element to select from because one of `axes` has length 0, even if the result is
-/// empty.
+/// Returns an error if one of `axes` has length 0, so that there is no element to select. This is an error even if the
+/// result is empty.
 pub fn require_elements(op: &'static str, shape: &[usize], axes: &[usize]) -> Result<()> {
     match axes.iter().find(|&&axis| shape[axis] == 0) {
         Some(axis) => {
@@ -45,13 +45,13 @@ pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// Shape of the result if the flattened array is reduced, which is the shape for a reduction of all axes.
+/// Shape of the result if the flattened array is reduced. It equals the shape for a reduction over all axes.
 pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// Broadcast shape of elements that are joined to one end of an array along an axis. A number gets length 1 along this
-/// axis.
+/// Shape to which the array `edge` broadcasts before it is joined to one end of another array along an axis. A number
+/// gets length 1 along this axis.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
     to[axis] = edge.get(axis).copied().unwrap_or(1);
@@ -80,8 +80,8 @@ pub fn scan(
     Ok((along, shape, result))
 }
 
-/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed,
-/// which is 0 if the result has no elements, and `n` otherwise.
+/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed.
+/// This number is `n`, or 0 if the result has no elements.
 pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
     let mut left = shape.to_vec();
     left[axis] = left[axis].saturating_sub(n);

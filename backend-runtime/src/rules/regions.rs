@@ -5,18 +5,19 @@ use crate::{Error, Result};
 /// Maximum number of axes along which elements can be neighbours. Axes of length 1 do not count.
 pub const MOST_NEIGHBOURING: usize = 8;
 
-/// The neighbours of an element that precede it in C order. The relation is symmetric, so these neighbours determine
-/// the later ones.
+/// The neighbours of an element that precede it in C order. If an element is a neighbour of another element, the
+/// reverse is true too, so these neighbours determine the later ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     /// Lengths of the axes that do not have length 1; a single 1 if all axes have length 1.
     pub lengths: Vec<usize>,
-    /// Step to each neighbour along these axes: -1, 0 or 1. The list is sorted, so the neighbour that differs only
-    /// along the last axis comes last.
+    /// Difference between the indices of each neighbour and of the element along these axes: -1, 0 or 1. The list is
+    /// sorted, so the neighbour that differs only along the last axis comes last.
     pub before: Vec<Vec<isize>>,
 }
 
-/// Neighbours that differ along at most `connectivity` axes, or the neighbours that a structure specifies.
+/// The neighbours whose indices differ along at most `connectivity` axes; if a structure is given, the neighbours that
+/// the structure specifies.
 pub fn neighbours(
     op: &'static str,
     shape: &[usize],

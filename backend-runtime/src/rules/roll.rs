@@ -11,8 +11,8 @@ pub enum Roll {
     Axes(Vec<usize>),
 }
 
-/// Plans a roll. As in NumPy, shifts and axes come in pairs, or a single shift or axis is paired with each entry of the
-/// other list. Shifts of the same axis add up. `..` rolls the flattened array.
+/// Plans a roll. As in NumPy, the shifts and the axes form pairs. A single shift is paired with every axis, and a
+/// single axis with every shift. Shifts of the same axis add up. `..` rolls the flattened array.
 pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> Result<Roll> {
     let within = |shift: i128, len: usize| shift.rem_euclid(len.max(1) as i128) as usize;
     let Axes::List(list) = axes else {
@@ -40,7 +40,7 @@ pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> 
     Ok(Roll::Axes(sums.iter().zip(shape).map(|(&shift, &len)| within(shift, len)).collect()))
 }
 
-/// Shifts for all axes: `half` of the length for each axis in `axes`, and 0 for all other axes.
+/// Shifts for all axes: `half(length)` for each axis in `axes`, and 0 for all other axes.
 pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut shifts = vec![0; shape.len()];
     for axis in axes.resolve(op, shape.len())? {

@@ -18,9 +18,9 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
     }
 }
 
-/// An empty list with room for `n` entries that are not elements, such as indices or arrays. If memory is refused, the
-/// error gives the size of the list, but at most `isize::MAX`, because only the size of a result may be reported as too
-/// large.
+/// An empty list with room for `n` entries that are not elements, such as indices or arrays. If the allocation fails,
+/// the error gives the size of the list in bytes, but at most `isize::MAX`. A larger number would mean that the result
+/// of an op is too large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);

@@ -3,7 +3,7 @@
 use super::check_broadcast_to;
 use crate::{Error, Result, Slice};
 
-/// A [`Slice`] of an axis of known length, as first index, number of elements and step.
+/// A [`Slice`] that is resolved for an axis of known length: the first index, the number of elements and the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First index.
@@ -61,7 +61,8 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
     lengths.zip(slices.iter().chain(rest)).map(|((axis, &len), &slice)| span(op, slice, axis, len)).collect()
 }
 
-/// Shape of values that replace a part of this shape, with additional leading axes of length 1 removed.
+/// Returns the shape `values` without additional leading axes of length 1. Returns an error unless it then broadcasts
+/// to `part`, the shape of the elements that the values replace.
 pub fn assigned<'a>(op: &'static str, values: &'a [usize], part: &[usize]) -> Result<&'a [usize]> {
     let extra = values.len().saturating_sub(part.len());
     let kept = if values[..extra].iter().all(|&d| d == 1) { &values[extra..] } else { values };

@@ -89,8 +89,8 @@ pub fn csc_product(
     Ok(Compressed { rows, columns, stored, width, shape })
 }
 
-/// Plans the product of `x1` with the transpose of `x2`, which is computed only for the elements that a matrix of
-/// compressed rows stores.
+/// Plans the product of `x1` with the transpose of `x2`. Only the elements that a matrix of compressed rows stores are
+/// computed.
 pub fn sampled_product(
     op: &'static str,
     indices: &[usize],

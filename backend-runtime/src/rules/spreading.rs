@@ -16,8 +16,8 @@ pub struct Spreading {
     pub shape: Vec<usize>,
 }
 
-/// Plans the spreading of `values` (.., points) at `points` (points, axes) over grids of the lengths `grid`. An element
-/// has `size` bytes.
+/// Plans the spreading of values of shape (.., points) over grids of the lengths `grid`. The points have the shape
+/// (points, axes), and an element has `size` bytes.
 pub fn spread(op: &'static str, points: &[usize], values: &[usize], grid: &[usize], size: usize) -> Result<Spreading> {
     let n = on_grid(op, points, grid)?;
     let front = match values {
@@ -30,7 +30,7 @@ pub fn spread(op: &'static str, points: &[usize], values: &[usize], grid: &[usiz
     Ok(Spreading { points: n, batch, grid: grid.to_vec(), shape })
 }
 
-/// Plans the interpolation of grids (.., lengths) at `points` (points, axes).
+/// Plans the interpolation of grids of shape (.., lengths) at points of shape (points, axes).
 pub fn interpolated_grid(op: &'static str, points: &[usize], grid: &[usize], size: usize) -> Result<Spreading> {
     let axes = match points {
         [_, axes] => *axes,
@@ -46,7 +46,8 @@ pub fn interpolated_grid(op: &'static str, points: &[usize], grid: &[usize], siz
     Ok(Spreading { points: n, batch, grid: lengths.to_vec(), shape })
 }
 
-/// The number of points. `points` is their shape (points, axes); the grid must have `axes` axes.
+/// Returns the number of points. `points` is the shape (number of points, number of axes). The grid must have the same
+/// number of axes.
 pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usize> {
     let &[n, axes @ 1..=3] = points else {
         return Err(not_points(op, points));

@@ -3,8 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape in which weights broadcast to the elements. Weights have the shape of the elements; or `axes` is a single
-/// axis, and there is one weight for each of its indices.
+/// Shape in which weights broadcast to the elements. Either the weights have the shape of the elements; or `axes` is a
+/// single axis, and there is one weight for each index of this axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -28,9 +28,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of equal width, and the first and last edge. The first and last edge are the given
-/// bounds, or otherwise the `ends` of the elements, or 0 and 1 if there are no elements. The edges are finite in `T`,
-/// the dtype of the elements.
+/// Number of edges of `bins` bins of equal width, and the first and last edge. If a bound is not given, the edge is the
+/// smallest or largest element, which `ends` returns. Without elements, it is 0 or 1. The edges are finite in `T`, the
+/// dtype of the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
@@ -60,7 +60,7 @@ pub fn bin_range<T: Real>(
     Ok(if low == high { (edges, low - 0.5, high + 0.5) } else { (edges, low, high) })
 }
 
-/// Number of edges of bins; an error for a shape that edges cannot have.
+/// Number of edges of bins. Returns an error unless the shape has one axis with at least 2 edges.
 pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     match edges {
         [0 | 1] => Err(Error::shape(op, edges, "of the bin edges must have at least 2 elements")),
@@ -92,7 +92,7 @@ fn negative(op: &'static str, least: i64) -> Error {
     Error::argument(op, format!("an element is {least}, but none must be negative"))
 }
 
-/// Number of elements to count; an error unless there is one weight for each element.
+/// Number of elements to count. If weights are given, there must be one weight for each element.
 pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
     let &[n] = x else { return Err(Error::shape(op, x, "must have one axis")) };
     match weights {

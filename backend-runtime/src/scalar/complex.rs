@@ -6,7 +6,7 @@ use crate::{Complex, Precision};
 
 macro_rules! words {
     ($($word:ident($($x:ident),*) -> $out:ident;)*) => {
-        /// A real dtype that has scalar functions for complex numbers with parts of this dtype.
+        /// A real dtype, with the scalar functions of complex numbers whose parts have this dtype.
         pub trait Part: Precision {
             $(#[doc = concat!("`", stringify!($word), "` of complex numbers with such parts.")]
             fn $word($($x: Complex<Self>),*) -> words!(@ $out Self);)*

@@ -1,14 +1,16 @@
-//! Scalar functions of the 16-bit floats, which are computed in `f32` and rounded once, and the conversions between
-//! these types.
+//! Scalar functions of the 16-bit floats, and the conversions between these floats and `f32`. The functions are
+//! computed in `f32` and rounded once.
 //!
 //! The conversions use arithmetic on bits, so that loops vectorise. They are exact, or round to nearest with ties to
-//! even. The conversions of the `half` crate check the CPU's features at every element.
+//! even. This module does not use the conversions of the `half` crate, because those check the CPU's features at every
+//! element.
 
 use super::float32;
 use crate::{Element, bf16, f16};
 
-/// The sign bit of an `f32`. The next constant has the bits of infinity.
+/// The sign bit of an `f32`.
 const SIGN: u32 = 1 << 31;
+/// The bits of infinity as an `f32`.
 const INFINITY: u32 = f32::INFINITY.to_bits();
 
 /// Converts the bits of an `f16` to `f32`.
@@ -134,7 +136,7 @@ impl Half for bf16 {
     }
 }
 
-/// All scalar functions of `$t`, a type of the `half` crate.
+/// Defines all scalar functions of `$t`, a type of the `half` crate.
 macro_rules! words {
     ($t:ty) => {
         use crate::scalar::{
@@ -162,7 +164,7 @@ macro_rules! words {
             <$t>::narrow(shorten(shorten_u64(x)))
         }
 
-        /// The next value from `x` toward `y`.
+        /// The nearest representable value after `x` in the direction of `y`.
         #[inline(always)]
         pub fn nextafter(x: $t, y: $t) -> $t {
             let (from, to) = (x.widen(), y.widen());

@@ -52,7 +52,7 @@ of_parts! {
     needs_range_reduction
 
     /// Returns whether `x` [needs a reduction of its range](needs_range_reduction), or has an infinite or NaN part.
-    /// This check is faster.
+    /// This check is faster than [`needs_range_reduction`].
     is_large
 }
 

@@ -33,7 +33,8 @@ struct Forms<X, Y> {
     looped: fn(&[X], &mut [Y]),
 }
 
-/// `$f` for one number, and in a loop that is compiled for AVX2 and FMA if the machine has them.
+/// Makes the two forms of the expression `$f`: for one number, and in a loop that is compiled for AVX2 and FMA if the
+/// machine has them.
 macro_rules! forms {
     ($x:ident: $t:ty => $out:ty, $f:expr) => {{
         fn alone($x: $t) -> $out {

@@ -46,7 +46,7 @@ impl<T: Element> TorchArray<T> {
         Err(wrong_dtype(op, &tensor, T::DTYPE))
     }
 
-    /// The tensor.
+    /// The libtorch tensor of this array.
     #[inline(always)]
     pub fn tensor(&self) -> &Tensor {
         &self.tensor
@@ -83,8 +83,8 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
-    /// Returns whether a result may overwrite the memory. This requires that the memory is on the host and large enough
-    /// to be worth reusing, and that this is its only handle.
+    /// Returns whether a result may overwrite the memory. This requires that the memory is on the host, that it is
+    /// large enough to be worth reusing, and that this array is its only handle.
     pub(super) fn is_alone(&self) -> bool {
         let bytes = self.tensor.size().saturating_mul(size_of::<T>());
         let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
@@ -102,7 +102,7 @@ impl<T: Element> TorchArray<T> {
     }
 }
 
-/// A view of a tensor on the host; `None` if it has another dtype or is on a GPU, or if a bool is neither 0 nor 1.
+/// A view of a tensor on the host; `None` if it has another dtype, is on a GPU, or has a bool that is neither 0 nor 1.
 pub(super) fn view_of(tensor: &Tensor, dtype: DType) -> Option<View<'_>> {
     const { assert!(size_of::<usize>() == size_of::<isize>()) };
     let are_bools = || TorchArray::<bool>::new("view", tensor.clone())?.view().map(drop);
@@ -204,8 +204,9 @@ pub(super) fn to_host<T: Element>(tensor: &Tensor) -> Result<HostArray<T>> {
     HostArray::from_shape_vec(shape, elements).map_err(|e| Error::shape(OP, shape, e.to_string()))
 }
 
-/// A tensor on the host (`device` is -1) that shares the array's memory and keeps it alive, or a copy on a GPU. An
-/// array with negative strides is copied. If the memory has no other handle, the tensor becomes its only owner.
+/// Makes a tensor from an array. On the host (`device` is -1), the tensor shares the array's memory and keeps it alive;
+/// on a GPU, the tensor is a copy. An array with negative strides is copied. If the memory has no other handle, the
+/// tensor becomes its only owner.
 pub(super) fn from_host<T: Element>(x: HostArray<T>, device: i32) -> Result<TorchArray<T>> {
     const OP: &str = "from_ndarray";
     let shim = load()?;

@@ -42,7 +42,7 @@ pub trait FromTensors: Sized {
     fn from_tensors(results: &mut Results, back: &Back<'_>) -> Result<Self>;
 }
 
-/// Converts results back from the dtype to which a call's arguments were converted.
+/// Converts the results of a call back to the dtype of the call, after the arguments were converted to another dtype.
 pub struct Back<'b> {
     on: OpContext<'b>,
     detour: Detour,
@@ -122,8 +122,8 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     }
 }
 
-/// The arguments, with numbers beyond float32's range replaced by infinity if libtorch computes in float32, because
-/// libtorch refuses such numbers. `None` if all numbers are in range.
+/// If libtorch computes in float32, the arguments with infinity in place of all numbers beyond float32's range, because
+/// libtorch refuses these numbers. `None` if no argument changes.
 fn infinite_beyond_float32<'a>(dtype: DType, args: &[Arg<'a>]) -> Option<Vec<Arg<'a>>> {
     let narrow = matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64);
     let beyond = |arg: &Arg<'_>| matches!(arg, Arg::Real(x) if x.abs() > f64::from(f32::MAX));

@@ -21,9 +21,10 @@ const VERSION_HEADERS: [&str; 2] = ["torch/headeronly/version.h", "torch/csrc/ap
 
 /// A compiled shim: a file in the cache, or a file in a temporary folder that is removed when this value is dropped.
 pub(super) struct Built {
-    /// The library.
+    /// Path of the compiled library.
     pub path: PathBuf,
-    /// The reason why the shim is not in the cache, and the temporary folder, which is removed with this value.
+    /// `None` if the shim is in the cache. Otherwise the reason why it is not, and the temporary folder that has the
+    /// shim.
     unkept: Option<(String, Private)>,
 }
 
@@ -88,8 +89,8 @@ fn prefix(libtorch: &Path) -> Result<String> {
     Ok(format!("backends-torch-{version}-{:032x}-", key(libtorch)))
 }
 
-/// File name of a shim in the cache. It has the hash of the shim's sources, and the hash of its content, which reveals
-/// damage.
+/// File name of a shim in the cache. It has the hash of the shim's sources, and the hash of the file's content, which
+/// reveals damage.
 fn name(prefix: &str, content: &[u8]) -> String {
     format!("{prefix}{:032x}{}", cache::hash(&[content]), env::consts::DLL_SUFFIX)
 }

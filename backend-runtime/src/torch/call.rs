@@ -167,7 +167,7 @@ impl Drop for Results {
 pub type OpContext<'b> = crate::raw::OpContext<'b, Torch>;
 
 impl OpContext<'_> {
-    /// Returns an error for the dtype bool, for loops whose results would not be bools.
+    /// Returns an error if the dtype is bool. Loops whose results would not be bools call this function.
     pub fn require_numbers(self) -> Result<()> {
         if self.dtype == DType::Bool { Err(Error::dtype(self.op, self.dtype)) } else { Ok(()) }
     }

@@ -26,8 +26,8 @@ pub fn convert(on: OpContext<'_>, x: &Tensor, from: DType, to: DType) -> Result<
         }
         (DTypeKind::Real, DTypeKind::Signed | DTypeKind::Unsigned) => saturate(on, &on.cast(x, DType::Float64)?, to),
         (DTypeKind::Real, DTypeKind::Real) => narrow(on, x, to),
-        // libtorch converts through float32, which represents all 16-bit integers exactly, and all integers in the
-        // range of float16
+        // libtorch converts through float32, which represents exactly all 16-bit integers and all integers in the range
+        // of float16. Only larger integers would be rounded twice on the way to bfloat16
         (DTypeKind::Signed | DTypeKind::Unsigned, _) if to == DType::BFloat16 && from.size() > 2 => {
             to_bfloat16(on, x, from)
         }
@@ -41,8 +41,8 @@ fn to_bfloat16(on: OpContext<'_>, x: &Tensor, from: DType) -> Result<Tensor> {
     if from.size() < 8 {
         return narrow(on, &on.cast(x, DType::Float64)?, to);
     }
-    // numbers in the upper half of uint64 are negative as int64, so they are halved; the lost bit is kept by setting
-    // the last bit
+    // numbers in the upper half of uint64 are negative as int64, so they are halved; if the bit that is lost was set,
+    // the last bit of the half is set
     let (mut bits, mut is_halved) = (x.clone(), None);
     if from == DType::UInt64 {
         bits = on.call(&ops::VIEW_DTYPE, args![x, DType::Int64])?;

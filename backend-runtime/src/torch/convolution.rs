@@ -24,7 +24,7 @@ fn is_integer(dtype: DType) -> bool {
     !matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it.
+/// Convolution: each result is the sum of the kernel's elements times the elements of `x` under the kernel.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
@@ -58,7 +58,7 @@ pub fn conv(
     on.leave(via, on.call(schema, arguments)?)
 }
 
-/// Transposed convolution: adds the kernel times each element to the result, at the element's position.
+/// Transposed convolution: for each element of `x`, adds the kernel times this element to the result, at its position.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,
@@ -145,8 +145,8 @@ pub fn avg_pool(
     })
 }
 
-/// The mean of each window of a 3-D pool whose window is longer than the array, which libtorch refuses for any padding.
-/// The padding is made explicit here.
+/// The mean of each window of a 3-D pool whose window is longer than the array. libtorch refuses such a pool for any
+/// padding, so the padding is made explicit here.
 fn mean_of_padded(on: OpContext<'_>, x: &Tensor, plan: &Convolution, count_include_pad: bool) -> Result<Tensor> {
     let ([stride, padding, _], taps) = (numbers(plan), plan.each(|axis| axis.taps));
     let around: Vec<usize> = padding.iter().rev().flat_map(|&n| [n, n]).collect();
@@ -155,7 +155,7 @@ fn mean_of_padded(on: OpContext<'_>, x: &Tensor, plan: &Convolution, count_inclu
         let arguments = args![&padded, &taps[..], &stride[..], &[0_usize; 3][..], false, true, 1_i64];
         on.call(&ops::AVG_POOL3D, arguments)
     };
-    // the border has the dtype in which the pooling computes
+    // the counts have the dtype in which the pooling computes
     let full = |shape: &[usize], value: f64| match on.dtype {
         DType::Float64 => on.full(shape, RawElement::of(value)),
         _ => on.full(shape, RawElement::of(value as f32)),

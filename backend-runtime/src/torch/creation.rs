@@ -88,7 +88,7 @@ pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawE
         let number = |x: f64| if counted == DType::Float64 { Number::of(x) } else { Number::of(x as f32) };
         let scaled = on.call(&ops::MUL, args![&on.cast(&index, counted)?, number(by)])?;
         let sum = on.cast(&on.call(&ops::ADD, args![&scaled, number(from)])?, on.dtype)?;
-        // the first element is `start`, even if the step is infinite, so that 0 times the step is NaN
+        // the first element is `start`, even if the step is infinite and 0 times the step is NaN
         let first = on.call(&ops::EQ, args![&index, Number::of(0_i64)])?;
         return on.select(&first, &on.number(start.into())?, &sum);
     }
@@ -137,7 +137,7 @@ pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) ->
     if rules::count(on.op, &[n_rows, n_cols], on.dtype.size())? == 0 {
         return on.full(&[n_rows, n_cols], RawElement::zero(on.dtype));
     }
-    // all diagonals beyond the corners are equivalent
+    // every diagonal beyond the corners gives a matrix of zeros, so `k` can be clamped
     let k = (k as i64).clamp(-(n_rows as i64), n_cols as i64);
     let rows = on.call(&ops::ADD, args![&on.reshape(&on.count_up(n_rows)?, &[n_rows, 1])?, Number::of(k)])?;
     let ones = on.call(&ops::EQ, args![&rows, &on.count_up(n_cols)?])?;

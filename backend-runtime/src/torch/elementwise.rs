@@ -15,7 +15,7 @@ use crate::{
     raw::{RawElement, RawOperand},
 };
 
-/// The number 0 as a default integer of libtorch, which adapts to the dtype of the other operand.
+/// The number 0 as an integer of libtorch's default dtype, which adapts to the dtype of the other operand.
 const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
@@ -89,8 +89,8 @@ fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     step(&step(&step(x, &larger)?, &large)?, y)
 }
 
-/// Converts integer operands to a dtype that libtorch can divide: uint16 and uint32 to int64, and uint64 to the bits of
-/// int64.
+/// Converts integer operands to a dtype that libtorch can divide: uint16 and uint32 to int64, and uint64 to the int64
+/// with the same bits.
 fn integers(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Tensor>) -> Result<(Tensor, Tensor)> {
     let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
     match on.dtype {
@@ -131,7 +131,7 @@ fn quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     on.select(&zero, &on.call(&ops::ZEROS_LIKE, args![&q])?, &q)
 }
 
-/// x / y for uint64 in the bits of int64; y must not be 0.
+/// `x / y` for uint64 numbers that are given as the int64 with the same bits; `y` must not be 0.
 fn unsigned_quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let at_least = |x: &Tensor, y: &Tensor| {
         let [x, y] = [flip_first(on, x)?, flip_first(on, y)?];
@@ -185,7 +185,7 @@ pub fn cbrt(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.leave(via, on.call(&ops::COPYSIGN, args![&value, &x])?)
 }
 
-/// Linear interpolation from `x1` to `x2`, where `weight` 1 gives `x2`.
+/// Linear interpolation from `x1` to `x2`: weight 0 gives `x1`, and weight 1 gives `x2`.
 pub fn lerp(
     on: OpContext<'_>,
     x1: RawOperand<'_, Tensor>,
@@ -228,7 +228,7 @@ pub fn pow(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Ten
     match on.dtype {
         DType::UInt64 => {
             let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
-            // the exponent is split into its last bit, and twice a half that fits in int64
+            // the exponent is twice a half that fits in int64, plus its last bit
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
             on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)
@@ -318,8 +318,8 @@ pub fn expm1(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::COMPLEX, args![&re, &im])
 }
 
-/// The inverse cosine. For complex numbers, the sign of the imaginary part is opposite to that of `x`'s imaginary part,
-/// even if it is 0.
+/// The inverse cosine. For complex numbers, the imaginary part has the sign opposite to that of `x`'s imaginary part,
+/// even if `x`'s imaginary part is 0.
 pub fn acos(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     let value = on.call(&ops::ACOS, args![x])?;
     if on.dtype.kind() != DTypeKind::Complex {

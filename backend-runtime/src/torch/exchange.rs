@@ -22,8 +22,8 @@ fn signed(strides: &[usize]) -> Vec<isize> {
     strides.iter().map(|&stride| stride as isize).collect()
 }
 
-/// A host tensor as an ndarray that shares its memory. `None` if the tensor is on a GPU or too small to be worth
-/// sharing, if an ndarray cannot have its layout, or if it has invalid bools.
+/// A host tensor as an ndarray that shares its memory. `None` if the tensor is on a GPU, is too small to be worth
+/// sharing, has invalid bools, or has a layout that an ndarray cannot have.
 pub(super) fn shared<T: Element>(x: &TorchArray<T>) -> Option<HostArray<T>> {
     let tensor = x.tensor();
     if tensor.device() >= 0 || tensor.size().saturating_mul(size_of::<T>()) < dlpack::WORTH_SHARING {

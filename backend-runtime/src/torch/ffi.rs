@@ -52,9 +52,9 @@ pub struct Value {
     pub tag: i32,
     /// Code of the dtype, for a scalar.
     pub aux: i32,
-    /// An integer, the bits of a double, or a pointer.
+    /// An integer, the bits of a double, a pointer, or the first 8 bytes of a scalar.
     pub word: u64,
-    /// Number of elements at the pointer.
+    /// Number of elements at the pointer, or the last 8 bytes of a scalar.
     pub count: u64,
 }
 

@@ -82,7 +82,8 @@ pub fn zoom(
     placed(on, loops::zoom_of(hosted(on, x)?.view(), shape, spline, grid_mode))
 }
 
-/// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+/// The correlation along an axis: `y[i]` is the sum over `k` of `weights[k] * x[i + k - n / 2 - origin]`, for `n`
+/// weights.
 pub fn correlate1d(
     on: OpContext<'_>,
     x: &Tensor,

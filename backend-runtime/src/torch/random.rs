@@ -80,7 +80,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     })
 }
 
-/// The random words of enough blocks for `n` elements, with `each` elements per block.
+/// The random words for `n` elements. The generator makes blocks of four words, and each block gives `each` elements.
 struct Words {
     /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
     even: Tensor,
@@ -117,13 +117,13 @@ impl Words {
         Ok(Words { even, odd })
     }
 
-    /// Pairs of words as 64-bit integers, with the even word in the high half; there are two per block.
+    /// Pairs of words as 64-bit integers, with the even word in the high half. Each block has two pairs.
     fn bits(&self, on: OpContext<'_>) -> Result<Tensor> {
         let high = on.call(&ops::SHIFT_LEFT, args![&self.even, Number::of(32_i64)])?;
         on.call(&ops::BITWISE_OR, args![&high, &self.odd])
     }
 
-    /// float64 numbers in [0, 1) from the high 53 bits of two words; there are two per block.
+    /// float64 numbers in [0, 1) from the high 53 bits of two words. Each block gives two numbers.
     fn units64(&self, on: OpContext<'_>) -> Result<Tensor> {
         let shifted = on.call(&ops::SHIFT_RIGHT, args![&self.bits(on)?, Number::of(11_i64)])?;
         let bits = on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << 53) - 1)])?;
@@ -137,7 +137,7 @@ fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
-/// The first `n` elements, block by block, from values of shape (.., blocks).
+/// The first `n` elements in the order of the blocks. `members` has the elements, in the shape (.., blocks).
 fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
@@ -218,7 +218,7 @@ fn normal_on_device(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> 
     from_reals(on, &on.cast(&values, real)?, shape)
 }
 
-/// Integers in the range from `low` to `high`; limits of uint64 are given as the int64 with the same bits.
+/// Integers in [low, high). Limits of uint64 are given as the int64 with the same bits.
 fn integers_on_device(on: OpContext<'_>, shape: &[usize], low: i64, high: i64) -> Result<Tensor> {
     let n = rules::count(on.op, shape, on.dtype.size())?;
     let distance = high.wrapping_sub(low);
@@ -240,7 +240,7 @@ fn integers_on_device(on: OpContext<'_>, shape: &[usize], low: i64, high: i64) -
 
 fn permutation_on_device(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     let keys = in_order(on, &Words::of(on, n, 2)?.bits(on)?, n)?;
-    // the sort is signed and the keys are unsigned, so their first bit is flipped
+    // the sort is signed and the keys are unsigned, so the first bit of each key is flipped
     let keys = on.call(&ops::BITWISE_XOR, args![&keys, Number::of(i64::MIN)])?;
     let (_, order) = on.pair(&ops::SORT, args![&keys, true, 0_i64, false])?;
     convert(on, &order, DType::Int64, on.dtype)

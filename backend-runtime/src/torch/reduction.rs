@@ -52,8 +52,8 @@ impl ReductionAxes {
     }
 }
 
-/// Converts the array to the dtype of its sums. uint64 is summed in the bits of int64, because both wrap in the same
-/// way.
+/// Converts the array to the dtype of its sums. uint64 is summed in the bits of int64, because uint64 and int64 wrap in
+/// the same way.
 fn to_sum(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     match on.dtype {
         DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
@@ -132,7 +132,7 @@ fn spread(
 ) -> Result<Tensor> {
     let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
-    // without elements, the sum of squares is 0, which libtorch does not divide by a positive number
+    // without elements, the result is the sum of squares, 0, divided by `-correction`. libtorch does not divide here
     let is_empty = over.axes.iter().any(|&axis| over.x.shape()[axis] == 0);
     let result = if is_empty && correction < 0.0 { on.call(&ops::ZEROS_LIKE, args![&result])? } else { result };
     on.cast(&result, on.dtype.to_real())
@@ -287,8 +287,8 @@ fn check_quantiles(on: OpContext<'_>, q: &Tensor) -> Result<()> {
     }
 }
 
-/// Fractional positions of the quantiles among `n` sorted elements. As in NumPy, they are rounded to the dtype if it
-/// can represent all indices.
+/// Fractional positions of the quantiles among `n` sorted elements. As in NumPy, the positions are rounded to the dtype
+/// if the dtype can represent all indices.
 fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
     let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
     if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }

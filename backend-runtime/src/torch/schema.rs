@@ -1,8 +1,8 @@
 //! libtorch's schemas, which describe an op's parameters, its results, and its effects on its arguments:
 //! `aten::zero_(Tensor(a!) self) -> Tensor(a!)`.
 
-/// The reason why a row must not call the op with this schema; `None` if the row may call it. A row must not call an op
-/// that changes an argument, because other handles may share the argument.
+/// The reason why a row of the op table must not call the op with this schema; `None` if the row may call it. A row
+/// must not call an op that changes an argument, because other handles may share the argument.
 ///
 /// `(a!)` marks an argument that is written, as in `out`, `zero_`, `set_` and `resize_`. `(a)` marks an argument that
 /// shares memory with the result, as in views: this is safe, because rows call no op that writes to its arguments.

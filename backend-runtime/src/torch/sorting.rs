@@ -28,8 +28,8 @@ fn from_sortable(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
 fn ordered(on: OpContext<'_>, x: &Tensor, axis: usize, descending: bool) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // no call is made, because libtorch loops over all lanes even if they have no elements, and there may be 2^60
-        // lanes
+        // no call is made, because libtorch loops over all lanes along the axis even if they have no elements, and
+        // there may be 2^60 lanes
         let indices = on.full(x.shape(), RawElement::of(0_i64))?;
         return Ok((x, indices));
     }
@@ -46,7 +46,7 @@ pub fn sort(on: OpContext<'_>, x: &Tensor, axis: isize, descending: bool) -> Res
     from_sortable(on, ordered(on, x, axis, descending)?.0)
 }
 
-/// Indices that would sort along one axis.
+/// Indices that would sort the array along one axis.
 pub fn argsort(on: OpContext<'_>, x: &Tensor, axis: isize, descending: bool) -> Result<Tensor> {
     let (axis, shape, _) = rules::scan(on.op, x.shape(), axis, false, size_of::<i64>())?;
     on.reshape(&ordered(on, x, axis, descending)?.1, &shape)
@@ -78,14 +78,14 @@ pub fn searchsorted(
     on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])
 }
 
-/// Contiguous integers in the order of the elements. All NaN become equal and last, because libtorch's search would
-/// treat NaN as the smallest element.
+/// Integers in contiguous memory that have the same order as the elements. NaN has the largest integer, because
+/// libtorch's search would treat NaN as the smallest element.
 fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
     }
-    // adding 0 turns -0 into 0; the bits of negative numbers have the opposite order, so all bits except the sign are
-    // inverted
+    // adding 0 turns -0 into 0; the bits of negative numbers have the opposite order, so all their bits except the sign
+    // are inverted
     let integer = signed(on.dtype);
     let plus_zero = on.call(&ops::ADD, args![x, Number::of(0_i64)])?;
     let bits = on.call(&ops::VIEW_DTYPE, args![&plus_zero, integer])?;

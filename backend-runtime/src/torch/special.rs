@@ -32,7 +32,7 @@ pub fn interp(
     };
     let (left, right) = (end(left, 0)?, end(right, n - 1)?);
     let at = |points: &Tensor, index: &Tensor| on.call(&ops::TAKE, args![points, index]);
-    // the interval of each x lies between the points low and low + 1; at the right end, both are the last point
+    // each x lies between the points low and low + 1; at the right end, both of these are the last point
     let low = on.call(&ops::SUB, args![&after, Number::of(1_i64)])?;
     let low = on.call(&ops::CLAMP, args![&low, 0_i64, n - 1])?;
     let high = on.call(&ops::CLAMP, args![&on.call(&ops::ADD, args![&low, Number::of(1_i64)])?, 0_i64, n - 1])?;

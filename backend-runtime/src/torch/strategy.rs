@@ -24,7 +24,7 @@ pub enum DtypeStrategy {
     Parts,
 }
 
-/// The conversion of one dtype around an op.
+/// The conversion of one dtype before an op, and back after the op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
     /// No conversion.
@@ -40,7 +40,7 @@ pub enum Detour {
 }
 
 impl DtypeStrategy {
-    /// The conversion of this dtype around the op.
+    /// The conversion of this dtype before the op, and back after the op.
     #[inline]
     pub fn detour(self, dtype: DType) -> Detour {
         match (self, dtype) {

@@ -93,8 +93,8 @@ impl Tensor {
         unsafe { (shim().offset)(self.as_ptr()) as usize }
     }
 
-    /// Returns whether `handles` handles of this tensor are the only users of its memory, and libtorch allocated or
-    /// owns that memory.
+    /// Returns whether the tensor has exactly `handles` handles, nothing else uses its memory, and libtorch allocated
+    /// or owns this memory.
     pub(super) fn is_alone(&self, handles: usize) -> bool {
         // SAFETY: the tensor is alive.
         unsafe { (shim().alone)(self.as_ptr(), handles) != 0 }

@@ -1,4 +1,4 @@
-//! Methods of `OpContext` for the steps that most functions of this backend consist of.
+//! Methods of `OpContext` for operations that most functions of this backend need.
 
 use super::{
     TorchArray,
@@ -88,7 +88,7 @@ impl OpContext<'_> {
         self.call(&ops::PERMUTE, args![x, axes])
     }
 
-    /// `len` indices of one axis, beginning with `start`.
+    /// The part of the tensor with the `len` indices of one axis that begin with `start`.
     pub fn narrow(self, x: &Tensor, axis: usize, start: usize, len: usize) -> Result<Tensor> {
         self.call(&ops::NARROW, args![x, axis, start, len])
     }

@@ -21,7 +21,7 @@ struct Made {
     layout: Layout,
 }
 
-/// Arrays by name: the predefined arrays, and the arrays of the current line of the list.
+/// Arrays by name: the predefined arrays, and the arrays of the current line of `peers.txt`.
 pub struct Arrays {
     named: BTreeMap<String, Made>,
     own: BTreeMap<String, Made>,
@@ -65,8 +65,8 @@ impl Arrays {
         Arrays { named, own: BTreeMap::new() }
     }
 
-    /// Replaces the arrays of the last line by the arrays that `items` describes, such as `x float32 1000,1000 100
-    /// T;..`.
+    /// Replaces the arrays of the previous line by the arrays that `items` describes, for example
+    /// `x float32 1000,1000 100 T;..`.
     pub fn made(&mut self, items: &str) -> Result<(), String> {
         self.own.clear();
         for (seed, item) in items.split(';').filter(|item| !item.is_empty()).enumerate() {

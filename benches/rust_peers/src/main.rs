@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Duration for which a call is measured, or longer if two rounds take longer.
+/// Minimum duration of a measurement, which has at least two rounds.
 const TIME: Duration = Duration::from_millis(15);
 
 /// A library's prepared call, and the sum of its result.

@@ -23,7 +23,7 @@ impl Total for Llt<f64> {
     }
 }
 
-/// Adds only the values of a decomposition, because the sign of its vectors is arbitrary.
+/// Sums only the singular values or eigenvalues of a decomposition, because the signs of its vectors are arbitrary.
 macro_rules! values {
     ($($of:ty)*) => {$(
         impl Total for $of {

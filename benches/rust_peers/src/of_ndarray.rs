@@ -1,4 +1,4 @@
-//! Calls of ndarray. For ops that ndarray lacks, they are explicit loops.
+//! Calls of ndarray. Ops that ndarray lacks are explicit loops.
 
 use crate::{
     arrays::{Arrays, Layout},

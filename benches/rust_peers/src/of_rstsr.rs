@@ -79,7 +79,8 @@ macro_rules! moved {
     };
 }
 
-/// Calls on floats. This is a macro because the bounds of rstsr's functions name single dtypes.
+/// Calls on floats. This is a macro, because the trait bounds of rstsr's functions name single dtypes and thereby rule
+/// out a generic function.
 macro_rules! floats {
     ($name:ident, $t:ty) => {
         mod $name {

@@ -63,8 +63,8 @@ pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
     computed(arguments, &script, |_| Ok(Variables::new()))
 }
 
-/// Like `call`, but for a file, or the standard input (`-`). It contains a script as text, or a saved program with its
-/// arrays.
+/// Like `call`, but reads a file, or the standard input (`-`). The file contains a script as text, or a saved program
+/// with its arrays.
 pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     match program(file)? {
         Text::Plain(text) => {
@@ -146,7 +146,7 @@ fn computed(
     if arguments.out.is_empty() {
         match &last {
             Some(value) => out = show(&plain, value)?,
-            // prints the results of a program from a file with their names
+            // for a program from a file, prints each result with its name
             None if matches!(arguments.command, Command::Run(_)) => {
                 for name in script.last_names() {
                     let value = variables.get(name).map(|value| show(&plain, value)).transpose()?;

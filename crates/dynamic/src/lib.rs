@@ -1,8 +1,8 @@
 //! Calls by name and scripts on [`AnyBackend`], compiled only once.
 //!
-//! [`backends::call`] and [`Script::run`] are generic, so each crate that uses them compiles the calls of every row of
-//! the table, which takes a minute. The functions of this crate do the same for [`AnyBackend`], the backend chosen at
-//! run time. They are compiled once, with this crate; programs that call them only link to them.
+//! [`backends::call`] and [`Script::run`] are generic, so each crate that uses them compiles the calls of all ops,
+//! which takes a minute. The functions of this crate do the same for [`AnyBackend`], the backend chosen at run time.
+//! They are compiled once, with this crate; programs that call them only link to them.
 //!
 //! ```
 //! use backends::{Error, Variables, prelude::*};

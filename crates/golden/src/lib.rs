@@ -1,7 +1,7 @@
 //! Expected results of the conformance tests of the crate `backends`, as data.
 //!
-//! `cargo xtask golden` of the repository computes the results of the ops with NumPy and SciPy, and
-//! `cargo xtask golden-torch` the gradients with PyTorch. The module `conformance` of `backends` reads the formats.
+//! `cargo xtask golden` of the repository computes the results of the ops with NumPy and SciPy, and `cargo xtask
+//! golden-torch` computes the gradients with PyTorch. The module `conformance` of `backends` reads the formats.
 
 macro_rules! groups {
     ($($group:ident)*) => {

@@ -49,7 +49,7 @@ pub enum Failure {
     NotBuilt,
 }
 
-/// The result of an operation on one matrix, or the reason why it has none.
+/// The result of an operation on one matrix, or the reason why there is no result.
 pub type Result<V> = std::result::Result<V, Failure>;
 
 mod sealed {
@@ -100,20 +100,21 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// true, the diagonal of `a` is not read, and its elements count as 1. `a` may be overwritten.
     fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
 
-    /// QR factorization of an `m` by `n` matrix. Fills `q` with orthonormal columns, as many as its length allows, and
-    /// the upper triangle of `a` with the triangular factor. The elements of `a` below the diagonal become 0.
+    /// QR factorization of an `m` by `n` matrix. Fills `q` with as many orthonormal columns as fit into it, and the
+    /// upper triangle of `a` with the triangular factor. The elements of `a` below the diagonal become 0.
     fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
 
     /// Computes the singular values of an `m` by `n` matrix in descending order. If `vectors` has two slices `u` and
     /// `v`, also fills `u` with left and `v` with right singular vectors as columns, as many as their lengths allow.
     fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
 
-    /// Computes the eigenvalues of a Hermitian `n` by `n` matrix in ascending order and, if `v` is given, fills its
-    /// columns with eigenvectors. Only the lower triangle of `a` is read; imaginary parts on its diagonal become 0.
+    /// Computes the eigenvalues of a Hermitian `n` by `n` matrix in ascending order. If `v` is given, also fills the
+    /// columns of `v` with eigenvectors. Only the lower triangle of `a` is read; the imaginary parts on the diagonal of
+    /// `a` become 0.
     fn eigh(a: &mut [Self], w: &mut [f64], v: Option<&mut [Self]>, n: usize) -> Result<()>;
 
-    /// Computes the eigenvalues of any `n` by `n` matrix and, if `v` is given, fills its columns with eigenvectors of
-    /// length 1.
+    /// Computes the eigenvalues of any `n` by `n` matrix. If `v` is given, also fills the columns of `v` with
+    /// eigenvectors of length 1.
     fn eig(a: &[Self], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()>;
 }
 

@@ -1,5 +1,5 @@
-//! LU factorization with row exchanges, which is used to solve systems of equations and to compute determinants, and
-//! solution of triangular systems.
+//! LU factorization with row exchanges, by which systems of equations are solved and determinants are computed.
+//! Triangular systems are solved without it.
 
 use super::{
     Determinant, Failure, Result, Scalar,

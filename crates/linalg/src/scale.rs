@@ -55,7 +55,7 @@ fn is_ordinary(e: i32) -> bool {
     e == OF_ZERO || e.abs() <= ORDINARY
 }
 
-/// Exponent of the largest element if the elements need scaling. `None` if they do not need it, or if an element is
+/// Exponent of the largest element if the elements need scaling. `None` if they need no scaling, or if an element is
 /// infinite.
 pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
@@ -87,10 +87,10 @@ pub struct Balance {
 
 impl Balance {
     /// Scales the columns and then the rows of `a` if the exponent of any element is beyond `ORDINARY`. Afterwards the
-    /// largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not scaled, because it
-    /// does not need it or because it has an infinite or NaN element.
+    /// largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not scaled: either no
+    /// element needs scaling, or an element is infinite or NaN.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
-        // most matrices need no scaling, which a single pass without branches finds out
+        // most matrices need no scaling; a single pass without branches finds this out
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
         let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
         if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {

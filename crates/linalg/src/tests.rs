@@ -224,7 +224,7 @@ mod checks {
     }
 }
 
-/// Checks that the factors of matrices of very large or very small numbers equal the scaled factors of matrices of
+/// Checks matrices of very large or very small numbers: their factors must equal the scaled factors of matrices of
 /// numbers near 1.
 mod scales {
     use super::*;

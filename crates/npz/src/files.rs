@@ -30,8 +30,8 @@ use std::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait NumpyFiles: Arrays {
-    /// Reads a `.npy` file as elements of `T`. If the file has another dtype, it is converted by the rules of
-    /// `Npz::get`.
+    /// Reads a `.npy` file as elements of `T`. If the file has another dtype, the elements are converted by the rules
+    /// of `Npz::get`.
     fn load_npy<T: Element>(&self, path: impl AsRef<Path>) -> Result<Self::Array<T>> {
         on(self, load(path.as_ref(), |file, length| npy::read(file, length))?)
     }

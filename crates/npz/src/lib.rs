@@ -78,7 +78,7 @@ pub struct Npz {
     source: Arc<Container>,
 }
 
-/// The container of the arrays.
+/// The file or folder that contains the arrays.
 enum Container {
     Archive(Archive),
     /// Maps each name to the path of its `.npy` file.
@@ -145,9 +145,10 @@ impl Npz {
 
     /// Reads an array as elements of `T`.
     ///
-    /// The file may have another dtype than `T`: bool; an integer dtype whose values all fit into `T`; or, if `T` is a
-    /// float or complex dtype, any real dtype, whose values are then rounded to nearest. Converting complex numbers to
-    /// reals, floats to integers, or integers to narrower integers is an error.
+    /// The file may have another dtype than `T`. Every `T` accepts bool, and each integer dtype whose values all fit
+    /// into `T`. A float dtype also accepts all dtypes that are not complex, and a complex dtype accepts all dtypes;
+    /// their values are rounded to nearest. Converting complex numbers to reals, floats to integers, or integers to
+    /// narrower integers is an error.
     pub fn get<T: Element>(&self, name: &str) -> Result<ArrayD<T>> {
         self.read(name, |mut file, length| npy::read(&mut file, length))
     }
@@ -250,8 +251,8 @@ impl Archive {
     }
 }
 
-/// Opens a regular file and returns its length. Pipes and devices are refused, because opening a pipe would wait for a
-/// writer, and reading a device may never end.
+/// Opens a regular file, and returns it with its length. Pipes and devices are refused, because opening a pipe would
+/// wait for a writer, and reading a device may never end.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64)> {
     if !fs::metadata(path)?.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "not a regular file"));

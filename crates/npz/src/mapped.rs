@@ -161,8 +161,8 @@ impl Mapped {
         ArrayView::from_shape(shape, elements).map_err(too_large)
     }
 
-    /// Returns the offset in the map of `length` bytes that begin at an offset of the file, or an error if they exceed
-    /// the map.
+    /// Converts an offset in the file to an offset in the map. Returns an error if the map ends before `length` bytes
+    /// from this offset.
     fn within(&self, offset: u64, length: usize) -> Result<usize> {
         let start =
             usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
@@ -220,8 +220,8 @@ impl MappedMut {
         Ok(MappedMut { mapped: open().map_err(at(path))? })
     }
 
-    /// Writes `part` to the array, so that its first element is at index `start`. The dtype must be the dtype of the
-    /// file.
+    /// Writes `part` to the array, so that the first element of `part` is at index `start`. The dtype must be the dtype
+    /// of the file.
     pub fn write<T: Element>(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let Mapped { map, header, elements, path } = &self.mapped;
         if elements.dtype() != T::DTYPE || !elements.are_native() || header.fortran {

@@ -49,8 +49,8 @@ pub(crate) fn read_part<T: Element>(
     Ok(if header.fortran { part.reversed_axes() } else { part })
 }
 
-/// Writes `part` to an array in C order, so that its first element is at index `start`. `store` writes bytes at a given
-/// offset of the file.
+/// Writes `part` to an array in C order, so that the first element of `part` is at index `start`. `store` writes bytes
+/// at a given offset of the file.
 pub(crate) fn write_part<T: Element>(
     shape: &[usize],
     data: u64,
@@ -155,7 +155,7 @@ impl<T: Element> NpyWriter<T> {
         File::create(path).and_then(|file| NpyWriter::new(file, shape)).map_err(at(path))
     }
 
-    /// Writes `part` to the array, so that its first element is at index `start`.
+    /// Writes `part` to the array, so that the first element of `part` is at index `start`.
     pub fn write(&mut self, start: &[usize], part: &ArrayRef<T, IxDyn>) -> Result<()> {
         let file = &mut self.file;
         write_part(&self.shape, self.start, start, part, |offset, bytes| {

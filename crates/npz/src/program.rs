@@ -32,8 +32,9 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file that contains the calls as text (member `script.txt`), and the constants under their
-    /// names. NumPy's `load` reads the text and the constants. An existing file is overwritten.
+    /// Writes an `.npz` file that contains the calls as text (member `script.txt`), and the constants (the arrays that
+    /// the calls start with) under their names. NumPy's `load` reads the text and the constants. An existing file is
+    /// overwritten.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;
         file.add_text(SCRIPT, &self.text())?;

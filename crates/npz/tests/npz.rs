@@ -177,7 +177,7 @@ fn a_file_that_is_no_program_or_a_damaged_one_is_named() {
     let mut file = NpzWriter::create(&path).unwrap();
     file.add_text("script.txt", "").unwrap();
     assert!(file.add_text("script.txt", "").is_err(), "names stand once");
-    // a name that is invalid in the script language gives an error that names the line, when the script is read
+    // when the script is read, a name that is invalid in the script language gives an error that names the line
     b.give("my result", &x);
     b.save_program(&path).unwrap();
     named(SavedProgram::open(&path).unwrap().script::<Script>().unwrap_err(), "line 4");

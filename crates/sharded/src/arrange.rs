@@ -41,7 +41,8 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// Like `array`, for an array that has elements or is not split, which need not be checked for these cases.
+    /// Like `array`, but does not check for an array that is split and has no elements. The caller must exclude this
+    /// case.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
@@ -236,8 +237,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Changes the split from axis `from` to another axis. Each rank sends every other rank the block in the sender's
-    /// old rows and the receiver's new rows.
+    /// Changes the split from axis `from` to another axis. Each rank sends every other rank one block: the intersection
+    /// of the sender's old rows with the receiver's new rows.
     fn turned<T: Element>(
         &self,
         op: &'static str,

@@ -48,8 +48,8 @@ impl<B: Backend> Arrays for Sharded<B> {
         }
     }
 
-    /// Runs a formula on the parts of its arrays, after moving the arrays to a common layout. This takes one pass if
-    /// the inner backend fuses formulas.
+    /// Moves the arrays of a formula to a common layout, and runs the formula on the parts. If the inner backend fuses
+    /// formulas, this takes one pass over the elements.
     fn formula<'a, L: Leaves<'a, Self>, E, T: Element>(&self, e: &E, leaves: &L) -> Result<ShardedArray<B, T>>
     where
         E: formula::Run<'a, Self, L> + Typed<Out = T>,
@@ -107,7 +107,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         self.within.synchronize()
     }
 
-    /// Seeds the random numbers. If all ranks set the same seed, the numbers are the same as those of the inner backend
+    /// Seeds the random numbers. If all ranks set the same seed, they draw the same numbers as the inner backend draws
     /// on a single rank.
     fn seed(&self, seed: u64) {
         self.seen.seed.store(seed, Relaxed);
@@ -137,7 +137,8 @@ impl<B: Backend> Sharded<B> {
         Ok(())
     }
 
-    /// Gathers the numbers of every rank. All ranks must pass lists of equal length.
+    /// Gathers the lists `mine` of all ranks, one after another in the order of the ranks. All ranks must pass lists of
+    /// equal length.
     pub(crate) fn all_gather_numbers(&self, op: &'static str, mine: &[u64]) -> Result<Vec<u64>> {
         self.gather_elements(op, mine)
     }
@@ -157,7 +158,8 @@ struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
     plan: &'p Plan,
     all: &'p [(&'a Layout, &'a dyn Any)],
-    /// Parts, by array number, that arrived earlier in one message with the part of another array.
+    /// Parts that arrived earlier, in one message with the part of another array. The key is the number of the array in
+    /// the formula.
     moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
@@ -176,8 +178,8 @@ impl<B: Backend> Parts<'_, '_, B> {
         }
     }
 
-    /// Moves the rows of all arrays of one dtype, beginning with array number `first`, in one message per pair of
-    /// ranks. In a stencil, the slices of one array thus exchange their edges together.
+    /// Moves the rows of all arrays of dtype `T` from array number `first` on. One message per pair of ranks contains
+    /// the rows of all these arrays. So the slices of a stencil exchange their edge rows together.
     fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
         let b = self.b;
         let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {

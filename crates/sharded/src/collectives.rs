@@ -9,8 +9,7 @@ use backends_world::{Join, Kind, Pending, World};
 use ndarray::{Axis, IxDyn};
 use std::{marker::PhantomData, ops::Range};
 
-/// The collective calls of a [`World`], for arrays of a backend in place of memory. They take arrays and return new
-/// arrays.
+/// The collective calls of a [`World`], for arrays of a backend instead of buffers of bytes.
 ///
 /// Each rank passes arrays of its own backend, and gets new arrays. All ranks must make the same calls in the same
 /// order, with the same dtype. [`Join::Max`] and [`Join::Min`] return NaN if any element is NaN; they are not defined
@@ -72,14 +71,14 @@ pub trait Collectives {
         join: Join,
     ) -> Result<B::Array<T>>;
 
-    /// Joins elementwise the arrays of ranks 0 to r, for each rank r, which gets the result.
+    /// Computes running joins: rank r gets the elementwise join of the arrays of ranks 0 to r, including rank r.
     ///
     /// # Errors
     /// The errors of [`Collectives::all_reduce_array`].
     fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>>;
 
-    /// Joins elementwise the arrays of the ranks before r, for each rank r, which gets the result. Rank 0 gets the
-    /// identity of the join.
+    /// Like [`Collectives::scan_array`], but rank r gets the join of the arrays of ranks 0 to r - 1. Rank 0 gets the
+    /// identity of the join (0 for a sum).
     ///
     /// # Errors
     /// The errors of [`Collectives::all_reduce_array`].
@@ -96,8 +95,8 @@ pub trait Collectives {
         root: usize,
     ) -> Result<B::Array<T>>;
 
-    /// Concatenates the arrays of all ranks along an axis, on which their lengths may differ. Every rank gets the
-    /// result.
+    /// Concatenates the arrays of all ranks along an axis. The length of this axis may differ between the ranks. Every
+    /// rank gets the result.
     ///
     /// # Errors
     /// [`Error::Shapes`] if the lengths of other axes differ, [`Error::Axis`] if the axis does not exist,
@@ -196,15 +195,16 @@ impl<B: Arrays, T: Element> PendingArray<B, T> {
     }
 }
 
-/// Cuts an axis of length `n` into one range for each of `ranks`. If the ranges cannot have equal lengths, the first
-/// ones are longer by one, as in `np.array_split`.
+/// Cuts an axis of length `n` into `ranks` ranges, one for each rank. If the ranges cannot have equal lengths, the
+/// first ones are longer by one, as in `np.array_split`.
 pub fn cuts(n: usize, ranks: usize) -> Vec<Range<usize>> {
     let ranks = ranks.max(1);
     let at = |r: usize| n / ranks * r + r.min(n % ranks);
     (0..ranks).map(|r| at(r)..at(r + 1)).collect()
 }
 
-/// Maximum number of axes of an array that is sent. Its shape is sent as the number of axes, followed by the lengths.
+/// Maximum number of axes of an array that is sent. A shape is sent as the number of axes, followed by the lengths of
+/// the axes.
 const AXES: usize = 32;
 
 fn packed_shape(op: &'static str, shape: &[usize]) -> Result<[u64; AXES + 1]> {
@@ -221,7 +221,7 @@ fn unpacked_shape(packed: &[u64]) -> Vec<usize> {
     packed[1..].iter().take(packed[0] as usize).map(|&n| n as usize).collect()
 }
 
-/// The shapes of the arrays of all ranks.
+/// Gathers the shapes that all ranks pass, in the order of the ranks. Collective: all ranks must call this.
 fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<usize>>> {
     let own = packed_shape(op, shape)?;
     let counts = vec![AXES + 1; world.size()];
@@ -517,8 +517,8 @@ impl<B: Backend> Sharded<B> {
     /// Applies a function to this rank's part, which is an array of the inner backend. The result keeps the layout of
     /// `x`, so the function must not change the length of the split axis.
     ///
-    /// This is for computations that are easier to write for parts. The function runs on every rank. It may make
-    /// collective calls of [`Sharded::world`], if all ranks make the same ones.
+    /// This method is for computations that are easier to write for a part than for the whole array. The function runs
+    /// on every rank. It may make collective calls of [`Sharded::world`], if all ranks make the same ones.
     ///
     /// # Errors
     /// The errors of the function; [`Error::Shape`] if the function changes the length of the split axis.

@@ -1,6 +1,6 @@
-//! With `WORLD_CHECK=1`, checks that all ranks make each call with the same arguments. Lengths, dtypes and layouts are
-//! compared, and hashes of the values of scalars, options, indices and host data. All NaNs count as equal; -0 and 0
-//! count as different.
+//! With `WORLD_CHECK=1`, checks that all ranks make each call with the same arguments. The ranks compare lengths,
+//! dtypes, layouts, and hashes of the values of scalars, options, indices and host data. All NaNs count as equal; -0
+//! and 0 count as different.
 
 use crate::{Layout, Sharded};
 use backends::{
@@ -47,7 +47,7 @@ impl<B: Backend> Sharded<B> {
         self.agree(formula::NAME, || format!("{} of arrays of {shapes:?}, scalars {scalars:?}", type_name::<E>()))
     }
 
-    /// Checks that all ranks pass the same host data, if the ranks compare their arguments. Otherwise it does nothing.
+    /// If the ranks compare their arguments, checks that all ranks pass the same host data.
     pub(crate) fn compare_host<T: Element>(&self, op: &'static str, x: &HostArray<T>) -> Result<()> {
         if !self.compares() {
             return Ok(());
@@ -123,7 +123,7 @@ fn host<T: Element>(x: &HostArray<T>) -> String {
 /// Hashes all elements in C order, regardless of their order in memory.
 fn hash<T: Element>(x: &HostArray<T>) -> u64 {
     let of = |elements: &[T]| {
-        // FNV-1a over words of 8 bytes, which runs at the speed of memory
+        // the step of FxHash over words of 8 bytes, which runs at the speed of memory
         let bytes = bytes::as_bytes(elements);
         let (words, rest) = bytes.as_chunks::<8>();
         let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

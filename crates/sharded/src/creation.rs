@@ -89,7 +89,7 @@ pub fn triu<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: i
     made_like(b, x, |part| b.within.triu_with(part, TriuOptions::new().k(k)))
 }
 
-/// In row `i`, column `i + k` is 1, and all other columns are 0.
+/// Makes a matrix that is 1 on diagonal `k` (in row `i`, column `i + k`), and 0 elsewhere.
 pub fn eye<B: Backend, T: Element>(
     b: &Sharded<B>,
     n_rows: usize,
@@ -125,7 +125,7 @@ pub fn meshgrid<B: Backend, T: Element>(
         let grids = b.within.meshgrid_with(&parts, MeshgridOptions::new().indexing(indexing))?;
         return grids.into_iter().map(|grid| b.settle(grid)).collect();
     };
-    // of the array along the split axis, each rank uses only its own rows
+    // each rank uses only its own rows of the array that varies along the split axis
     let mut own = parts;
     let along = axes.iter().position(|&axis| axis == split).unwrap_or(split);
     let flat = b.within.reshape(&own[along], -1)?;

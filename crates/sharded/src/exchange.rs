@@ -41,7 +41,7 @@ fn tag<T: Element>(op: &'static str, lengths: &[usize]) -> Tag {
     Tag::new(op, &numbers[..=some])
 }
 
-/// Received elements, from which arrays are read in order. They are on the host, or in the memory of the backend.
+/// Received elements, on the host or in the memory of the backend. `next` reads one array after another from them.
 pub struct Received<B: Arrays, T: Element> {
     elements: Elements<B, T>,
     at: usize,
@@ -129,7 +129,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Received::new(bytes::written(op, counts.iter().sum(), |to| through(own.bytes(), to))?))
     }
 
-    /// Sends `send[r]` to rank r and receives `counts[r]` elements from rank r, in the order of ranks.
+    /// Sends the arrays `send[r]` to each rank r, and receives `counts[r]` elements from it. The received elements are
+    /// in the order of the ranks.
     pub(crate) fn exchange<T: Element>(
         &self,
         op: &'static str,

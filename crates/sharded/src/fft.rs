@@ -1,5 +1,5 @@
 //! Fourier transforms over several axes. First, the axes that are not split are transformed. Then the array is split
-//! along one of them, and the axis that was split is transformed.
+//! along one of these axes instead, and the axis that was split before is transformed.
 //!
 //! The inner backend makes the same passes in the same order as on one rank, so the result has the same bits.
 
@@ -11,7 +11,8 @@ use backends::{
 };
 use std::borrow::Cow;
 
-/// The passes in order: for each pass the axis, its number of points, and its length in the result.
+/// The passes, in order. Each pass has an axis, the number of points of the transform, and the length of the axis in
+/// the result.
 type Steps = [(usize, usize, usize)];
 
 /// Changes the layout of the array for the next passes. Returns the array and the number of passes that are possible
@@ -26,7 +27,7 @@ fn stage<'a, B: Backend, T: Element>(
     let shape = x.layout.shape.clone();
     let may_be = |axis: &usize| b.may_split(shape[*axis]);
     let Some(from) = x.split() else {
-        // splits an array that every rank holds as early as possible, because this sends nothing
+        // every rank holds the whole array; it is split as early as possible, because this split sends nothing
         let free = (0..shape.len()).filter(may_be).find(|&axis| place(axis) == steps.len());
         if free.is_some() {
             return Ok((b.split_along(op, x, free)?, steps.len()));
@@ -37,7 +38,7 @@ fn stage<'a, B: Backend, T: Element>(
     if place(from) > 0 {
         return Ok((x, place(from)));
     }
-    // splits along the axis that is transformed last, if one is long enough
+    // splits along an axis that is long enough: one without a pass if possible, otherwise the one whose pass comes last
     let to =
         (0..shape.len()).filter(|&axis| axis != from).filter(may_be).max_by_key(|&axis| (place(axis), shape[axis]));
     match to {
@@ -49,7 +50,8 @@ fn stage<'a, B: Backend, T: Element>(
     }
 }
 
-/// Makes an array from the part that some passes have computed, with the split that it had before the passes.
+/// Makes an array from this rank's part after some passes. `layout` is the layout before these passes, and the result
+/// has the same split. If `layout` has no split, the result gets the default layout.
 fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
     let Some(split) = &layout.split else { return b.settle(part) };
     let mut shape = b.within.shape(&part).to_vec();
@@ -63,8 +65,8 @@ fn backwards(steps: &Steps) -> (Axes, Lengths) {
     (axes.into(), points.into())
 }
 
-/// Returns whether this file runs the passes in stages. On one rank, or if an axis occurs twice, the inner backend does
-/// the whole transform.
+/// Returns whether the passes run in stages. On one rank, without axes, or if an axis occurs twice, the inner backend
+/// does the whole transform.
 fn is_staged<B: Backend>(b: &Sharded<B>, transform: &Transform) -> bool {
     b.ranks() > 1 && !transform.axes.is_empty() && !transform.repeats()
 }

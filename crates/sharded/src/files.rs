@@ -38,7 +38,7 @@ impl<B: Backend> Sharded<B> {
     /// all ranks need access to the folder of the file.
     ///
     /// # Errors
-    /// The errors of `backends_npz::MappedMut`, which all ranks return.
+    /// Errors of `backends_npz::MappedMut`. If one rank fails, all ranks return an error.
     pub fn write_npy<T: Element>(&self, x: &ShardedArray<B, T>, path: impl AsRef<Path>) -> Result<()> {
         const OP: &str = "write_npy";
         let path = path.as_ref();

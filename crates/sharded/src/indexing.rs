@@ -1,5 +1,5 @@
-//! Slices and indices. The rows that a slice of the split axis selects stay on their ranks, or move to other ranks. For
-//! an array of indices, the rank that holds a row sends it.
+//! Slices and indices. The rows that a slice of the split axis selects stay on their ranks, or move to other ranks. If
+//! an array of indices selects rows, each rank sends its selected rows to the ranks that need them.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -25,7 +25,7 @@ fn slice(span: &Span) -> Slice {
     Slice { start: Some(start), stop, step: span.step, drop: false }
 }
 
-/// The slices of all axes, except that `axis` is not sliced.
+/// Converts the spans of all axes to slices. Axis number `axis` gets the slice that selects the whole axis.
 fn but(spans: &[Span], axis: usize) -> Vec<Slice> {
     spans.iter().enumerate().map(|(k, span)| if k == axis { Slice::ALL } else { slice(span) }).collect()
 }
@@ -45,7 +45,8 @@ pub fn getitem<B: Backend, T: Element>(
     }
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
-    // slices the split axis in a separate step, after all other axes
+    // the split axis is sliced separately, after all other axes; `at` is its index after integer indices have dropped
+    // axes
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
         spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
@@ -195,8 +196,8 @@ fn items<'i, B: Backend>(slices: &[Slice]) -> Vec<Index<'i, B>> {
     slices.iter().map(|slice| Index::Slice(*slice)).collect()
 }
 
-/// Selects rows by indices that all ranks know. The rank that holds a row sends it to the rank that needs it for its
-/// part of the result.
+/// Selects rows by indices that all ranks know. Each rank sends its selected rows to the ranks whose parts of the
+/// result contain them.
 pub fn take<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -272,7 +273,7 @@ fn served<B: Backend, T: Element>(
         parts.push(all.next(&b.within, &shape)?);
     }
     let part = if parts.is_empty() { b.cut(&x.part, axis, 0..0)? } else { b.concatenated(parts, axis)? };
-    // the rows arrive grouped by their owner, and are moved to their index in the result
+    // the rows arrive grouped by the rank that held them; `order` gives the place of each row of the result among them
     let mut next: Vec<usize> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n))).collect();
     let order: Vec<i64> = places[mine.clone()]
         .iter()
@@ -337,7 +338,7 @@ pub fn boolean_mask<B: Backend, T: Element>(
         let shape = [&[0], &x.layout.shape[axes..]].concat();
         return b.settle(b.within.empty::<T>(shape)?);
     }
-    // if the first axis is split, the parts follow one another in C order
+    // splits the array along its first axis, so that the parts of the ranks follow one another in C order
     let x = first_split(b, op, x)?;
     let Some(split) = &x.layout.split else {
         let mask = b.gather(op, Cow::Borrowed(mask))?;

@@ -8,12 +8,12 @@ use std::{
     sync::Arc,
 };
 
-/// Maximum number of grains of an axis.
+/// Maximum number of grains of an axis; see [`grain`].
 pub const GRAINS: usize = 4096;
 
-/// Number of elements of a grain: the smallest range of an axis that a rank can hold. It is a power of two that depends
-/// only on the length of the axis. Sums are computed grain by grain, so their bits do not depend on the number of
-/// ranks.
+/// Number of elements of a grain, which is the smallest range of an axis that a rank can hold. The number is a power of
+/// two, and depends only on the length `n` of the axis. Sums are computed grain by grain, so their bits do not depend
+/// on the number of ranks.
 pub fn grain(n: usize) -> usize {
     let least = if n < 512 { 1 } else { 8 };
     n.div_ceil(GRAINS).next_power_of_two().max(least)
@@ -47,8 +47,8 @@ pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// The range of each rank; `None` for the default ranges. After a slice whose rows stayed on their ranks, the
-    /// ranges may be others.
+    /// The range of each rank, or `None` for the default ranges. A slice whose rows stay on their ranks may have ranges
+    /// other than the default.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 
@@ -149,12 +149,12 @@ impl Layout {
         Layout::new(shape, Some(Split { axis, held: None }))
     }
 
-    /// The split axis.
+    /// The split axis; `None` if every rank holds the whole array.
     pub fn axis(&self) -> Option<usize> {
         self.split.as_ref().map(|split| split.axis)
     }
 
-    /// The range of the split axis that each of `ranks` holds.
+    /// The range of the split axis that each of the `ranks` ranks holds; an empty list if no axis is split.
     pub fn ranges(&self, ranks: usize) -> Vec<Range<usize>> {
         match &self.split {
             Some(Split { held: Some(held), .. }) => held.to_vec(),
@@ -178,7 +178,7 @@ impl Layout {
     }
 }
 
-/// The default range of an axis of length `n` for each of `ranks`.
+/// The default range of each of the `ranks` ranks, for an axis of length `n`.
 pub fn ranges(n: usize, ranks: usize) -> Vec<Range<usize>> {
     (0..ranks).map(|r| range(n, r, ranks)).collect()
 }

@@ -25,14 +25,14 @@
 //! The layout of an array is a function of its shape, its split axis and the number of ranks. A new array is split
 //! along its first axis that has at least [`Policy::least`] elements; if it has no such axis, every rank holds the
 //! whole array. No rank has an empty part. Ops keep the layout of their arguments, or change it if necessary. The
-//! column `split` of the op table determines this for each op, and the guide `docs/ranks.md` lists it.
+//! column `split` of the op table states the rule for each op, and the guide `docs/ranks.md` lists the rules.
 //!
 //! # Requirements on all ranks
 //!
 //! All ranks must make the same calls in the same order. Errors that follow from shapes and arguments are the same on
-//! all ranks. If a single rank fails, for example because it is out of memory or a library fails, the other ranks would
-//! wait for it, so [`run`] ends all ranks. Branches may depend on the results of `to_ndarray` or `item`, which are the
-//! same on all ranks, but not on parts.
+//! all ranks. If a single rank fails, for example because it is out of memory or because a library fails, the other
+//! ranks would wait for it. Therefore [`run`] ends all ranks. A branch may depend on the results of `to_ndarray` or
+//! `item`, because they are the same on all ranks. It must not depend on the part of a rank.
 
 #![deny(missing_docs)]
 
@@ -195,7 +195,7 @@ pub struct Sharded<B> {
 /// Counters and the seed of a backend.
 #[derive(Default)]
 struct Seen {
-    /// One entry for each op.
+    /// The gathered arrays, one entry for each op.
     gathered: Mutex<Vec<GatheredBy>>,
     /// The seed that was set last.
     seed: AtomicU64,
@@ -204,8 +204,8 @@ struct Seen {
 }
 
 impl<B: Backend> Sharded<B> {
-    /// Creates a backend over the ranks of `world`, with the default [`Policy`]. Each rank computes on its own
-    /// `within`.
+    /// Creates a backend over the ranks of `world`, with the default [`Policy`]. Each rank passes its own inner backend
+    /// as `within`.
     ///
     /// Collective: all ranks must call this. Random numbers start from a random seed, which rank 0 draws.
     ///

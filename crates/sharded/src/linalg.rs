@@ -4,8 +4,8 @@ use crate::{Layout, Sharded, ShardedArray, Split};
 use backends::{Backend, Result, options::*, runtime::rules};
 use std::borrow::Cow;
 
-/// The diagonals of matrices. If the matrix axes are not split, they are computed on the parts, otherwise on the
-/// gathered array.
+/// The diagonals of matrices. If the split axis is none of the two matrix axes, each rank computes the diagonals of its
+/// part. Otherwise, the whole array is gathered on every rank.
 pub fn diagonal<B: Backend, T: backends::Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,

@@ -1,4 +1,4 @@
-//! Opens links that send arrays between ranks from device to device.
+//! Opens the link that sends arrays directly from the device of one rank to the device of another rank.
 
 use crate::failed;
 use backends::{

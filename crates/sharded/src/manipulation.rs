@@ -1,5 +1,5 @@
-//! Ops that permute or reshape axes, for which nothing is sent, and ops that move rows along the split axis between
-//! ranks.
+//! Ops that only permute, insert or remove axes, and send nothing; and ops that move rows along the split axis from
+//! rank to rank.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -84,7 +84,8 @@ pub fn squeeze<B: Backend, T: Element>(
 ) -> Result<ShardedArray<B, T>> {
     let gone = rules::single_axes("squeeze", axis, &x.layout.shape)?;
     let order: Vec<usize> = (0..x.layout.shape.len()).filter(|axis| !gone.contains(axis)).collect();
-    // this part may have length 1 along the split axis, but the whole array has more elements there
+    // passes the axes explicitly, because this part may have length 1 along the split axis although the whole array is
+    // longer
     let part = b.within.squeeze(&x.part, list(&gone))?;
     Ok(renamed(b, x, &some(&order), part))
 }
@@ -190,8 +191,8 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// The rows that each rank needs of an array that is placed at index `at` of a longer axis. Every rank holds the whole
-/// array, so nothing is sent.
+/// Cuts this rank's rows out of an array that is placed at index `at` of a longer axis. Every rank holds the whole
+/// array, so nothing is sent. Returns this rank's rows, and the range of the rows of each rank.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -300,7 +301,7 @@ pub fn repeat<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), along, len, &[run], None)
 }
 
-/// Rolls the array along each axis by the given number of elements.
+/// Rolls the array along each axis `k` by `shifts[k]` elements.
 fn shifted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -403,7 +404,8 @@ pub fn pad<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(y), axis, shape[axis], &runs, fill)
 }
 
-/// The `n`-th differences of neighbouring elements, after concatenating `prepend` and `append`, if they are given.
+/// The `n`-th differences of neighbouring elements along an axis. First, `x` is concatenated with `prepend` and
+/// `append`, if they are given.
 pub fn diff<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -479,7 +481,8 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // nothing moves if the new shape also has the split axis, with the same number of elements before it
+    // nothing moves if the new shape has an axis as long as the split axis, and the lengths of the axes before it have
+    // the same product as before
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {
@@ -491,7 +494,8 @@ fn reshaped<B: Backend, T: Element>(
         }
         elements *= n;
     }
-    // otherwise, moves rows of the flattened array, which is split along the first axis with more than one element
+    // otherwise, splits the array along its first axis with more than one element, and moves ranges of the flattened
+    // array
     let first = x.layout.shape.iter().position(|&n| n > 1).unwrap_or(0);
     let x = b.split_along(op, Cow::Borrowed(x), Some(first))?;
     if x.split().is_none() {

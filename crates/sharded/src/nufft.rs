@@ -12,7 +12,7 @@ use backends::{
 };
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-/// The points with one part of them on each rank, if there are enough; otherwise whole on every rank.
+/// Splits the points over the ranks. If there are too few points for a split, every rank gets all points.
 fn points_by_rank<'a, B: Backend, T: Real>(
     b: &Sharded<B>,
     op: &'static str,
@@ -62,7 +62,8 @@ fn sorted<B: Backend, T: Real>(
     Ok(b.array(Layout::new([length], Some(Split { axis: 0, held: Some(held) })), part))
 }
 
-/// The range of each rank in the sorted points: a record for each of its points, then `starts` numbers of tiles.
+/// The range of each rank in the sorted points. A rank has a record for each of its points, followed by `starts`
+/// numbers: the index of the first record of each tile.
 fn sorted_ranges<B: Backend, T: Real>(
     b: &Sharded<B>,
     points: &ShardedArray<B, T>,
@@ -77,7 +78,8 @@ fn sorted_ranges<B: Backend, T: Real>(
     points.layout.ranges(b.ranks()).iter().cloned().map(next).collect()
 }
 
-/// This rank's part of `sorted`, if all ranks have their parts of the result of `nufft_sort` for these points.
+/// Returns this rank's part of `sorted`, or an error if `sorted` is not split like the result of `nufft_sort` for these
+/// points.
 fn own_sorted<'a, B: Backend, T: Real>(
     b: &Sharded<B>,
     op: &'static str,
@@ -98,7 +100,8 @@ fn own_sorted<'a, B: Backend, T: Real>(
     if is_split_so { Ok(&sorted.part) } else { Err(wrong()) }
 }
 
-/// Each rank spreads its points over a whole grid; then each rank adds up its part of the grids, in the order of ranks.
+/// Spreads points over a grid. Each rank spreads its own points over a whole grid. Then each rank adds its part of all
+/// these grids, in the order of the ranks.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn nufft_spread<B: Backend, T: ComplexFloat>(
     b: &Sharded<B>,
@@ -140,7 +143,7 @@ pub fn nufft_spread<B: Backend, T: ComplexFloat>(
     Ok(b.array(layout, part))
 }
 
-/// The sum of one array of each rank.
+/// Adds one array of each rank. `next` returns these arrays in the order of the ranks.
 fn added<B: Backend, T: ComplexFloat>(
     b: &Sharded<B>,
     mut next: impl FnMut() -> Result<Part<B, T>>,
@@ -152,7 +155,7 @@ fn added<B: Backend, T: ComplexFloat>(
     Ok(sum)
 }
 
-/// Each rank interpolates the whole grid at its points.
+/// Interpolates a grid at points. Each rank has the whole grid, and interpolates it at its own points.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn nufft_interpolate<B: Backend, T: ComplexFloat>(
     b: &Sharded<B>,

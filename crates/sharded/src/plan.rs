@@ -1,7 +1,7 @@
 //! Plans: the layouts that a call needs for its arrays. A plan follows only from the layouts of the arguments, so all
-//! ranks make the same plan without communication. The class of an op, which its row gives, selects the kind of plan.
-//! The generated methods move each array to the planned layout, run the op on the parts, and build arrays from the
-//! resulting parts.
+//! ranks make the same plan without communication. The row of an op in the table names a class, which selects the kind
+//! of plan. The generated methods move each array to the planned layout, run the op on the parts, and build arrays from
+//! the resulting parts.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -19,7 +19,8 @@ pub struct Plan(Kind);
 enum Kind {
     /// All arrays have the same layout, and their parts are used without a change.
     Same(Layout),
-    /// The arrays are split along an axis of the result. Boxed, because every call moves a plan, and this kind is rare.
+    /// The arrays are split along an axis of the result. Boxed to keep plans small, because every call moves a plan,
+    /// and this kind is rare.
     Along(Box<Along>),
     /// Every rank holds all arrays completely.
     Whole,
@@ -27,7 +28,8 @@ enum Kind {
 
 #[derive(Debug)]
 struct Along {
-    /// The split axis, for arrays of `ndim` axes. An array with fewer axes has only the last of these axes.
+    /// The split axis of an array with `ndim` axes. The axes of an array with fewer axes correspond to the last axes,
+    /// as in broadcasting.
     axis: usize,
     ndim: usize,
     /// Length of the split axis.
@@ -36,7 +38,7 @@ struct Along {
     held: Option<Arc<[Range<usize>]>>,
     /// The arrays that are split; every rank holds all other arrays completely.
     which: Which,
-    /// The axes along which the op computes. A result may not have these axes.
+    /// The axes along which the op computes. A result may lack these axes.
     taken: Vec<usize>,
     /// The layouts of the call's arrays, for error texts with their shapes.
     arrays: Vec<Layout>,
@@ -84,7 +86,8 @@ impl Plan {
 
 impl<B: Backend> Sharded<B> {
     /// The plan for an elementwise op: a common layout for all its arrays, after broadcasting. The largest split array,
-    /// or the first of equally large ones, determines the split axis and the rows.
+    /// or the first of equally large ones, determines the split axis. The first array that is split along this axis,
+    /// and not broadcast along it, determines the range of each rank.
     #[doc(hidden)]
     #[inline]
     pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
@@ -108,8 +111,8 @@ impl<B: Backend> Sharded<B> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }
 
-    /// Like `common_axis`, but also returns the rows, which are those of the first array that is split along the axis
-    /// and not broadcast there.
+    /// Like `common_axis`, but also returns the range of each rank: the ranges of the first array that is split along
+    /// this axis and not broadcast along it.
     fn common<'l>(&self, shape: &[usize], arrays: impl Iterator<Item = &'l Layout> + Clone) -> Option<Along> {
         let mut best: Option<(usize, usize)> = None;
         for layout in arrays.clone() {
@@ -197,7 +200,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(Kind::Along(Box::new(along))))
     }
 
-    /// The plan for an op whose arrays every rank must hold completely.
+    /// The plan for an op that needs all arrays completely on every rank.
     #[doc(hidden)]
     pub fn plan_whole(&self, _op: &'static str) -> Result<Plan> {
         Ok(Plan(Kind::Whole))
@@ -231,7 +234,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Like `arrange`, for an operand.
+    /// Like `arrange`, for an operand. Scalars are returned unchanged.
     #[doc(hidden)]
     #[inline]
     pub fn arrange_operand<'a, T: Element>(
@@ -257,14 +260,15 @@ impl<B: Backend> Sharded<B> {
     ) -> Result<Cow<'a, Part<B, T>>> {
         match along.axis_of(k, &x.layout.shape) {
             Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
-            // an array that is broadcast along the split axis is gathered without counting it, because it belongs to an
-            // elementwise op
+            // an elementwise op broadcasts this array along the split axis; the array is gathered, but not counted in
+            // the statistics
             None if along.which == Which::All => self.gather(op, x).map(Cow::Owned),
             None => self.whole(op, x).map(Cow::Owned),
         }
     }
 
-    /// Splits `x` along `axis` with the rows `held`, by default the default rows, and returns this rank's part.
+    /// Splits `x` along `axis`, and returns this rank's part. Rank r gets the rows `held[r]`, or the default rows if
+    /// `held` is `None`.
     pub(crate) fn with_rows<'a, T: Element>(
         &self,
         op: &'static str,
@@ -290,8 +294,8 @@ impl<B: Backend> Sharded<B> {
         self.move_rows(op, moving).map(Cow::Owned)
     }
 
-    /// The rows that each rank must hold of an array that is split along `axis`; `None` if the ranks already hold them.
-    /// `held` are these rows, or `None` for the default rows.
+    /// Returns the rows that each rank must hold of an array that is split along `axis`: `held`, or the default rows if
+    /// `held` is `None`. Returns `None` if the ranks already hold these rows.
     fn other_rows(&self, x: &Layout, axis: usize, held: Option<&Arc<[Range<usize>]>>) -> Option<Vec<Range<usize>>> {
         let own = x.split.as_ref().and_then(|split| split.held.as_ref());
         (own != held).then(|| held.map_or_else(|| self.ranges(x.shape[axis]), |held| held.to_vec()))
@@ -313,7 +317,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Replaces the shapes of parts, in an error of the inner backend, by the shapes of the whole arrays.
+    /// Changes the shapes in an error of the inner backend: replaces the shape of a part by the shape of the whole
+    /// array.
     #[doc(hidden)]
     #[cold]
     #[inline(never)]

@@ -15,9 +15,9 @@ fn held<B: Backend, T: Numeric>(x: &ShardedArray<B, T>) -> Held {
     x.layout.split.as_ref().and_then(|split| split.held.clone())
 }
 
-/// The matrix product. Depending on the splits, each rank multiplies its rows of the first matrix by the whole second
-/// matrix, the whole first matrix by its columns of the second matrix, or its batches. If the summed axis is split, the
-/// products of the parts are added.
+/// The matrix product. The splits determine what each rank multiplies: its rows of the first matrix and the whole
+/// second matrix; or the whole first matrix and its columns of the second matrix; or its batches of both arrays. If the
+/// summed axis is split, the products of the parts are added.
 pub fn matmul<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     x1: &ShardedArray<B, T>,
@@ -47,7 +47,8 @@ pub fn matmul<B: Backend, T: Numeric>(
         let elements: usize = product.shape.iter().product();
         let gathered = elements.saturating_mul(b.ranks());
         if n1 > 1 && b.may_split(product.rows) && gathered > x1.layout.size() + x2.layout.size() {
-            // used if the products of the parts would be larger than the matrices
+            // the products of the parts would be larger than the matrices, so the first matrix is split along its rows
+            // instead
             let turned = b.split_along(op, Cow::Borrowed(x1), Some(n1 - 2))?;
             return rows(b, op, &turned, x2, &product);
         }
@@ -135,8 +136,8 @@ fn batches<B: Backend, T: Numeric>(
     Ok(b.array(Layout::new(product.shape.clone(), split), part))
 }
 
-/// Multiplies matrices that are both split along the summed axis. The products of the ranks are added in the order of
-/// the ranks.
+/// Multiplies two matrices, of which at least one is split along the summed axis. The other matrix is split in the same
+/// way. The products of the ranks are added in the order of the ranks.
 fn inner<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

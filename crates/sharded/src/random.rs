@@ -6,7 +6,7 @@
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
 
-/// The number of elements per block of the stream, for the ops in the table of the runtime's module `random`.
+/// The number of elements that one block of the stream gives, as in the table of the runtime's module `random`.
 fn per_block<T: Element>(is_integer: bool) -> u64 {
     match (is_integer, T::DTYPE) {
         (true, _) => 2,
@@ -18,7 +18,7 @@ fn per_block<T: Element>(is_integer: bool) -> u64 {
     }
 }
 
-/// Draws an array whose elements, in C order, follow the stream. Each rank draws only its own rows.
+/// Draws an array whose elements, in C order, are consecutive numbers of the stream. Each rank draws only its own rows.
 fn drawn<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,

@@ -15,7 +15,8 @@ use std::borrow::Cow;
 struct Left {
     axes: Vec<usize>,
     shape: Vec<usize>,
-    /// The split of the result, which is the split of the argument, if the split axis is not reduced.
+    /// The split of the result: the split of the argument, with the axis renumbered. `None` if the split axis is
+    /// reduced, or if the argument is not split.
     split: Option<Split>,
     /// True if the split axis is reduced.
     is_across: bool,
@@ -42,8 +43,8 @@ impl Left {
     }
 }
 
-/// Arrays of up to this number of elements are gathered and reduced on every rank. This is faster than a tree, and
-/// gives the same bits as one rank.
+/// Arrays of up to this number of elements are gathered and reduced on every rank. This is faster than joining partial
+/// results in a tree, and gives the same bits as one rank.
 const FEW: usize = 1 << 12;
 
 /// A reduction whose partial results can be joined.
@@ -72,8 +73,8 @@ impl<F, J> Fold<F, J> {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
         let is_few = is_tree && x.layout.size() <= FEW;
-        // no partial results are joined if every rank holds the array, or if this is the only rank and several ranks
-        // would gather the whole array
+        // no partial results are joined if every rank holds the whole array; a single rank also joins none if several
+        // ranks would gather the whole array
         let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
@@ -132,7 +133,7 @@ impl<F, J> Fold<F, J> {
             shape.splice(along..=along, [whole as isize, grain as isize]);
             let inner: Vec<usize> = axes.iter().map(|&axis| if axis >= along { axis + 1 } else { axis }).collect();
             let partial = (self.local)(&b.within.reshape(full, shape)?, Axes::from(&inner[..]), false)?;
-            // moves the axes that are not reduced from before the axis of grains to after it
+            // moves the axis of grains to the front, before the other axes that are not reduced
             let before = (0..along).filter(|axis| !axes.contains(axis)).count();
             let partial = if before == 0 { partial } else { b.within.moveaxis(partial, before, 0)? };
             values = b.within.to_vec(partial)?;
@@ -176,7 +177,7 @@ folds! {
     count_nonzero(Element -> i64) count_nonzero_with CountNonzeroOptions, false, std::ops::Add::add;
 }
 
-/// The sum of floats in their own dtype, computed by the tree.
+/// The sum of floats in their own dtype. The partial sums are joined in a tree.
 fn total<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,
@@ -217,8 +218,8 @@ pub fn mean<B: Backend, T: Float>(
     b.divide(total(b, op, x, axis, keepdims)?, T::from_f64(count))
 }
 
-/// The mean squared distance from the mean; `None` if the inner backend computes the variance, from the parts or from
-/// the whole array.
+/// The variance: the sum of the squared distances from the mean, divided by the number of elements less `correction`.
+/// `None` if the inner backend must compute the variance, from the parts or from the whole array.
 fn variance<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,

@@ -1,4 +1,4 @@
-//! Moves rows along the split axis between ranks. Slices, rolls, concatenations and borders are made of this operation.
+//! Moves rows along the split axis between ranks. Slices, rolls, concatenations and padding are built from these moves.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};
@@ -62,7 +62,8 @@ impl Run {
     }
 }
 
-/// The runs for the rows `sources` of a source, in this order. Consecutive rows with a constant step form one run.
+/// Groups the row indices `sources` of one source into runs, in this order. In a run, each index differs from the
+/// previous index by the same step, which is -1, 0 or 1.
 pub fn runs_of(sources: &[usize]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (to, &from) in sources.iter().enumerate() {
@@ -93,12 +94,12 @@ pub struct Moving<'a, B: Arrays, T: Element> {
     pub fill: Option<T>,
 }
 
-/// A block of this rank's part of the result: its index, the number of repetitions if it is one repeated row, and its
-/// rows.
+/// A block of rows of this rank's part of the result: the index of the first row in the part, the number of repetitions
+/// if one row is repeated, and the rows.
 type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
 
 impl<B: Backend, T: Element> Moving<'_, B, T> {
-    /// The runs of which rank `s` holds rows that rank `d` needs, each with the range of these rows.
+    /// Returns the runs with rows that rank `s` holds and rank `d` needs, each with the range of these rows in the run.
     fn between(&self, s: usize, d: usize) -> impl Iterator<Item = (&Run, Range<usize>)> {
         let of = self.runs.iter().map(move |run| (run, run.overlap(&self.held[run.source][s], &self.wanted[d])));
         of.filter(|(_, k)| !k.is_empty())
@@ -113,21 +114,21 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
         (0..self.wanted.len()).any(|d| !self.runs.iter().all(|run| has_all(d, run)))
     }
 
-    /// Returns rows of a source that rank `me` holds.
+    /// Returns the source rows for the rows `k` of a run. Rank `me`, which calls this, must hold them.
     fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<Part<B, T>> {
         let mut slices = vec![Slice::ALL; self.axis];
         slices.push(run.slice(k, self.held[run.source][me].start));
         b.getitem(self.sources[run.source], slices)
     }
 
-    /// Makes a block of the part that rank `me` needs.
+    /// Makes a block of rank `me`'s part of the result. `rows` are the source rows for the rows `k` of the run.
     fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
         let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
         (run.to + k.start - self.wanted[me].start, repeats, rows)
     }
 
-    /// The shape of the rows of a run that are sent. It is computed from the first source, because all sources have
-    /// equal lengths along the other axes.
+    /// The shape of the array that is sent for the rows `k` of a run. The lengths of the other axes come from the first
+    /// source, because they are equal in all sources.
     fn shape(&self, b: &B, run: &Run, k: &Range<usize>) -> Vec<usize> {
         let mut shape = b.shape(self.sources[0]).to_vec();
         shape[self.axis] = if run.step == 0 { 1 } else { k.len() };
@@ -185,7 +186,7 @@ impl<B: Backend> Sharded<B> {
         all.iter().zip(pieces).map(laid_out).collect()
     }
 
-    /// Places blocks at their indices along an axis of this length, and fills the gaps with `fill`.
+    /// Places blocks at their indices along an axis of length `len`, and fills the gaps with `fill`.
     fn laid_out<T: Element>(
         &self,
         like: &Part<B, T>,
@@ -222,7 +223,8 @@ impl<B: Backend> Sharded<B> {
         self.concatenated(parts, axis)
     }
 
-    /// An array of `len` rows along `axis`, which are rows of `x` as given by `runs`. `x` is split along `axis`.
+    /// Makes an array with `len` rows along `axis`. `runs` names the row of `x` for each of these rows. `x` must be
+    /// split along `axis`, or not split at all.
     pub(crate) fn moved<T: Element>(
         &self,
         op: &'static str,

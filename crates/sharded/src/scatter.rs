@@ -6,8 +6,8 @@ use std::{borrow::Cow, ops::Range};
 
 macro_rules! scatters {
     ($($op:ident $bound:ident;)*) => {$(
-        /// Works along an axis that is not split. If the array is split along this axis, the split moves to another
-        /// axis that is long enough; if there is none, each value goes to the rank that holds its row.
+        /// Scatters along `axis`. If the array is split along `axis`, it is split along another axis instead. If no
+        /// other axis is long enough, each value is sent to the rank that holds its row.
         pub fn $op<B: Backend, T: $bound>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,

@@ -65,7 +65,7 @@ pub fn map_coordinates<B: Backend, T: WideFloat>(
     rules::mapped(op, &x.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
     let options = MapCoordinatesOptions::new().order(order).mode(mode).cval(cval).prefilter(prefilter);
     let image = b.whole(op, Cow::Borrowed(x))?;
-    // the first axis of `coordinates` is the index of a coordinate, and is not an axis of the result
+    // the first axis of `coordinates` counts the coordinates of each point, and is not an axis of the result
     let points = match coordinates.split() {
         Some(0) => {
             let shape = &coordinates.layout.shape;

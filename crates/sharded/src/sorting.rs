@@ -58,7 +58,7 @@ struct Buckets {
     counts: Vec<usize>,
 }
 
-/// Number of samples from each rank.
+/// Number of elements that each rank contributes as samples, from which the splitters are chosen.
 const SAMPLES: usize = 64;
 
 impl Buckets {
@@ -76,8 +76,8 @@ impl Buckets {
         Ok(Buckets { of, counts })
     }
 
-    /// Sends data that belongs to the keys to the ranks of the keys' buckets. Returns the data that this rank receives,
-    /// in the order of the ranks.
+    /// Sends each element of `own`, which belongs to one key, to the rank of the bucket of this key. Returns the
+    /// elements that this rank receives, in the order of the ranks.
     fn sent<B: Backend, T: Element>(&self, b: &Sharded<B>, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         let (ranks, me) = (b.ranks(), b.rank());
         let to = &self.counts[me * ranks..][..ranks];

@@ -12,7 +12,8 @@ pub fn shaped<T: Element>(op: &'static str, shape: &[usize], elements: Vec<T>) -
     Ok(array.map_err(|_| Error::shape(op, shape, "does not match the elements that the ranks gave"))?.into_shared())
 }
 
-/// Joins results of `size` elements each, which are stored one after another, from the first to the last.
+/// Joins several results of `size` elements each, from the first to the last. `all` contains the results one after
+/// another.
 pub fn joined<T: Copy>(mut all: Vec<T>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     if size > 0 {
         let (total, others) = all.split_at_mut(size);
@@ -36,7 +37,7 @@ pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
     rows.start / grain(n)..rows.end.div_ceil(grain(n))
 }
 
-/// The nodes that remain after joining, level by level, the pairs `(2i, 2i + 1)` of a range of grains.
+/// Returns the nodes that remain of a range of grains after the pairs `(2i, 2i + 1)` of each level have been joined.
 pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     let Range { mut start, end } = grains;
     let mut found = Vec::new();
@@ -53,7 +54,8 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    // joins one level of the tree after another, in place; values without a partner are kept at both ends
+    // joins one level of the tree after another, in place; values without a partner at either end go to `first` and
+    // `last`
     while end - start > 1 {
         let alone = if start.is_multiple_of(2) { 0 } else { size };
         first.extend_from_slice(&values[..alone]);

@@ -48,8 +48,8 @@ fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
     numbers[name.bytes().map(usize::from).sum::<usize>() % N]
 }
 
-/// Runs the same tests on processes: the launcher of each MPI library starts this binary. With more than two ranks,
-/// fewer dtypes are tested.
+/// Runs the same tests on processes: the launcher of each MPI library starts this binary. All dtypes are tested only in
+/// an exhaustive run, on two ranks under MPICH.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_processes() {
@@ -71,7 +71,7 @@ fn on_processes() {
     let sampled = [(Mpi::Standard, 3, few), (Mpi::OpenMpi, 2, one)];
     for &(mpi, ranks, wanted) in if is_exhaustive() { &all[..] } else { &sampled } {
         let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
-        // only the tests on threads use random arguments, because they detect any difference at once
+        // random arguments are tested on threads only, where any difference is detected at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
         command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1200)).unwrap();

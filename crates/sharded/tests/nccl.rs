@@ -59,7 +59,7 @@ fn on_threads<R: Send>(check: impl Fn(&Sharded<Cuda>) -> R + Sync) -> Vec<R> {
     threads::run(RANKS, |world| check(&Sharded::with(gpu(world).unwrap(), world.clone(), POLICY).unwrap()))
 }
 
-/// An array of varying elements, of any dtype.
+/// An array of shape [n, 3] with varying elements, in any dtype.
 fn numbers<T: Element>(n: usize) -> HostArray<T> {
     HostArray::from_shape_fn(ndarray::IxDyn(&[n, 3]), |at| T::from_i64(((at[0] * 7 + at[1] * 3) % 100) as i64))
 }
@@ -105,7 +105,7 @@ fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
 fn all_dtypes(b: &Sharded<Cuda>) {
     assert!(b.link().is_ok_and(|name| name.starts_with("NCCL 2.")), "{:?}", b.link());
     moves_of_all_dtypes(b);
-    // data that is sent over the link is not sent as messages of the world as well
+    // data that goes over the link must not also be sent as messages of the world
     let x = b.random_normal::<f64>([300, 4]).unwrap();
     b.world().reset_spent();
     b.resplit(&x, Some(1)).unwrap();

@@ -7,7 +7,7 @@ use backends_sharded::{Policy, Sharded, world::threads};
 
 type C = Complex<f64>;
 
-/// The results of all ranks.
+/// Runs a program on several ranks, and returns the results of all ranks.
 fn on<R: Send>(ranks: usize, policy: Policy, program: impl Fn(&Sharded<Numpyish>) -> R + Sync) -> Vec<R> {
     threads::run(ranks, |world| program(&Sharded::with(Numpyish::seeded(0), world.clone(), policy).unwrap()))
 }

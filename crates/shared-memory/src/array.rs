@@ -139,8 +139,8 @@ impl SharedArray {
         b.from_ndarray(self.view::<T>()?.into_host()?)
     }
 
-    /// Copies the array to a backend in its own dtype. `Value::as_array` returns the array of the value, which can also
-    /// be passed to calls by name.
+    /// Copies the array to a backend, in the dtype of the shared array. The returned value can be passed to calls by
+    /// name, and `Value::as_array` returns its array.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>> {
         dispatch!(self.dtype(), T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }

@@ -61,7 +61,8 @@ pub struct SharedBuffer {
 struct Inner {
     segment: Segment,
     map: MapMut,
-    /// Excludes other threads of this process. The system's lock does not, because all threads share one file.
+    /// Excludes other threads of this process. The system's lock does not exclude them, because all threads share one
+    /// file.
     threads: Mutex<()>,
     /// The thread that holds the lock.
     holder: Mutex<Option<ThreadId>>,
@@ -77,7 +78,7 @@ impl SharedBuffer {
         SharedBuffer::mapped(OP, segment)
     }
 
-    /// Opens a buffer that this process or another process shares. The errors are those of
+    /// Opens a buffer that this process or another process shares. Returns the same errors as
     /// [`SharedArray::open`](crate::SharedArray::open).
     pub fn open(descriptor: &Descriptor) -> Result<SharedBuffer> {
         const OP: &str = "SharedBuffer::open";
@@ -106,7 +107,7 @@ impl SharedBuffer {
         &self.inner.segment.layout.shape
     }
 
-    /// Writes `part` to the array, so that its first element is at index `start`.
+    /// Writes `part` to the array. The first element of `part` goes to index `start`.
     ///
     /// # Errors
     /// [`Error::Argument`] if `T` is not the dtype of the array, or the part does not lie within the array. After an
@@ -205,7 +206,7 @@ impl SharedBuffer {
         unsafe { self.inner.map.as_mut_ptr().add(offset) }
     }
 
-    /// Writes elements, with one atomic store per number.
+    /// Writes elements from element number `at` on. Each real number, or part of a complex number, is one atomic store.
     fn store(&self, at: usize, dtype: DType, from: &[u8]) {
         let to = self.place(at, dtype, from.len());
         match dtype.to_real().size() {
@@ -222,7 +223,7 @@ impl SharedBuffer {
         }
     }
 
-    /// Reads elements, with one atomic load per number.
+    /// Reads elements from element number `at` on. Each real number, or part of a complex number, is one atomic load.
     fn load(&self, at: usize, dtype: DType, to: &mut [u8]) {
         let from = self.place(at, dtype, to.len());
         match dtype.to_real().size() {

@@ -9,7 +9,7 @@ use std::{
 
 const OP: &str = "descriptor";
 
-/// The kind of use of the memory.
+/// Whether the memory is immutable, or may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Memory that is only read.
@@ -56,7 +56,7 @@ pub struct Descriptor {
     pub(crate) layout: Layout,
 }
 
-/// The contents of the memory.
+/// The contents of the memory. As a text such as `array:float32:3x4`, they are part of the header of the memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout {
     pub(crate) kind: Kind,

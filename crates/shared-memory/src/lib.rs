@@ -1,8 +1,8 @@
 //! Arrays in memory that several processes share.
 //!
 //! One process puts an array into shared memory and sends the array's [`Descriptor`], a short text, to other processes.
-//! These processes open the array and can read its elements at once; elements are copied only to compute with them on a
-//! backend. Results are returned through a [`SharedBuffer`], in which each process writes its part.
+//! These processes open the array and can read its elements without a copy. Elements are copied only for computations
+//! on a backend. Results are returned through a [`SharedBuffer`], in which each process writes its part.
 //!
 //! | type | meaning |
 //! |---|---|
@@ -47,14 +47,14 @@
 //! # Lifetime and access
 //! The memory has no name in the file system. It exists as long as a process has it open, and the system frees it when
 //! the last process has dropped it or has ended **in any way: nothing is left behind**, neither in `/dev/shm` nor
-//! anywhere else. A process that has opened an array keeps it when the process that made it ends, but a descriptor
-//! becomes invalid when the process that gave it has ended or has dropped the array. Every process that has the array
-//! open can make its own descriptor of the array.
+//! anywhere else. A process that has opened an array keeps the array when the process that made it ends. But a
+//! descriptor becomes invalid when the process that made the descriptor has ended or has dropped the array. Every
+//! process that has the array open can make its own descriptor of the array.
 //!
-//! Only processes of the same user on the same machine can open a descriptor. They must also share process numbers, so
-//! a process in another container cannot open it. Opening checks that the memory contains the array of the descriptor,
-//! with its dtype and shape, and that the length of the memory cannot change while it is mapped, so that no process can
-//! make another process crash by shortening the memory.
+//! Only processes of the same user on the same machine can open a descriptor. They must also see each other's process
+//! numbers, so a process in another container cannot open the descriptor. Opening checks that the memory contains the
+//! array of the descriptor, with the same dtype and shape. It also checks that the length of the memory cannot change,
+//! so that no process can make another process crash by shortening the memory.
 //!
 //! # Other systems
 //! On systems other than Linux every call returns [`Error::Unavailable`], because macOS and Windows have no unnamed

@@ -13,7 +13,7 @@ const MAGIC: &[u8; 8] = b"backends";
 /// Alignment of the first element in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Maximum length in bytes of a header that is read; it is enough for some ten thousand axes.
+/// Maximum length of a header in bytes. It is enough for some ten thousand axes.
 const LONGEST: usize = 1 << 18;
 
 /// Shared memory that this process holds.

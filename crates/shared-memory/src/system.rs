@@ -1,5 +1,5 @@
-//! The operating system's calls for memory without a name. Other processes open it by its file number in the process
-//! that shares it.
+//! The operating system's calls for memory without a name. Other processes open this memory by the number of its file
+//! in the process that shares it.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -14,10 +14,10 @@ pub use linux::*;
 use backend_runtime::Error;
 use std::io::{self, ErrorKind};
 
-/// The source that errors mention.
+/// The name of this part of the system in error messages.
 pub const SYSTEM: &str = "shared memory";
 
-/// The error of a failed system call. `bytes` is the number of bytes that it may have requested.
+/// The error of a failed system call. `bytes` is the number of bytes that the call may have requested.
 pub fn failed(op: &'static str, bytes: usize, why: io::Error) -> Error {
     match why.kind() {
         ErrorKind::StorageFull | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => Error::memory(op, bytes),

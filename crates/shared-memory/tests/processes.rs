@@ -138,8 +138,8 @@ fn in_a_role() {
     }
 }
 
-/// Lock that prevents the test from starting processes while it counts holders, because a starting process inherits the
-/// open files of this process for a moment.
+/// Takes the lock under which tests start processes and count holders. A starting process inherits the open files of
+/// this process for a moment, so it would be counted as a holder.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -327,8 +327,8 @@ fn descriptors_that_do_not_fit_are_refused() {
     assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
-/// Makes memory with a valid name but other contents than this crate would write. It has the given bytes and may be
-/// sealed. Also returns its descriptor.
+/// Makes memory with a valid name, but with the given bytes, which may differ from what this crate would write. Seals
+/// the memory if `sealed` is true. Also returns the descriptor of the memory.
 fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, Descriptor) {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::os::fd::AsRawFd;

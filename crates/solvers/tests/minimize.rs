@@ -543,7 +543,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
         };
         let found = minimize(&b, rough, &b.asarray([3.0_f32, -2.0])?, Minimize::new().method(method).gtol(0.0))?;
         assert!(!found.diverged && found.evaluations < 200, "{method:?}: {}", found.evaluations);
-        // the gradient is not that of the function
+        // this gradient is wrong: it belongs to another function
         let lies = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let fixed = d.stop_gradient(x);
             expr!(d, sum(fixed * *2 + (x - fixed), ..))

@@ -9,7 +9,7 @@ use backends_solvers::sparse::{Coo, Csr, kron};
 
 type Matrix<T = f64> = Csr<Numpyish, T>;
 
-/// The matrix [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]]; its element 2 is stored as a sum of two elements.
+/// The matrix [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]]; its element 2 is given as two elements that add up to 2.
 fn matrix(b: &Numpyish) -> Matrix {
     let elements = [(2, 1, 3.0), (0, 2, 0.5), (0, 0, 1.0), (2, 3, -4.0), (0, 2, 1.5)];
     Coo::from_triplets(b, elements, [3, 4]).unwrap().to_csr(b).unwrap()

@@ -111,7 +111,8 @@ fn many_elements(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// With a library with short counts, a call that is too long and cannot be split gives the same error on all ranks.
+/// With a library that can count only a limited number of elements per call, a longer call that cannot be split gives
+/// the same error on all ranks.
 fn short_counts(world: &World) -> Result<()> {
     let size = world.size();
     let counts = vec![1000; size];

@@ -14,7 +14,7 @@ pub(crate) struct Slot {
     state: AtomicU64,
     /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 if no call is running.
     now: AtomicU64,
-    /// The number of calls entered by this rank that are collective over all ranks of the world.
+    /// The number of calls that this rank has entered and that are collective over all ranks of the world.
     meetings: AtomicU64,
 }
 
@@ -56,7 +56,7 @@ impl Board {
         &self.slots[self.own]
     }
 
-    /// Counts that this rank enters a call that is collective over all ranks.
+    /// Increments the number of entered calls when this rank enters a call that is collective over all ranks.
     #[inline]
     pub(crate) fn meet(&self) {
         self.own().meetings.fetch_add(1, Relaxed);

@@ -1,4 +1,4 @@
-//! Descriptions of calls as text, which ranks compare, and which errors contain.
+//! Describes calls as text. Ranks compare these texts, and errors contain them.
 
 use crate::{Join, Kind};
 

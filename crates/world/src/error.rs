@@ -51,7 +51,7 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// The elements of this kind cannot be joined by this operation.
+    /// Elements of this kind cannot be joined by this operation.
     NoJoin {
         /// The kind of the elements.
         kind: Kind,

@@ -17,7 +17,7 @@ pub(crate) trait Joined: Item {
     /// Computes `a join b`. If the join does not exist for the type (see [`check`]), returns `b`.
     fn join<const J: u8>(a: Self, b: Self) -> Self;
 
-    /// The identity of the join.
+    /// The identity of the join: joining it to an element does not change the element.
     fn identity(join: Join) -> Self;
 }
 

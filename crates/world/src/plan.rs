@@ -1,9 +1,10 @@
 //! Predicts the messages of a program on many ranks by running one rank only. The transport sends nothing, and records
 //! the amount of data that would be sent.
 //!
-//! One of the simulated ranks runs the program, with its own part of the arrays. Data from other ranks are replaced: by
-//! the elements that this rank sends, repeated; or, if it sends nothing, by ones for floats and zeros for other kinds.
-//! A program whose control flow depends on values may therefore behave differently from a real run.
+//! One of the simulated ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by
+//! the elements that this rank sends, repeated as often as necessary. If this rank sends nothing, floats are replaced
+//! by ones, and elements of other kinds by zeros. A program whose control flow depends on values may therefore behave
+//! differently from a real run.
 
 use crate::{Error, Join, Kind, Result, Transport, World, join};
 use std::{
@@ -44,8 +45,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Estimated time in seconds if each message takes `latency` seconds, and `bandwidth` bytes per second can be sent
-    /// and, at the same time, received.
+    /// Estimated time in seconds. Each message takes `latency` seconds. The rank can send `bandwidth` bytes per second,
+    /// and receive as many at the same time.
     pub fn seconds(&self, latency: f64, bandwidth: f64) -> f64 {
         self.messages as f64 * latency + self.sent.max(self.received) as f64 / bandwidth
     }
@@ -192,7 +193,8 @@ impl Transport for Plan {
 
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
-        // counts the traffic of a ring, in which each rank passes on the data that it has received
+        // counts the traffic of an exchange in which each rank passes on the data that it has received, so that the
+        // data on each rank double with each message
         self.note_call("all_gather", self.steps(), others, others);
         fill(recv, send, send, counts, kind);
         Ok(())

@@ -23,7 +23,7 @@ pub struct Tag([u8; LEN]);
 impl Tag {
     /// The tag of an exchange for an op. `numbers` are the values that must be the same on all ranks.
     pub fn new(op: &str, numbers: &[usize]) -> Tag {
-        // the hash is FNV-1a, applied to one number at a time
+        // the hash is FNV-1a over the bytes of the name; then each number is added as a whole, after a rotation
         let step = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
         let hash = op.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| step(hash, u64::from(byte)));
         let hash = numbers.iter().fold(hash, |hash, number| step(hash.rotate_left(23), *number as u64));

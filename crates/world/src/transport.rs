@@ -5,12 +5,12 @@ use std::time::Duration;
 
 /// A communication library. The trait is object safe, because the library is chosen once, when a program starts.
 ///
-/// Only `World` calls a transport. It checks all arguments first: buffers hold integral numbers of elements and have
-/// the lengths given by the counts, there is one count for each rank, ranks are in range, the rank in `send` and `recv`
-/// is not this rank, and the reduction exists. It makes one call at a time on each rank. Each method does the same as
-/// the method of `World` with the same name.
+/// Only `World` calls a transport. `World` checks all arguments first: every buffer holds a whole number of elements
+/// and has the length that the counts give, there is one count for each rank, ranks are in range, the rank in `send`
+/// and `recv` is not this rank, and the reduction exists. `World` makes one call at a time on each rank. Each method
+/// does the same as the method of `World` with the same name.
 ///
-/// Most methods have a default body, which is correct but slow, and which uses the required methods.
+/// Most methods have a default body, which calls the required methods. It is correct but slow.
 pub trait Transport: Send + Sync {
     /// The name and version of the library.
     fn name(&self) -> String;
@@ -118,11 +118,12 @@ pub trait Transport: Send + Sync {
         Ok(())
     }
 
-    /// Starts a call. The returned request waits for it later.
+    /// Starts a call, and returns a request with which the caller waits for the end of the call.
     ///
-    /// The default body makes a collective call immediately, which is correct because all ranks make the same calls in
+    /// The default body makes a collective call immediately. This is correct because all ranks make the same calls in
     /// the same order. A library whose `send` waits for the receiver must implement this method, so that two ranks can
-    /// send to each other. The default body does not support receives, because making them immediately would wait.
+    /// send to each other. For a receive the default body returns an error, because a receive that runs immediately
+    /// would wait for the sender.
     fn start(&self, call: Start) -> Result<Box<dyn Request>> {
         let buf = match call {
             Start::Barrier => {
@@ -225,8 +226,8 @@ impl std::fmt::Display for Waited {
     }
 }
 
-/// A call that is started now and waited for later, with its buffers. The arguments are those of the method of
-/// [`World`](crate::World) with the same name.
+/// A call with its buffers, which [`Transport::start`] starts and [`Request::wait`] completes. The fields are the
+/// arguments of the method of [`World`](crate::World) with the same name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each field is an argument
@@ -249,7 +250,7 @@ pub enum Start {
     Recv { buf: Vec<u8>, kind: Kind, from: usize },
 }
 
-/// A started call. The caller must wait for it, except on a rank that unwinds.
+/// A started call. The caller must wait for it, except on a rank that unwinds after a panic.
 pub trait Request: Send {
     /// Waits for the call and returns its result. `transport` is the transport that started the call.
     fn wait(self: Box<Self>, transport: &dyn Transport) -> Result<Vec<u8>>;

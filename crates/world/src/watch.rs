@@ -1,8 +1,8 @@
 //! Time limits of calls. A separate thread measures how long calls take.
 //!
 //! A call stores a number when it begins and when it ends. The thread measures the time of a call by checking
-//! repeatedly whether this number has changed. It also reads the state that the other ranks of the machine publish, to
-//! detect that a rank has left, or that all ranks wait.
+//! repeatedly whether this number has changed. The thread also reads the state that the other ranks of the machine
+//! publish, and so detects that a rank has left, or that all ranks wait.
 
 use crate::{
     Error, Result, Transport,
@@ -55,7 +55,7 @@ calls! {
     StartSend "start_send", StartRecv "start_recv",
 }
 
-/// Bit in the encoding of a running call, which is set if all ranks of the world make the call.
+/// The bit in the encoding of a running call that is set if all ranks of the world make the call.
 const MEETS: u64 = 1 << 8;
 
 /// The time that a rank continues to wait for a rank that has left.
@@ -68,7 +68,7 @@ const DEADLOCK: Duration = Duration::from_secs(60);
 /// The time limit if no limit is set and the state of the other ranks is unknown.
 pub(crate) const DEFAULT: Duration = Duration::from_secs(30 * 60);
 
-/// The current activity of a rank, and its time limit.
+/// The current activity of a rank, and the time limit of the rank's calls.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// The time limit of a call in nanoseconds; 0 for no limit.
@@ -105,7 +105,7 @@ impl Watch {
         self.now.store(0, Relaxed);
     }
 
-    /// Sets the rank with which the next message is exchanged, as a rank of the world; `None` if it is unknown.
+    /// Sets the partner in the next message: `rank` is its number in the world, or `None` if this number is unknown.
     #[inline]
     pub(crate) fn set_peer(&self, rank: Option<usize>) {
         self.peer.store(rank.map_or(0, |rank| rank + 1), Relaxed);
@@ -121,7 +121,7 @@ impl Watch {
         }
     }
 
-    /// Sets the time limit. The first call of this method starts the measuring thread, which ends with the transport.
+    /// Sets the time limit. The first limit starts the measuring thread, which ends when the transport is dropped.
     pub(crate) fn set_limit(self: &Arc<Watch>, limit: Option<Duration>, transport: &Arc<dyn Transport>) {
         let nanos = limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX).max(1));
         self.is_default.store(false, Relaxed);
@@ -223,8 +223,8 @@ impl Watch {
                 });
             }
             let Some((why, status)) = found else { continue };
-            // the transport is held only briefly, because the thread that drops the last handle of the world finalises
-            // MPI
+            // the thread that drops the last handle of the world finalises MPI, so the measuring thread holds a handle
+            // only briefly
             let Some(transport) = transport.upgrade() else { return };
             let op = self.op.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let grace = (pause * 4).max(Duration::from_millis(300));
@@ -242,7 +242,7 @@ impl Watch {
         }
     }
 
-    /// Returns a rank that has left although the running call `now` waits for it, if any.
+    /// If the running call `now` waits for a rank that has left, returns this rank.
     fn absent(&self, board: &Board, now: u64) -> Option<usize> {
         if now & MEETS != 0 {
             return board.missed();
@@ -301,7 +301,7 @@ impl Limit {
         }
     }
 
-    /// The time limit; `None` if none is set.
+    /// The duration of the limit; `None` for `Default` and `Never`.
     pub(crate) fn given(self) -> Option<Duration> {
         match self {
             Limit::Of(limit) => Some(limit),

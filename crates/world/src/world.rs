@@ -50,11 +50,11 @@ struct Inner {
     transport: Arc<dyn Transport>,
     rank: usize,
     size: usize,
-    /// Messages that this rank sends to itself, which are not passed to the library. They let a program for a ring of
-    /// ranks also run with a ring of one rank.
+    /// Messages that this rank sends to itself, which are not passed to the library. A program that sends messages
+    /// around a ring of ranks can therefore also run on a single rank.
     own: Mutex<Queue>,
     state: Arc<State>,
-    /// The world that contains this group, if this is a group. A world lives as long as its groups.
+    /// The world that contains this group, if this is a group. A group keeps its world alive.
     parent: Option<World>,
 }
 
@@ -77,7 +77,7 @@ pub struct Spent {
     pub seconds: f64,
     /// Total size in bytes of the buffers that this rank passed to be sent.
     pub bytes: u64,
-    /// Number of calls, including checks for the end of a call.
+    /// Number of calls, including calls that check whether a started call is done.
     pub calls: u64,
 }
 
@@ -89,11 +89,11 @@ impl fmt::Debug for World {
 
 impl World {
     /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
-    /// found. Without a launcher and a library, the world has a single rank.
+    /// found. Without a launcher, the world has a single rank, and no library is needed.
     ///
-    /// Every call returns the same world. When its last handle is dropped, MPI is finalised, which waits for all ranks,
-    /// and the world no longer exists. [`run`](crate::run) takes care of this. The module [`mpi`](crate::mpi) describes
-    /// the search for the library and the environment variables.
+    /// All calls return handles of the same world. When the last handle is dropped, the process waits for all ranks,
+    /// MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
+    /// [`mpi`](crate::mpi) describes the search for the library and the environment variables.
     ///
     /// # Errors
     /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
@@ -235,8 +235,8 @@ impl World {
     /// [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         let mut world = self;
-        // the limit is set on the outermost world: the measuring thread ends with its transport, and a group may end
-        // before its world
+        // the limit is set on the outermost world: the measuring thread ends with the transport that it gets, and the
+        // transport of a group may end before the transport of the world
         while let Some(parent) = &world.0.parent {
             world = parent;
         }
@@ -263,7 +263,8 @@ impl World {
         self.watched(call, bytes, self.0.parent.is_none() && call.is_of_all(), f)
     }
 
-    /// Like `call`, for waiting for a call that was started earlier.
+    /// Waits for a call that was started earlier. Like `call`, but no bytes are counted, and the board does not count
+    /// the wait as a call of all ranks.
     pub(crate) fn wait_for<R>(&self, call: Call, f: impl FnOnce(&dyn Transport) -> Result<R>) -> Result<R> {
         self.watched(call, 0, false, f)
     }
@@ -309,8 +310,8 @@ impl World {
         result
     }
 
-    /// With `WORLD_CHECK=1`, compares a text between ranks, to check that all ranks are about to do the same. The call
-    /// is then collective and costs a message to each rank; otherwise it costs nothing.
+    /// With `WORLD_CHECK=1`, compares a text between ranks, to check that all ranks are about to do the same. This
+    /// comparison is collective and costs a message to each rank. Without `WORLD_CHECK=1`, the call costs nothing.
     ///
     /// `op` is the name of the operation, which messages about time limits also contain. `what` describes the operation
     /// further, and must not contain anything that differs between ranks.
@@ -358,7 +359,7 @@ impl World {
 
     /// With `WORLD_CHECK=1`, checks that the counts match for an exchange that is made without this world. `to[r]` is
     /// the number of elements that this rank sends to rank r, and `from[r]` is the number that it expects from rank r.
-    /// The call is then collective; otherwise it costs nothing.
+    /// This check is collective. Without `WORLD_CHECK=1`, the call costs nothing.
     ///
     /// # Errors
     /// [`Error::Diverged`] with the mismatch, on all ranks; [`Error::Argument`] unless there is one count for each
@@ -698,7 +699,7 @@ impl World {
 
     /// Forms groups of ranks with the same color. Returns the group of this rank, or `None` if `color` is `None`. The
     /// ranks in the group are numbered by `key`, and, if keys are equal, by their rank in this world. A group is a
-    /// separate world, whose messages never mix with those of other worlds.
+    /// separate world. The messages of a group never mix with the messages of other worlds.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport has no groups.

@@ -383,7 +383,7 @@ fn ranks_on_one_machine_open_no_port_to_others() {
         let job = Job::of(&mut command);
         let ports = std::thread::spawn({
             let job = job.clone();
-            // each launcher opens one port for its processes on other machines, which no setting closes
+            // each launcher opens one port for its processes on other machines; no setting closes this port
             let except = if mpi == Mpi::OpenMpi { "prterun" } else { "mpiexec" };
             move || (job.interfaces("world_check"), job.open_ports("world_check", except))
         });
@@ -436,7 +436,7 @@ fn tests_under_a_launcher_end_well() {
 /// The environment variable that marks a process as a rank started by another test.
 const AS_RANK: &str = "BACKENDS_AS_RANK";
 
-/// Tests on several ranks share one world, on whichever threads the harness runs them.
+/// The tests on each rank share one world, whether the harness runs them on one thread or on two.
 #[test]
 fn tests_share_a_world() {
     let Some(folder) = folder() else { return };

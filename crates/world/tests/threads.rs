@@ -153,7 +153,7 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
             }
             let result = world.barrier();
             seen.lock().unwrap().push(result.clone());
-            // the reported cause must not be a rank that panicked only as a consequence
+            // a rank that panics only because of this error must not be reported as the cause
             result.unwrap();
             Ok(())
         })

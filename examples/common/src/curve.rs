@@ -13,7 +13,7 @@ pub struct Curve {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Colours and widths in pixels of the curves. The first curve is thin, because it may have many points.
+/// The colour of each curve, and its width in pixels. The first curve is thin, because it may have many points.
 const COLORS: [(RGBColor, u32); 4] =
     [(RGBColor(150, 178, 220), 1), (RGBColor(200, 60, 40), 3), (RGBColor(40, 130, 70), 3), (RGBColor(120, 70, 160), 3)];
 

@@ -33,7 +33,7 @@ pub struct Colors {
     /// True if the start of the range has the last colour of the gradient.
     pub reversed: bool,
     /// The values that get the first and the last colour. Values outside of the range get these colours too, and a
-    /// remark in the picture states the number of such values.
+    /// remark in the picture states the percentage of such values.
     pub range: [f64; 2],
     /// The name of the values, with their unit.
     pub name: String,
@@ -56,8 +56,8 @@ pub(crate) const NUMBER: u32 = 17;
 const LEFT: u32 = 96;
 const BELOW: u32 = 66;
 const RIGHT: u32 = 30;
-/// Space in pixels above the panels for the title of the picture and the titles of the panels, and below for the remark
-/// on values outside of the range.
+/// Space in pixels: above the panels for the title of the picture, above each panel for its title, and below the
+/// panels for the remark on values outside of the range.
 const ABOVE: u32 = 58;
 const PANEL_TITLE: u32 = 32;
 const REMARK: u32 = 28;
@@ -69,14 +69,14 @@ pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, BitMapBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 impl Colors {
-    /// Sets the range from the smallest to the largest value of the panels.
+    /// Creates colours whose range reaches from the smallest to the largest value of the panels.
     pub fn of(panels: &[Panel], gradient: BasisGradient, name: &str) -> Colors {
         let all = || panels.iter().flat_map(|p| p.values.iter().copied());
         let range = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// The range, or an interval around its value if both ends are equal.
+    /// The range. If both ends are equal, an interval around this value.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {
@@ -281,7 +281,7 @@ impl Numbers {
 }
 
 impl Picture {
-    /// Creates a picture of this size, which a function paints.
+    /// Creates a picture of this size, and calls `paint` to draw it.
     pub(crate) fn painted(
         width: u32,
         height: u32,

@@ -31,9 +31,9 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// Opens the backend on the requested device, or on the default device. By default it is the first GPU. If several
-    /// ranks run on a machine, rank number `local_rank` of this machine gets the GPU `local_rank` modulo the number of
-    /// GPUs.
+    /// Opens the backend on the requested device. Without a request, `Torch` uses the CPU, and `Cuda` and `Auto` use
+    /// the first GPU. If several ranks run on a machine, rank number `local_rank` of this machine gets the GPU
+    /// `local_rank` modulo the number of GPUs.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));

@@ -68,8 +68,8 @@ fn folder_and_name(path: &Path) -> io::Result<(&Path, String)> {
     Ok((folder, name.to_string_lossy().into_owned()))
 }
 
-/// The folder for the results. When the value is dropped, folders that were created for it and are still empty are
-/// removed.
+/// The folder for the results. If this folder did not exist, it and its missing parents are created. When the value is
+/// dropped, the created folders are removed if they are still empty.
 pub struct Output {
     folder: PathBuf,
     /// The created folders, innermost first.

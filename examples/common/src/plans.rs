@@ -1,8 +1,8 @@
 //! Predicts the time and memory of a program on many ranks, which need not exist: `program --plan 4096`.
 //!
 //! The program runs as one of many ranks, on that rank's parts of the arrays, and sends nothing. Data from other ranks
-//! are replaced by elements that this rank sends, or by ones. The values are therefore meaningless, but computation and
-//! communication are those of a real run, as long as the control flow does not depend on values.
+//! are replaced by elements that this rank sends, or by ones. The values are therefore meaningless. Computation and
+//! communication are the same as in a real run, as long as the control flow does not depend on values.
 
 use crate::{console::Console, ranks::Ranks};
 use backends::{AnyBackend, Arrays};
@@ -92,8 +92,8 @@ impl Plans {
         let bandwidth = self.bandwidth.unwrap_or(10.0) * 1e9;
         let before = backend.memory().ok().map(|memory| memory.in_use);
         let mut all = Vec::new();
-        // starts with the largest number of ranks, which has the smallest parts, because memory that one run leaves in
-        // the allocator must not exceed the memory that the next run uses
+        // the plan for the largest number of ranks, which has the smallest parts, runs first: memory that one run
+        // leaves in the allocator must not exceed the memory that the next run uses
         for ranks in Plans::numbers(most).into_iter().rev() {
             let (world, plan) = World::plan(ranks);
             let counts_memory = backend.reset_peak_memory().is_ok();
@@ -128,8 +128,8 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// A table of time and memory for each number of ranks. It states the number of ranks beyond which more ranks do not
-/// help.
+/// A table of time and memory for each number of ranks. The line below the table states up to which number of ranks
+/// the speed-up is at least half of this number, and which number of ranks is fastest.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

@@ -15,8 +15,8 @@ use backends_sharded::{
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
-/// The time that other ranks wait before they report an error. If all ranks meet the same error, rank 0 reports the
-/// error and ends the other ranks during this time.
+/// The time that ranks other than rank 0 wait before they report an error. If all ranks meet the same error, rank 0
+/// reports the error and ends the other ranks during this time.
 const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 
 /// The ranks of a program: with `--ranks`, the ranks that an MPI launcher has started; otherwise this process alone.
@@ -34,7 +34,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // only one rank prints the help and errors in the arguments, too
+        // the help, and errors in the arguments, are also printed by one rank only
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {
@@ -143,8 +143,8 @@ impl Ranks {
         Ok(least[0])
     }
 
-    /// The memory in bytes that each rank can use; it is the same on all ranks. The ranks of a machine share its
-    /// available memory equally. `None` if no machine reports its memory.
+    /// The memory in bytes that each rank can use. The ranks of a machine share its available memory equally, and the
+    /// smallest of all shares is the result on every rank. `None` if no machine reports its memory.
     pub fn memory(&self) -> Result<Option<u64>, Box<dyn Error>> {
         let share =
             memory::available().map_or(u64::MAX, |bytes| bytes / self.local().map_or(1, |(_, ranks)| ranks as u64));

@@ -1,4 +1,4 @@
-//! An example of a user's crate. It defines ops in a table, which run on every backend, and generic code that uses both
+//! An example of a user's crate. It defines a table of ops, which run on every backend, and generic code that uses
 //! these ops and the base ops.
 
 use backends::{Result, prelude::*};
@@ -21,8 +21,8 @@ pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Resu
     b.square(b.abs(b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }
 
-/// Converts to `T`. The input has the real dtype of the complex dtype of `T`, which always equals `T`, but the compiler
-/// does not know that.
+/// Converts an array to `T`. The dtype of the array is the real dtype of the complex dtype of `T`. This dtype always
+/// equals `T`, but the compiler does not know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }

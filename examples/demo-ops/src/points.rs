@@ -9,8 +9,8 @@ type Extrema<B, T> = (Array<B, T>, Array<B, T>, Array<B, i64>);
 /// An array of a backend.
 type Array<B, T> = <B as Arrays>::Array<T>;
 
-/// Distance along the last axis. Each coordinate is multiplied by its weight, and only coordinates whose mask is true
-/// count.
+/// Distance between the points `x1` and `x2`, whose coordinates are along the last axis. Each coordinate is multiplied
+/// by its weight, and only coordinates whose mask is true count.
 pub fn distance<B: Backend, T: Precision>(
     b: &B,
     x1: &B::Array<T>,
@@ -34,8 +34,8 @@ pub fn distance<B: Backend, T: Precision>(
     if metric == Metric::Euclidean { b.sqrt(&total) } else { Ok(total) }
 }
 
-/// Converts to `T`. The input has the real dtype of the real dtype `T`, which is `T` itself, but the compiler does not
-/// know that.
+/// Converts an array to `T`. The dtype of the array is the real dtype of the real dtype `T`. This dtype is `T` itself,
+/// but the compiler does not know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<T::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
@@ -62,7 +62,7 @@ pub fn is_sorted<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<boo
     Ok(all.iter().all(|x| *x))
 }
 
-/// The elements of a table at the indices given by the sums of bytes and offsets. Indices wrap around.
+/// The elements of the table `colours` at the indices `image + offset`. Indices wrap around.
 pub fn palette<B: Backend, T: Element>(
     b: &B,
     colours: &B::Array<T>,
@@ -73,7 +73,8 @@ pub fn palette<B: Backend, T: Element>(
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
 
-/// The gradient of `power_mean`, which its row names: `(|x| / y)^(p - 1) / n`, in the direction of `x`.
+/// The gradient of `power_mean`: `(|x| / y)^(p - 1) / n` times `g`, in the direction of `x`. The row of `power_mean`
+/// names this function.
 pub fn power_mean_gradient<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -87,7 +88,7 @@ pub fn power_mean_gradient<B: Backend, T: Float>(
     let lengths = x.shape().iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
     let whole = lengths.collect::<Vec<_>>();
     let real = |x: f64| <T::Real as Element>::from_f64(x);
-    // the power of the quotient is within the range of the dtype even if the powers of its two parts are not
+    // the power of the quotient is within the range of the dtype even if the powers of `|x|` and `y` are not
     let share = b.divide(b.abs::<T>(x)?, b.reshape(y, &whole)?)?;
     let along = b.multiply(b.pow(share, real(p - 1.0))?, b.reshape(b.divide(g, real(n))?, &whole)?)?;
     b.multiply(b.astype::<T, T::Real>(along)?, b.conj::<T>(b.sign::<T>(x)?)?)

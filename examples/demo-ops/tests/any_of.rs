@@ -1,5 +1,5 @@
-//! Tests an enum of backends that this crate defines, and that contains a backend of this crate. Every row of the base
-//! table runs on it. Arrays of different backends cannot be mixed.
+//! Tests an enum of three backends. This crate defines the enum and two of the backends. Every row of the base table
+//! runs on the enum. Arrays of different backends cannot be mixed.
 
 use backends::{Error, Result, Value, ops, prelude::*};
 use demo_ops::{backend_my_ops, counted::Counted, naive::Naive};

@@ -1,12 +1,12 @@
-//! Tests a fourth backend, `Naive`: compares the rows of the base table that it has with NumPy, and tests a row of this
-//! crate that is composed of these rows.
+//! Tests a fourth backend, `Naive`: the rows of the base table that `Naive` supports are compared with NumPy, and a
+//! row of this crate that is composed of such rows is run.
 
 use backends::{DeviceKind, Error, prelude::*};
 use demo_ops::naive::Naive;
 
-// Some rows are functions over any backend that call ops that Naive lacks: tensordot for products and reshapes,
-// index_put for gathers, linear algebra for factorizations, segments for scatters. They must be listed here; the macro
-// knows from the overlay only which rows have no mapping.
+// Some rows are functions over any backend that call ops that Naive lacks: products and reshapes call tensordot,
+// gathers call index_put, factorizations call linear algebra, and scatters call segments. These rows must be listed
+// here, because the overlay tells the macro only which rows have no mapping.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -27,7 +27,7 @@ backends::conformance! {
     dtypes = ["float64", "int64"]
 }
 
-/// Naive itself reports only its name; all other device information is that of the host.
+/// Naive itself reports only its name; all other device information describes the host.
 #[test]
 fn its_device_is_the_host() {
     let (info, host) = (Naive.device_info().unwrap(), Numpyish::new().device_info().unwrap());
@@ -51,8 +51,8 @@ fn formulas_run_over_its_memory() {
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
 
-/// Tests the rows of `my_ops.toml`. Most rows run by Naive's loops or as compositions, and one row by a function of
-/// this crate.
+/// Tests the rows of `my_ops.toml`. Most rows run in Naive's loops or are composed of other ops; one row is a function
+/// of this crate.
 mod of_ours {
     use super::*;
     use demo_ops::*;

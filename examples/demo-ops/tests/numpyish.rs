@@ -25,7 +25,8 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
 
-/// Tests that a reduction of this crate, with an optional number, reduces the values of a formula as they are computed.
+/// Tests that a reduction of this crate, which has an optional parameter, reduces the values of a formula as they are
+/// computed.
 #[test]
 fn formulas_are_reduced_by_rows_of_ours() {
     let b = Numpyish::seeded(1);

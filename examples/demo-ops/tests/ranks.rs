@@ -23,8 +23,8 @@ backends::conformance! {
     backend = alone(), type = Ranks, ranks = on_ranks, dtypes = ["float32", "float64", "int64"]
 }
 
-/// Each row is split as its entry in the table says. If each element of the result depends on only one part, nothing is
-/// gathered.
+/// Checks that each row splits its arrays as the table says. If each element of a result depends on only one part,
+/// nothing is gathered.
 #[test]
 fn rows_are_split_as_their_table_says() {
     threads::run(3, |world| {

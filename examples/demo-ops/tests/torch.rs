@@ -8,7 +8,8 @@ backends::conformance! {
     backend = Torch::cpu(), type = Torch
 }
 
-/// Imitates a GPU of libtorch: rows without a libtorch op are computed on the host, for which arrays are copied.
+/// Imitates a GPU of libtorch: rows without a libtorch op are computed on the host, so their arrays are copied to the
+/// host.
 mod copying {
     use super::*;
 

@@ -7,8 +7,9 @@ use std::f64::consts::PI;
 /// Reconstruction by filtered back-projection, for scans whose reference spectrum has no zero below the cutoff
 /// frequency.
 ///
-/// Each projection is deconvolved by the reference spectrum and filtered. Each of its values is then added to all image
-/// points of the line or plane over which that value was summed.
+/// Each projection is deconvolved by the reference spectrum and filtered. A value of a projection was measured as a
+/// sum over a line (in two dimensions) or a plane (in three). The filtered value is added to all image points of this
+/// line or plane.
 #[derive(Clone, Debug)]
 pub struct FilteredBackProjection<B: Backend, T: Precision> {
     backend: B,
@@ -83,8 +84,8 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
     }
 }
 
-/// Coefficients of the filter up to the cutoff frequency: `-i` divided by the spectrum of the integrated reference, and
-/// in three dimensions also multiplied by the frequency.
+/// Coefficients of the filter up to the cutoff frequency: `-i` divided by the spectrum of the integrated reference. In
+/// three dimensions, they are also multiplied by the frequency.
 fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;

@@ -2,9 +2,9 @@
 //! `backends`.
 //!
 //! A [`Scan`] describes how a measurement was taken. [`Projector`] models the measurement: it computes the projections
-//! of an image, and the exact adjoint of that map. Two methods reconstruct the image: [`FilteredBackProjection`], in
-//! one pass, and [`Tv`], which minimises the misfit plus the total variation by the algorithm of Chambolle and Pock, on
-//! the [`Toeplitz`] form of the model. [`TvOptions`] can restrict the image to nonnegative elements and to zeros
+//! of an image, and the exact adjoint of that map. Two methods reconstruct the image. [`FilteredBackProjection`] needs
+//! one pass. [`Tv`] minimises the misfit plus the total variation by the algorithm of Chambolle and Pock, which runs
+//! on the [`Toeplitz`] form of the model. [`TvOptions`] can restrict the image to nonnegative elements and to zeros
 //! outside of a mask. [`SpectralProjector`] models samples whose spectrum differs from pixel to pixel.
 //!
 //! The conventions follow the Python package PyEPRI, which also computed the reference values of the tests. Image axes

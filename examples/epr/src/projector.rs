@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 /// Computes the projections of an image, as the spectrometer would measure them, and the exact adjoint of that map.
 ///
-/// The Fourier transform of the projection with gradient `g` along the field axis is the image's spectrum along the
-/// direction of `g`, times the reference spectrum. So the map and its adjoint take one non-uniform FFT each.
+/// Let `g` be the gradient of a projection. The Fourier transform of this projection along the field axis is the
+/// spectrum of the image along the direction of `g`, times the reference spectrum. So the map and its adjoint take one
+/// non-uniform FFT each.
 #[derive(Clone, Debug)]
 pub struct Projector<B: Backend, T: Precision> {
     backend: B,
@@ -90,7 +91,7 @@ impl<B: Backend, T: Precision> Projector<B, T> {
         self.delta.powi(self.shape.len() as i32)
     }
 
-    /// Computes the projections of an image, of shape (projections, samples).
+    /// Computes the projections of an image. The result has the shape (projections, samples).
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         if b.shape(image) != self.shape {

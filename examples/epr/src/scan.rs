@@ -3,7 +3,8 @@
 use backends::{Error, Real, Result};
 use std::f64::consts::TAU;
 
-/// The description of a measurement, without the projections themselves. The constructor checks its consistency.
+/// The description of a measurement, without the projections themselves. The constructor checks that its parts fit
+/// together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan {
     field: Vec<f64>,
@@ -11,8 +12,8 @@ pub struct Scan {
     gradients: Vec<Vec<f64>>,
 }
 
-/// Returns whether the dtype `T` can represent `x`: rounding gives a finite number, not 0, with its leading digits
-/// kept.
+/// Returns whether the dtype `T` can represent `x`: the rounded value is finite, and differs from `x` by less than a
+/// thousandth of `x`.
 pub(crate) fn holds<T: Real>(x: f64) -> bool {
     let rounded = T::of(x).to_f64();
     x.is_normal() && rounded.is_finite() && (rounded - x).abs() < 1e-3 * x.abs()
@@ -121,8 +122,8 @@ impl Scan {
         TAU * a as f64 / (self.samples() as f64 * self.step())
     }
 
-    /// The pairs (projection, index of a coefficient in its real FFT) that an image with pixels of `delta` cm
-    /// determines.
+    /// The nodes: the coefficients of the projections' real FFTs that an image with pixels of `delta` cm determines. A
+    /// node is a pair (projection, index of the coefficient).
     pub(crate) fn nodes(&self, delta: f64) -> Vec<(usize, usize)> {
         let band = self.samples() as f64 * self.step() / (2.0 * delta);
         let of_one = |k: usize| {
@@ -133,8 +134,8 @@ impl Scan {
         (0..self.projections()).flat_map(of_one).collect()
     }
 
-    /// Returns an error unless `shape` is an image of this scan, and `delta` a pixel size with which its model can be
-    /// computed in the dtype `T`.
+    /// Returns an error unless `shape` is the shape of an image of this scan, and the model of an image with pixels of
+    /// `delta` cm can be computed in the dtype `T`.
     pub(crate) fn check_image<T: Real>(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
             return Err(Error::shape(op, shape, format!("of the image must have {} axes, none empty", self.dims())));
@@ -211,7 +212,8 @@ mod tests {
     fn nodes_stay_below_both_limits() {
         let field: Vec<f64> = (0..8).map(f64::from).collect();
         let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
-        // without a gradient, all coefficients below 8 / 2 are nodes; with a gradient, those with a < 8 / (2 * 0.5) / 4
+        // without a gradient, all coefficients a < 8 / 2 are nodes; with a gradient, all coefficients
+        // a < 8 / (2 * 0.5) / 4
         assert_eq!(scan.nodes(0.5), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]);
     }
 }

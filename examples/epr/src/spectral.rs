@@ -67,7 +67,7 @@ impl<B: Backend, T: Precision> SpectralProjector<B, T> {
         self.delta.powi(self.shape.len() as i32 - 1)
     }
 
-    /// Computes the projections of an image, of shape (projections, samples).
+    /// Computes the projections of an image. The result has the shape (projections, samples).
     pub fn apply(&self, image: &B::Array<T>) -> Result<B::Array<T>> {
         let b = &self.backend;
         if b.shape(image) != self.shape {

@@ -1,4 +1,4 @@
-//! `Toeplitz`: convolution of images with a kernel whose axes are twice as long as those of the image.
+//! `Toeplitz`: convolution of images with a kernel whose axes are twice as long as the axes of the image.
 
 use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 
@@ -11,7 +11,7 @@ pub struct Toeplitz<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Toeplitz<B, T> {
-    /// Creates the operator from a centred kernel, whose axes are twice as long as those of the image.
+    /// Creates the operator from a centred kernel, whose axes are twice as long as the axes of the image.
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {

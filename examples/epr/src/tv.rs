@@ -36,7 +36,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     }
 
     /// Like `new`, for a planning run whose arrays hold meaningless values, for example to plan for ranks that do not
-    /// exist. It makes a fixed number of power iterations, and accepts any values.
+    /// exist. Such a problem makes a fixed number of power iterations, and accepts any values.
     pub fn planned(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, true)
     }
@@ -182,7 +182,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             if let Some(tol) = tol {
                 let change = self.change(&next, &image)?;
                 last_change = Some(change);
-                // a planned run has meaningless values, so they must not end it
+                // the values of a planned run are meaningless, so they must not end the run
                 if change <= tol && !self.is_planned {
                     reason = Reason::Converged;
                 }
@@ -299,7 +299,7 @@ pub fn total_variation<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> 
     scalar(b, &expr!(b, sum(sqrt(squares), ..))?)
 }
 
-/// Adds the gradient of an image, which already includes the step length, to the dual field.
+/// Adds the gradient of `image` to the dual field. `image` is already multiplied by the step length.
 fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::Array<T>) -> Result<()> {
     let dims = b.ndim(image);
     for (axis, component) in dual.iter_mut().enumerate() {
@@ -366,7 +366,8 @@ fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B
     Ok(1.0)
 }
 
-/// 1.05 times the norm of the operator, estimated by power iterations from `start` until they slow down.
+/// 1.05 times the norm of the operator, which is estimated by power iterations from `start` until the norm hardly
+/// changes.
 fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     /// If the relative change of the norm is below this threshold, one last application of the operator gives the norm.
     const SETTLED: f64 = 1e-5;

@@ -5,8 +5,9 @@ use std::{fmt, ops::ControlFlow};
 
 /// The options of [`Tv::solve_with`](crate::Tv::solve_with).
 ///
-/// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of the minimisation: every
-/// iteration's image satisfies them, and the iterations converge to the image of least energy among those that do.
+/// Without `tol` all iterations are made. The constraints, `mask` and `positivity`, are part of the minimisation: the
+/// image of every iteration satisfies them, and the iterations converge to the image of least energy among all images
+/// that satisfy them.
 pub struct TvOptions<'c, B: Backend, T: Precision> {
     pub(crate) max_iter: usize,
     pub(crate) energy_every: usize,

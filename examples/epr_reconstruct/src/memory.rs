@@ -20,7 +20,7 @@ pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box
         .into())
 }
 
-/// The memory in bytes that is at least in use at one time, for elements of `element` bytes.
+/// The least memory in bytes that the reconstruction needs at one time, for elements of `element` bytes.
 fn needed(options: &Options, element: usize) -> u64 {
     let pixels = options.shape.iter().fold(element as u64, |n, &length| n.saturating_mul(length as u64));
     // the image, and two terms of the sum that it is computed from

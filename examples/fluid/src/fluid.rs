@@ -6,9 +6,9 @@ use backends::{
 use ndarray::{Array2, ArrayD, IxDyn};
 use std::f64::consts::TAU;
 
-/// A fluid whose time step is not limited by its velocity. For its next value, each cell reads the value at the
-/// position from which its fluid comes (semi-Lagrangian advection). The pressure, which keeps the fluid incompressible,
-/// is computed by Fourier transforms.
+/// A fluid whose time step is not limited by its velocity. In a step, each cell takes the value at the position from
+/// which the fluid in the cell comes (semi-Lagrangian advection). Fourier transforms compute the pressure, which keeps
+/// the fluid incompressible.
 ///
 /// Lengths are in cells; axis 0 points up. Arrays have the shape of the grid.
 pub struct Fluid<B: Backend, T: Precision> {
@@ -110,8 +110,8 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         self.turned(expr!(b, l * up - k * right)?)
     }
 
-    /// The array whose spectrum is `spectrum` times i. If `spectrum` contains a factor wave number, this is a
-    /// derivative.
+    /// The array whose spectrum is `spectrum` times i. If `spectrum` is a wave number times the spectrum of an array,
+    /// the result is a derivative of that array.
     fn turned(&self, spectrum: B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.backend;
         let (re, im) = (b.real(&spectrum)?, b.imag(&spectrum)?);
@@ -120,7 +120,8 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
     }
 }
 
-/// The first `count` wave numbers of an axis of `n` cells, in radians per cell, in the order of Fourier transforms.
+/// The first `count` wave numbers of an axis of `n` cells, in radians per cell, in the order of the coefficients of a
+/// Fourier transform.
 fn waves(n: usize, count: usize) -> Vec<f64> {
     let wave = |i: usize| if 2 * i == n { 0.0 } else { i as f64 - if 2 * i > n { n as f64 } else { 0.0 } };
     (0..count).map(|i| TAU * wave(i) / n as f64).collect()

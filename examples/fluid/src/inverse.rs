@@ -18,11 +18,11 @@ use std::{error::Error, ops::ControlFlow, time::Instant};
 /// The names of the files that [`run`] writes.
 pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 
-/// The speed at which smoke rises, per unit of time.
+/// The upward speed that a cell full of smoke gains per unit of time.
 const BUOYANCY: f64 = 0.6;
 
-/// The tolerance of each solve: the remaining divergence, relative to the initial one. It is small, because gradients
-/// pass through many solves.
+/// The tolerance of each solve: the remaining divergence, relative to the initial divergence. It is small, because
+/// gradients pass through many solves.
 const TOLERANCE: f64 = 1e-5;
 
 /// The maximum number of gradient evaluations.

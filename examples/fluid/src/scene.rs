@@ -11,7 +11,7 @@ pub enum Scene {
     Plume,
     /// A stream between two streams in the opposite direction. The boundary layers between the streams roll up.
     Shear,
-    /// A stream from the left around a cylinder, with an oscillating wake; stripes of smoke make it visible.
+    /// A stream from the left around a cylinder, with an oscillating wake; stripes of smoke make the flow visible.
     Cylinder,
     /// Searches for the inflow of smoke at the ground that produces a given picture, through the gradient of the
     /// simulation: see `inverse`.
@@ -140,7 +140,7 @@ enum Inflow<B: Backend, T: Precision> {
 const RATE: f64 = 0.2;
 const BUOYANCY: f64 = 0.06;
 
-/// The tolerance of the solve around obstacles: the remaining divergence, relative to the initial one.
+/// The tolerance of the solve around obstacles: the remaining divergence, relative to the initial divergence.
 const TOLERANCE: f64 = 1e-4;
 
 /// The centres of the cells along both axes, as fractions of the box. Each array broadcasts along the other axis.

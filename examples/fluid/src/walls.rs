@@ -26,7 +26,7 @@ pub struct Walled<B: Backend, T: Precision> {
     pub velocity: [B::Array<T>; 2],
     /// The pressure from which the next solve starts.
     pub pressure: Option<B::Array<T>>,
-    /// The tolerance of the solve: the largest remaining divergence, relative to the initial one.
+    /// The tolerance of the solve: the largest remaining divergence, relative to the initial divergence.
     tolerance: f64,
     /// If set, each solve makes this number of iterations, independent of the residual. Plans need this, because their
     /// values are meaningless.

@@ -26,22 +26,22 @@ impl FromStr for Kind {
     }
 }
 
-/// The weights of a layer, of shape (inputs, outputs), or of a convolution, of shape (channels of the result, channels,
-/// rows, columns), with a bias.
+/// A layer with a bias. The weights of a dense layer have the shape (inputs, outputs). The weights of a convolution
+/// have the shape (channels of the result, channels, rows, columns).
 #[derive(Params)]
 pub struct Layer<B: Backend, T: Precision> {
     pub weights: B::Array<T>,
     pub bias: B::Array<T>,
 }
 
-/// A network that computes a score for each digit. The digit with the largest score is the one that it reads.
+/// A network that computes a score for each digit. It reads the digit with the largest score.
 #[derive(Params)]
 pub struct Network<B: Backend, T: Precision> {
     pub convolutions: Vec<Layer<B, T>>,
     pub layers: Vec<Layer<B, T>>,
 }
 
-/// The shapes of the weights: first those of the convolutions, then those of the dense layers.
+/// The shapes of the weights of the convolutions, and the shapes of the weights of the dense layers.
 fn shapes(kind: Kind) -> (Vec<[usize; 4]>, Vec<[usize; 2]>) {
     match kind {
         Kind::Mlp => (vec![], vec![[SIDE * SIDE, 64], [64, 10]]),
@@ -69,7 +69,8 @@ impl<B: Backend, T: Precision> Network<B, T> {
     pub fn read(&self, b: &B, pictures: &B::Array<T>) -> Result<B::Array<T>> {
         let mut x = pictures.clone();
         for Layer { weights, bias } in &self.convolutions {
-            // the convolution pads the picture with zeros, which keeps its size; pooling halves the size
+            // the convolution pads the picture with zeros, so the size of the picture does not change; pooling halves
+            // the size
             let found = b.conv_with(&x, weights, ConvOptions::new().bias(bias).padding([1]))?;
             x = b.max_pool(expr!(b, maximum(found, 0))?, [2, 2])?;
         }

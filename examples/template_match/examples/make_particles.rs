@@ -17,7 +17,8 @@ type Outcome = std::result::Result<(), Box<dyn Error>>;
 const PARTICLE: usize = 17;
 const VOLUME: usize = 64;
 
-/// Position, width and weight of the particle's parts, in voxels from its centre. The particle has no symmetry.
+/// For each part of the particle: its position relative to the particle's centre (z, y, x, in voxels), its width in
+/// voxels, and its weight. The particle has no symmetry.
 const PARTS: [[f64; 5]; 6] = [
     [0.0, 0.0, 0.0, 1.8, 1.0],
     [4.0, 1.0, 0.0, 1.2, 0.9],

@@ -26,8 +26,8 @@ pub struct Chunk {
 /// with their rotations.
 const ARRAYS: u64 = 12;
 
-/// Divides a volume of this shape into parts for which `memory` bytes suffice, for a template of that shape and
-/// elements of `size` bytes.
+/// Divides a volume of this shape into parts. Each part needs at most `memory` bytes for the search of a template of
+/// shape `template`, with elements of `size` bytes.
 pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) -> Result<Vec<Chunk>, String> {
     let period = shape.map(fast_length);
     let mut parts = [1; 3];
@@ -95,7 +95,8 @@ impl Chunk {
         Ok(whole)
     }
 
-    /// Finds the contiguous runs of the part, along an axis, that are within a volume of length `n`.
+    /// Finds the contiguous runs of the part along `axis` that lie within the volume. `n` is the length of the volume
+    /// along this axis.
     fn pieces(&self, axis: usize, n: usize) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut to = 0;

@@ -42,7 +42,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
-    // uses one thread for a GPU and libtorch, which have their own threads, and for split arrays, whose messages need a
+    // these cases use one thread: a GPU and libtorch have their own threads, and the messages of split arrays need a
     // fixed order
     let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
     let share = Share::new(options, ranks, threads)?;

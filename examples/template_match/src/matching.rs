@@ -111,7 +111,7 @@ impl<B: Backend, T: Precision> Template<B, T> {
         if self.score == Score::Cc {
             return Ok(Rotated { template, mask: self.mask.clone(), weight: 1.0 });
         }
-        // the mask is interpolated as if it were coefficients, which smooths it without overshoot
+        // the elements of the mask are used as spline coefficients, which smooths the mask without overshoot
         let mask = if self.score == Score::Flc { rotate(&self.mask)? } else { self.mask.clone() };
         let item = |x: B::Array<T>| Result::Ok(b.item(x)?.to_f64());
         let weight = item(b.sum(&mask, ..)?)?;

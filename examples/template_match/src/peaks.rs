@@ -24,8 +24,8 @@ impl Peaks {
         Peaks { most, distance, found: Vec::new() }
     }
 
-    /// Adds the peaks of a part of the volume. `places` are the positions in the part whose scores no neighbour
-    /// exceeds.
+    /// Adds the peaks of a part of the volume. `places` are the positions in the part that have no neighbour with a
+    /// higher score.
     pub fn add(
         &mut self,
         start: [usize; 3],

@@ -2,15 +2,15 @@
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-/// A rotation matrix by rows, for the axes of arrays. It maps positions in the rotated template to positions in the
-/// template.
+/// A rotation matrix as an array of rows, for coordinates in the order of the array axes. It maps positions in the
+/// rotated template to positions in the template.
 pub type Matrix = [[f64; 3]; 3];
 
 /// Rotations evenly spread over all rotations, with neighbours about `step` degrees apart. They lie on a
-/// super-Fibonacci spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). A single
-/// rotation is the identity.
+/// super-Fibonacci spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). If there
+/// is only one rotation, it is the identity.
 pub fn uniform(step: f64) -> Vec<Matrix> {
-    // the volume of all rotations, with angles as distances, is 8 pi^2
+    // the set of all rotations has the volume 8 pi^2 if angles are the distances
     let n = (8.0 * PI * PI / step.to_radians().powi(3)).round().max(1.0) as usize;
     if n == 1 {
         return vec![from_quaternion([1.0, 0.0, 0.0, 0.0])];
@@ -91,7 +91,7 @@ mod tests {
         let rotations = uniform(30.0);
         assert_eq!(rotations.len(), 550);
         assert!(rotations.iter().all(is_rotation));
-        // every other rotation is within one step of one of these rotations
+        // each rotation of two other sets is within one step of one of these rotations
         for other in uniform(61.0).iter().chain(&cone(180.0, 50.0)) {
             let nearest = rotations.iter().map(|r| distance(r, other)).fold(f64::INFINITY, f64::min);
             assert!(nearest < 30.0, "{nearest}");

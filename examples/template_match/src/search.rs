@@ -100,11 +100,11 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
 pub struct Share {
     /// The ranks that share the search, if rotations are divided among ranks.
     world: Option<World>,
-    /// The memory in bytes for the arrays of a part of the volume. It is a total over all ranks that these arrays are
-    /// split over.
+    /// The memory in bytes for the arrays of a part of the volume. If these arrays are split over ranks, this is the
+    /// total over all these ranks.
     memory: u64,
-    /// The number of threads among which this rank's rotations are divided. Loops over a part of the volume are too
-    /// short to gain as much from several threads.
+    /// The number of threads among which this rank's rotations are divided. Loops over a part of the volume are so
+    /// short that they would gain less from several threads.
     threads: usize,
 }
 
@@ -120,8 +120,8 @@ impl Share {
     }
 
     /// The parts of the volume, and the number of threads among which the rotations are divided. Each thread has its
-    /// own arrays. If these arrays would not fit into memory without more parts, or if there are few rotations, all
-    /// threads work together on one rotation at a time.
+    /// own arrays. If these arrays fit into memory only with more parts, or if there are few rotations, the second
+    /// value is 1: all threads work together on one rotation at a time.
     fn divided(
         &self,
         shape: [usize; 3],
@@ -136,7 +136,7 @@ impl Share {
     }
 }
 
-/// The best scores of these rotations, divided among threads.
+/// The best scores over these rotations. The rotations are divided among threads.
 fn best<B: Backend, T: Precision>(
     b: &B,
     matcher: &Matcher<'_, B, T>,

@@ -61,8 +61,8 @@ fn more_ranks_than_rotations() {
     same_files(&out, &alone);
 }
 
-/// Ranks and one process divide the volume into different parts, which fit into their memory. So scores are equal only
-/// within rounding.
+/// Ranks and one process divide the volume into different parts, because several ranks together have more memory. So
+/// scores are equal only within rounding.
 #[test]
 fn parts_that_fit_into_the_memory_of_ranks() {
     let Some(mpi) = mpi() else { return };

@@ -17,7 +17,8 @@ use crate::{
 };
 use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 
-/// Steps of the finite differences; the second step is used if the derivative changes too much along the first one.
+/// Lengths of the steps of the finite differences. The second length is used if the derivative changes too much along
+/// a step of the first length.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
 
 /// Largest allowed difference, relative to the sum of the magnitudes of the products in both inner products.
@@ -34,11 +35,12 @@ pub struct Gradients {
     pub without: &'static [&'static str],
     /// The range from which the elements of the points are drawn.
     pub domain: (f64, f64),
-    /// True if gradients are tested at the limits of a dtype's range; false if the row states a reason in `extremes`.
+    /// True if gradients are tested at the limits of a dtype's range; false if the key `extremes` of the row states a
+    /// reason not to.
     pub extremes: bool,
 }
 
-/// Selection of the cases of a row to be tested.
+/// The cases of a row that are tested.
 #[derive(Clone, Copy, PartialEq)]
 enum Cases {
     All,
@@ -48,7 +50,8 @@ enum Cases {
     OfArrays,
 }
 
-/// The inner product of `a` and `b`, which is the sum of Re(a b), and the sum of the magnitudes of its terms.
+/// The inner product of `a` and `b`, which is the sum of Re(a b); and the sum of the magnitudes of the terms of this
+/// sum.
 fn paired(a: &Host, b: &Host) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| (a * b).re);
     products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))

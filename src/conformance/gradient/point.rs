@@ -17,7 +17,7 @@ use std::any::Any;
 /// Elements of any float dtype, converted to complex128, on the host.
 pub(super) type Host = ArrayD<Complex<f64>>;
 
-/// Runs code for the float dtype `T` given by a runtime value.
+/// Runs code in which `$t` is the Rust type of the float dtype `$dtype`, which is known only at run time.
 macro_rules! floats {
     ($dtype:expr, $t:ident => $run:expr) => {
         match $dtype {
@@ -202,7 +202,7 @@ pub(super) fn seed<B: Backend>(d: &Diff<B>, x: &DynArray<Diff<B>>, u: &DynArray<
 }
 
 impl Point {
-    /// The point for a case; `None` if the case has no input with elements whose gradient is wanted.
+    /// The point for a case; `None` if the case has no input that has elements and a wanted gradient.
     pub fn of<B: Backend>(
         b: &B,
         row: &Row,
@@ -425,7 +425,7 @@ impl Point {
         self.inputs.iter().zip(x).map(lift).collect()
     }
 
-    /// Converts the gradients of the wanted inputs to arrays of any dtype.
+    /// Converts the gradients of the wanted inputs from `dyn Any` to arrays whose dtype is known at run time.
     pub fn taken<B: Backend>(
         &self,
         b: &B,

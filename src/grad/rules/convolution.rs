@@ -9,8 +9,8 @@ use crate::{
     Real, Result, runtime::rules, segments::is_16_bit,
 };
 
-/// One value per spatial axis, from `given`, which has one value for all spatial axes or one per axis. The spatial axes
-/// follow the batch axis and the channel axis.
+/// One value for each spatial axis. `given` has one value for all spatial axes or one for each of them; if it is
+/// `None`, all values are `default`. The spatial axes follow the batch axis and the channel axis.
 fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     match given.as_ref().and_then(Lengths::as_slice) {
         None => vec![default; rank],
@@ -301,8 +301,8 @@ fn of_windows<B: Backend, T: Real>(
     Ok(g)
 }
 
-/// Sums the elements of `x` by their index, for each index of an axis of length `len`. Every element of `x` has its own
-/// index in `index`.
+/// Sums, for each index from 0 to `len - 1`, the elements of `x` whose entry in `index` equals this index. The sums
+/// are taken along `axis`, and `index` has the shape of `x`.
 fn summed_at<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,

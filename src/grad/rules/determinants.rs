@@ -60,8 +60,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     let real = |x: &B::Array<T::Real>| whole::<B, T>(b, x);
     let largest = b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]).ord(f64::INFINITY))?;
     let largest = b.r#where(b.equal(&largest, zero)?, one, largest)?;
-    // rounding to integers removes the gradients of the scale's exponent and of the matrix whose singular vectors are
-    // computed
+    // the rounding to integers has no gradient, so `scale` counts as a constant, and so does `fixed`, the matrix whose
+    // singular vectors are computed
     let whole_numbers =
         |x: B::Array<T::Real>| b.astype::<T::Real, i64>(b.astype::<i64, T::Real>(b.round::<T::Real>(x)?)?);
     let scale = b.exp2::<T::Real>(whole_numbers(b.log2::<T::Real>(largest)?)?)?;
@@ -109,8 +109,8 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
     }
 }
 
-/// Gradient of `slogdet` for invertible matrices: the logarithm changes by the real part of `trace(inv(x) dx)`, and the
-/// sign by the sign times the imaginary part.
+/// Gradient of `slogdet` for invertible matrices. Let `t` be `trace(inv(x) dx)`: the logarithm changes by the real
+/// part of `t`, and the sign by i times the imaginary part of `t` times the sign.
 pub fn slogdet<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g_sign: &B::Array<T>,

@@ -7,7 +7,7 @@ use crate::{
     segments::is_16_bit,
 };
 
-/// Gradient of `abs`, in the direction of `x`; 0 at 0.
+/// Gradient of `abs`: the output gradient times `conj(sign(x))`, which is 0 at 0.
 pub fn abs<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.multiply(whole::<B, T>(b, g)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
@@ -30,7 +30,7 @@ pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>
     b.divide(imag::<B, T>(b, g)?, x)
 }
 
-/// Gradient of `sign`, `x / |x|`; 0 for a real array.
+/// Gradient of `sign`, which is `x / |x|` for complex numbers. The gradient is 0 for a real array.
 pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -122,8 +122,9 @@ pub fn hypot_x2<B: Backend, T: Real>(
     hypot_x1(b, g, x2, x1)
 }
 
-/// Gradient of `pow` with respect to the base: `x2 x1^(x2 - 1)`, and 0 if the exponent is 0. If the exponent is so
-/// large that `x2 - 1` is not representable, which would lose its parity, the power is computed as `x1^x2 / x1`.
+/// Gradient of `pow` with respect to the base: `x2 x1^(x2 - 1)`, and 0 if the exponent is 0. If the dtype cannot
+/// represent `x2 - 1` for a large exponent, rounding might turn an odd exponent into an even one. The power is then
+/// computed as `x1^x2 / x1`.
 pub fn pow_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -176,8 +177,8 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    // replaces infinite factors by 1 where the other factor is 0, so that no product is NaN, here and in the derivative
-    // by `g`
+    // where the gradient is defined as 0, replaces both factors by 0, because a product of 0 and infinity would be
+    // NaN; the same holds for the derivative by `g`
     expr!(b,
         let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
         g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))

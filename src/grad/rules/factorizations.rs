@@ -112,7 +112,7 @@ pub fn qr<B: Backend, T: WideFloat>(
 /// decomposition"; for complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
 /// In full matrices of singular vectors, a vector without a singular value is treated like a vector whose singular
-/// value is zero. Such vectors are unique only up to a rotation of them, on which the function must not depend.
+/// value is zero. Such vectors are unique only up to a rotation. The function must not depend on this rotation.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
     g_u: &B::Array<T>,
@@ -246,7 +246,8 @@ pub fn eigvals<B: Backend, T: WideFloat>(
     }
 }
 
-/// Gradient of `eigvals`, computed in the complex dtype `C` of the results, which has the given precision.
+/// Gradient of `eigvals`, computed in the complex dtype `C` of the results. `precision` is the relative rounding error
+/// of `C`.
 fn eigvals_in<B: Backend, T: WideFloat, C: WideFloat + ComplexFloat>(
     b: &B,
     g: &B::Array<T::Complex>,

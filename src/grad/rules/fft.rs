@@ -12,7 +12,8 @@ use crate::{
     runtime::rules::{Direction, Half, transforms},
 };
 
-/// Multiplies by `weight` those elements of a half spectrum of `n` points that represent two elements.
+/// Multiplies the elements of a half spectrum by `weight`, except elements that represent only one element of the
+/// whole spectrum. `n` is the number of points of the transform.
 fn inner<B: Backend, C: ComplexFloat>(
     b: &B,
     x: &B::Array<C>,
@@ -79,7 +80,8 @@ fn along<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(g)
 }
 
-/// Gradient of complex transforms along distinct axes. Each axis is paired with the length of the input.
+/// Gradient of complex transforms along distinct axes. `lengths` has a pair for each axis: the axis, and the length of
+/// the input along it.
 fn complex<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,

@@ -22,8 +22,8 @@ struct Between<B: Backend, T: Element> {
     second: B::Array<i64>,
     /// True for the arguments that lie between two points.
     inside: B::Array<bool>,
-    /// The distance between the two points around each argument, or 1 if the argument does not lie between two points;
-    /// and the distance of the argument from the first of these points, as a fraction of `width`.
+    /// `width` is the distance between the two points around each argument, or 1 if the argument does not lie between
+    /// two points. `part` is the distance from the first of these points to the argument, as a fraction of `width`.
     width: B::Array<T>,
     part: B::Array<T>,
 }
@@ -101,8 +101,8 @@ pub fn interp_fp<B: Backend, T: Precision>(
     shared(b, &g, &between, n)
 }
 
-/// Distributes each element of `g` to the two points around its argument, in proportion to their nearness, and sums per
-/// point; `n` is the number of points.
+/// Divides each element of `g` between the two points around its argument, so that the nearer point gets the larger
+/// part. Returns the sum for each of the `n` points.
 fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
     let second = b.multiply(g, &between.part)?;
     let first = b.subtract(g, &second)?;
@@ -130,7 +130,7 @@ pub fn correlate1d_x<B: Backend, T: WideFloat>(
     let window = rules::window(OP, len, size, origin)?;
     let mut widths = vec![(0, 0); g.ndim()];
     widths[axis] = (0, window.border);
-    // in the result, element `j` of the extended axis is multiplied by weight `k` at position `j - k`
+    // element `j` of the extended axis contributes to element `j - k` of the result, with weight `k`
     let last = size as isize - 1 - (size / 2) as isize;
     let options = Correlate1dOptions::new().axis(axis as isize).mode(Boundary::Constant).origin(last);
     let lanes = b.correlate1d_with(b.pad(g, widths)?, b.flip(weights, 0)?, options)?;
@@ -198,6 +198,3 @@ pub fn spline_filter<B: Backend, T: WideFloat>(
     let divided = images.iter().try_fold(g.clone(), |g, images| b.divide(g, images))?;
     images.iter().try_fold(b.spline_filter_with(divided, options)?, |g, images| b.multiply(g, images))
 }
-
-// ---- interpolation between elements
-// ----------------------------------------------------------------------------------

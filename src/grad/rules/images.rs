@@ -18,8 +18,6 @@ use crate::{
     runtime::rules::{self, SPLINE_BORDER},
 };
 
-// ---- linear interpolation --------------------------------------------------------------------------------------------
-
 /// Parameters of the interpolation: the spline order, the boundary mode, the value beyond the edge, and whether the
 /// elements are filtered to coefficients first.
 #[derive(Clone, Copy)]
@@ -39,7 +37,7 @@ struct Taps<B: Backend> {
     slope: Option<B::Array<f64>>,
 }
 
-/// Layout of the positions, and of the coefficients of several arrays, which are concatenated.
+/// Layout of the positions and of the coefficients. The coefficients of several arrays are concatenated.
 struct Layout<B: Backend> {
     /// Number of arrays that are interpolated at the same positions.
     arrays: usize,
@@ -150,7 +148,7 @@ impl Spline {
     /// Maps positions beyond the ends of an axis to equivalent positions on the axis.
     fn folded<B: Backend>(&self, b: &B, at: B::Array<f64>, within: &B::Array<bool>, len: f64) -> Result<Folded<B>> {
         let last = len - 1.0;
-        // positions at least this far from the axis have only the value beyond the edge
+        // positions at least this far from the axis get only the value beyond the edge
         let far = (self.order + 1) as f64;
         let (mut turned, mut counted) = (None, None);
         let mirrored = |at: &B::Array<f64>, half: f64| -> Result<(B::Array<f64>, B::Array<bool>)> {

@@ -157,8 +157,8 @@ fn others<B: Backend, T: Float>(
     let is_zero = b.equal(values, T::ZERO)?;
     let other = b.r#where(&is_zero, T::ONE, values)?;
     let product = b.take(b.scatter_mul(x, indices, &other, axis)?, indices, axis)?;
-    // for each value, the number of zeros among the other factors of the same element, and the sum of these zeros; a
-    // single zero equals this sum, which also has the derivative of the zero
+    // for each value, `count` is the number of zeros among the other factors of the same element, and `zeros` is the
+    // sum of these zeros; the sum of a single zero equals this zero and has the same derivative
     let summed = |of: &B::Array<T>| -> Result<B::Array<T>> {
         let sums = b.scatter_add(b.zeros_like::<T>(x)?, indices, of, axis)?;
         b.subtract(b.take(sums, indices, axis)?, of)
@@ -170,7 +170,7 @@ fn others<B: Backend, T: Float>(
     b.multiply(b.divide(product, other)?, factor)
 }
 
-/// The gradient of a maximum or minimum, divided by the number of elements that attain it.
+/// The gradient of a maximum or minimum, divided by the number of elements that equal the maximum or minimum.
 fn shared<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,

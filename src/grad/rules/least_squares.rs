@@ -74,8 +74,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     b.conj::<T>(x)
 }
 
-/// The gradients with respect to the solution and to the residual vectors; the solution; and the right-hand sides. All
-/// vectors are columns.
+/// The systems of `lstsq`, with all vectors as columns: the gradients with respect to the solution (`by_solution`) and
+/// to the residual vectors (`by_rest`), the solution, and the right-hand sides (`right`).
 struct System<B: Backend, T: WideFloat> {
     by_solution: B::Array<T>,
     by_rest: B::Array<T>,

@@ -13,8 +13,8 @@ fn as_matrix<B: Backend, T: Float>(b: &B, x: &B::Array<T>, is_left: bool) -> Res
     if x.ndim() > 1 { Ok(x.clone()) } else { b.expand_dims(x, if is_left { 0 } else { 1 }) }
 }
 
-/// Restores the axes in the gradient of a product that `matmul` drops for vector factors. `left` and `right` are the
-/// numbers of axes of the factors.
+/// Inserts into the gradient of a product the axes that `matmul` drops if a factor is a vector. `left` and `right` are
+/// the numbers of axes of the factors.
 fn as_product<B: Backend, T: Float>(b: &B, g: &B::Array<T>, left: usize, right: usize) -> Result<B::Array<T>> {
     let g = if right == 1 { b.expand_dims(g, -1)? } else { g.clone() };
     if left == 1 { b.expand_dims(g, -2) } else { Ok(g) }

@@ -55,8 +55,9 @@ fn with_modes<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies. `points` are
-/// the coordinates of either the points or the frequencies.
+/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies. `points`
+/// holds the coordinates with respect to which the gradient is taken: of the points, or of the frequencies. `others`
+/// holds the coordinates of the other kind.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 fn with_frequencies<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -82,12 +83,12 @@ fn with_frequencies<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// Defines the functions that rows of the op table name, one for each combination of a number of coordinates and one of
-/// the coordinates.
+/// Defines the functions that rows of the op table name. For each number of dimensions and each coordinate, there is
+/// one function for transforms between points and modes, and one for transforms between points and frequencies.
 macro_rules! by_coordinates {
     ($($modes:ident $frequencies:ident ($($x:ident)+) ($($s:ident)+) $axis:literal;)*) => {$(
-        /// Gradient with respect to a coordinate of the points, for transforms between points and modes. `modes` and
-        /// `values` are the input and the gradient of the result, in either order.
+        /// Gradient with respect to a coordinate of the points, for transforms between points and modes. One of
+        /// `modes` and `values` is the input, and the other is the gradient of the result.
         #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $modes<B: Backend, T: ComplexFloat>(
             b: &B,
@@ -100,8 +101,9 @@ macro_rules! by_coordinates {
             with_modes::<B, T>(b, modes, values, &[$($x),+], $axis, eps, isign)
         }
 
-        /// Gradient with respect to a coordinate of the points, for transforms between points and frequencies, each
-        /// with their values. If points and frequencies are swapped, it is the gradient with respect to a frequency.
+        /// Gradient with respect to a coordinate of the points, for transforms between points and frequencies.
+        /// `values` are at the points, and `of_frequencies` at the frequencies. If points and frequencies are swapped,
+        /// the result is the gradient with respect to a frequency.
         #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $frequencies<B: Backend, T: ComplexFloat>(
             b: &B,

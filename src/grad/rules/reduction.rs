@@ -209,8 +209,9 @@ pub fn nanstd<B: Backend, T: Real>(
     b.r#where(is_number, b.multiply(unit, g)?, T::ZERO)
 }
 
-/// Gradient of `corrcoef`. The result is the inner products of the variables' deviations, scaled to norm 1, so changes
-/// of the norm have no effect. A variable whose elements are all equal has no correlations, and its gradient is NaN.
+/// Gradient of `corrcoef`. The result consists of the inner products of the variables' deviations. The deviations are
+/// scaled to norm 1, so changes of their norm have no effect. A variable whose elements are all equal has no
+/// correlations, and its gradient is NaN.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, f32>(b, g, x, rowvar));
@@ -333,8 +334,8 @@ fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -
     Ok(g)
 }
 
-/// The length of an optional array along an axis, given its number of axes followed by its shape; 0 if the array is not
-/// given, and 1 for a 0-D array.
+/// The length of an optional array along `axis`: 0 if the array is not given, and 1 for a 0-D array. `shape` is the
+/// number of axes followed by the shape; it is empty if the array is not given.
 fn length(shape: &[usize], axis: usize) -> usize {
     match shape {
         [] => 0,
@@ -400,7 +401,7 @@ fn unsorted<B: Backend, T: Real>(b: &B, x: &B::Array<T>, order: &B::Array<i64>, 
     b.take_along_axis(x, &back, axis)
 }
 
-/// Gradient of `partition`: each output gradient goes to the input element of the same rank.
+/// Gradient of `partition`: each output gradient goes to the input element with the same position in sorted order.
 pub fn partition<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,

@@ -119,7 +119,8 @@ pub fn repeat<B: Backend, T: Float>(
     b.reshape(sum, signed(shape))
 }
 
-/// Gradient of `pad`: the gradient of each border element goes to the element that it repeats.
+/// Gradient of `pad`: the gradient of each border element is added to the gradient of the element from which it was
+/// copied.
 pub fn pad<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,

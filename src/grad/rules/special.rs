@@ -39,8 +39,8 @@ fn beta<B: Backend, T: Real>(
         // `beta` may exceed the range of 16-bit floats although the derivative does not
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
     }
-    // multiplies in an order that does not overflow; at `y == 0` the gradient is 0, because `y` goes to 0 faster than
-    // its logarithm, which is the other factor, grows
+    // multiplies in an order that does not overflow; at `y == 0` the gradient is 0, because the other factor, which is
+    // like the logarithm of `y`, grows more slowly than `y` goes to 0
     let factor = expr!(b, where(abs(x2) < 1.0, y * x2, x2))?;
     let rise = rise_of_digamma(b, x1, x2, &factor)?;
     expr!(b, -g * where(y == 0.0, T::ZERO, rise * where(abs(x2) < 1.0, T::ONE, y)))

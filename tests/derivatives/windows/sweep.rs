@@ -1,6 +1,6 @@
 //! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
-//! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element).
-//! The elements are small integers, so sums are exact.
+//! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element),
+//! where a tap is a place of the window or kernel. The elements are small integers, so sums are exact.
 
 use backends::{Lengths, Result, grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
@@ -171,8 +171,8 @@ fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]:
     vec![("value", y), ("gradient by x", gx), ("by the kernel", gw), ("by the bias", gb)]
 }
 
-/// Max pooling (`mean` is `None`), in which the gradient goes to the first maximum of each window; or mean pooling,
-/// over the elements (`Some(false)`) or over all taps (`Some(true)`).
+/// A pool and its gradient. `mean` is `None` for max pooling, in which the gradient goes to the first maximum of each
+/// window; `Some(false)` for the mean of a window's elements; `Some(true)` for their sum divided by the number of taps.
 fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<bool>) -> Parts {
     let (mut y, mut gx) = (zeros(g.shape().to_vec()), zeros(x.shape().to_vec()));
     let [windows, taps, elements] = places.counts.each_ref().map(|all| all.iter().product::<usize>());
@@ -339,7 +339,7 @@ fn known() -> [Combination; 2] {
     [of(vec![along(1, 2, 1, 1), along(5, 2, 2, 0), along(3, 2, 1, 1)]), of(vec![along(3, 2, 2, 0)])]
 }
 
-/// Checks the known combinations, and each `step`-th of all others.
+/// Checks the known combinations, and every `step`-th one of the other combinations.
 fn sweep<B: Backend>(b: &B, step: usize) {
     let mut found = String::new();
     known().iter().for_each(|combination| check(b, combination, 0, &mut found).unwrap());

@@ -1,4 +1,5 @@
-//! Runs `exchange.py` with the library of this crate, by the Python that the variable `BACKENDS_NUMPY` names.
+//! Runs `exchange.py` with the library of this crate. The environment variable `BACKENDS_NUMPY` names the Python
+//! interpreter.
 
 use backend_runtime::{Error, available, cuda::Cuda, torch::Torch};
 use std::{env, path::Path, process::Command};

@@ -1,4 +1,4 @@
-//! A minimal Python binding, whose C functions `exchange.py` calls by `ctypes`.
+//! A minimal Python binding. `exchange.py` calls its C functions through `ctypes`.
 //!
 //! Python owns its arrays as pointers to [`Held`]. A function that fails returns null, and [`array_error`] then returns
 //! the reason.
@@ -200,8 +200,8 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
     })
 }
 
-/// Exports an array as a tensor, and consumes the array. If it was the only handle to its memory, the tensor is
-/// writable.
+/// Exports an array as a tensor, and consumes the array. The tensor is writable if `x` was the only handle to the
+/// memory.
 ///
 /// # Safety
 /// `x` must be an array of this library, and must not be used again.
@@ -305,7 +305,7 @@ pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
 /// The pointer in a capsule, if the capsule has not been consumed; consumers rename the capsules that they take.
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
-    // SAFETY: Python calls a destructor with its live capsule, while it holds its lock, as both functions require.
+    // SAFETY: Python calls a destructor with a live capsule while holding Python's lock, as both functions require.
     unsafe { (is_valid(capsule, name.as_ptr()) != 0).then(|| get_pointer(capsule, name.as_ptr())) }
 }
 

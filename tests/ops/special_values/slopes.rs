@@ -1,5 +1,5 @@
-//! Tests gradients at special values, and in cases in which squares or counts exceed the range of the dtype. They run
-//! on every library, in reverse and forward mode.
+//! Tests gradients at special values, and in cases in which squares or counts exceed the range of the dtype. The tests
+//! run on every library, in reverse and forward mode.
 
 #![allow(clippy::type_complexity, reason = "each type of a function under test is written once")]
 
@@ -42,7 +42,8 @@ macro_rules! of_one {
 }
 
 fn squares<B: Backend>(b: &B) -> Checked {
-    // the derivatives are 1 / sqrt(1 + x^2), 1 / (1 + x^2), 1 / (x log(10)), and the derivative of sin(pi x) / (pi x)
+    // the derivatives of `asinh`, `atan` and `log10` are 1 / sqrt(1 + x^2), 1 / (1 + x^2) and 1 / (x log(10)); `sinc`
+    // is sin(pi x) / (pi x)
     of_one!(b, f16, 4e-3, asinh(300.0) = 0.003_333_3, asinh(-300.0) = 0.003_333_3, asinh(6e4) = 1.666_7e-5);
     of_one!(
         b,
@@ -102,8 +103,8 @@ fn whose_squares_are_beyond_the_dtype() {
 /// Tests derivatives that are differences of nearly equal numbers. The expected values were computed by mpmath with 60
 /// digits.
 fn differences<B: Backend>(b: &B) -> Checked {
-    // the derivatives are i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x), whose terms are nearly
-    // equal for large x
+    // the derivatives of `i0e` and `i1e` are i1e(x) - sign(x) i0e(x) and i0e(x) - i1e(x) / x - sign(x) i1e(x); their
+    // terms are nearly equal for large x
     of_one!(b, f64, 3e-14, i0e(0.5) = -0.488_614_467_264_278_4, i0e(5.0) = -0.019_568_545_664_785_996);
     of_one!(b, f64, 3e-14, i0e(39.0) = -8.270_703_500_962_113e-4, i0e(-41.0) = 7.669_230_573_007_253e-4);
     of_one!(b, f64, 3e-14, i0e(300.0) = -3.843_637_481_651_089e-5, i0e(1e6) = -1.994_712_150_024_640_4e-10);
@@ -114,7 +115,8 @@ fn differences<B: Backend>(b: &B) -> Checked {
     of_one!(b, f32, 4e-6, i0e(9.5) = -7.113_013_159e-3, i0e(10.5) = -6.094_004_578e-3, i0e(1e25) = -6.307_831_3e-39);
     of_one!(b, f32, 4e-6, i1e(9.5) = -5.954_170_804e-3, i1e(10.5) = -5.198_915_887e-3, i1e(1e4) = -1.994_486_985e-7);
     of_one!(b, f16, 1e-3, i0e(5.0) = -0.019_568_546, i1e(-5.0) = -0.013_225_908, i0e(10.5) = -6.094_004_6e-3);
-    // the derivatives are digamma(a) - digamma(a + b), and this difference times beta(a, b)
+    // the derivative of `betaln` is digamma(a) - digamma(a + b); the derivative of `beta` is this difference times
+    // beta(a, b)
     let of = |a: f64, b2: f64, of_beta: f64, of_log: f64| -> Checked {
         let second = b.asarray([b2])?;
         let one = |d: &Diff<B>| Ok::<_, Error>(d.constant(second.clone()));
@@ -235,7 +237,7 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // the error comes from the logarithm, which is rounded near 11
+        // the logarithm is about 11, and its rounding error is the error of the result
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
         // sums of many elements into a single element, along a row and along columns
         let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);

@@ -29,7 +29,7 @@ impl Status {
     const NO_WORKSPACE: Status = Status(13);
 }
 
-/// A plan; `made` is `None` until the plan is made.
+/// A plan; `made` is `None` until [`cufftMakePlanMany64`] makes the plan.
 struct Plan {
     device: usize,
     stream: u64,
@@ -69,7 +69,7 @@ impl Plan {
     }
 }
 
-/// Creates a plan on the current device, to be made later.
+/// Creates a plan on the current device. [`cufftMakePlanMany64`] must define its transforms before they can run.
 ///
 /// # Safety
 /// `handle` must be null or valid for writing a number.
@@ -107,7 +107,7 @@ pub extern "C" fn cufftSetStream(handle: c_int, stream: *mut c_void) -> u32 {
     })
 }
 
-/// Sets whether the plan allocates its own work area; call it before the plan is made.
+/// Sets whether the plan allocates its own work area. Must be called before the plan is made.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     with_plan(handle, |plan| {

@@ -182,7 +182,7 @@ pub extern "C" fn cusolverDnDestroyGesvdjInfo(settings: *mut c_void) -> u32 {
     status(require(handles().jacobi.remove(&(settings as u64))))
 }
 
-/// Work memory of a function.
+/// Work memory on the device, which the caller of a function provides.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     device: u64,

@@ -13,7 +13,8 @@ pub enum Access {
     Atomic,
 }
 
-/// A fault that stops a kernel. As on a GPU, the call that finds it and every later call in the context report it.
+/// A fault that stops a kernel. As on a GPU, the call that finds the fault and every later call in the context report
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An access that is not within one live allocation.

@@ -4,8 +4,8 @@
 //! Layers: `driver` (the exported functions, streams and events) -> `exec` (runs a launch, thread by thread) ->
 //! `memory` (device memory, every access checked). `ptx` reads the modules that NVRTC compiled. `cublas`, `cufft`,
 //! `cusolver` and `nccl` enqueue their work on the driver's streams, and `nccl` also opens sockets between processes.
-//! `dense` has the factorizations of cuBLAS and cuSOLVER. README.md lists the mistakes that the device detects, and
-//! those that it cannot detect.
+//! `dense` has the factorizations of cuBLAS and cuSOLVER. README.md lists the mistakes that the device detects, and the
+//! mistakes that it cannot detect.
 
 pub mod cublas;
 pub mod cufft;

@@ -1,5 +1,5 @@
-//! Numbers in device memory, and their conversion to and from double precision, in which all products and transforms
-//! are computed.
+//! Numbers in device memory, and their conversion to and from double precision. All products and transforms are
+//! computed in double precision.
 
 use crate::{
     exec::alu::rounding::odd,

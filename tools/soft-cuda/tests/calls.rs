@@ -139,7 +139,7 @@ fn counts() -> [u64; 7] {
 }
 
 fn memory() {
-    // SAFETY: each pointer is null or valid for writing the result; the copies fail for other reasons.
+    // SAFETY: each pointer is null, or valid for as many bytes as the call reads or writes.
     unsafe {
         assert_eq!(cuMemAlloc_v2(null_mut(), 4), 1);
         assert_eq!(out(0, |at| cuMemAlloc_v2(at, 0)), Err(1));

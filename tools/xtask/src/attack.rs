@@ -135,7 +135,7 @@ __attribute__((constructor)) static void loaded(void) {
             run(shell.current_dir(self.at("tmp")))
         }
 
-        /// The attacked program, with an empty environment except for the variable of the mark.
+        /// The attacked program, with an environment that contains only the variable of the mark, `PATH` and `TMPDIR`.
         fn victim(&self, program: &Path) -> Command {
             let mut command = Command::new(program);
             command.env_clear().env("ATTACK_MARK", self.at("mine/mark"));
@@ -267,7 +267,8 @@ __attribute__((constructor)) static void loaded(void) {
             "mkdir -p ../project/libtorch/torch/lib; cp $PAYLOAD ../project/libtorch/torch/lib/libtorch_cpu.so",
         )?;
         let mut harm = scene.harm(&mut scene.victim(&program))?;
-        // the project contains a link to a folder of the attacker, although only its owner can write to the project
+        // now only the project's owner can write to the project, but the project contains a link to a folder of the
+        // attacker
         chmod(&project, 0o755)?;
         let link = project.join("libtorch");
         fs::rename(&link, scene.at("tmp/his")).map_err(said(&link))?;

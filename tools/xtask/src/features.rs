@@ -10,7 +10,7 @@ const PACKAGES: [&str; 4] = ["backends", "backends-epr", "backends-sharded", "ba
 /// WebAssembly, which has no files, no threads and no loadable libraries.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Targets other than those of CI on which the default build of `backends` must compile without warnings.
+/// Targets, besides the targets of CI, on which the default build of `backends` must compile without warnings.
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// Packages that only the features `cuda` and `torch` need.
@@ -30,8 +30,8 @@ pub fn task() -> Outcome {
     targets(&[])
 }
 
-/// The task `targets [--in-turn]`: lints the code for those other targets whose standard library is installed, or for
-/// one of them, another one each day.
+/// The task `targets [--in-turn]`: lints the code for these targets and for WebAssembly. With `--in-turn`, lints it for
+/// only one target, another one each day. Skips targets whose standard library is not installed.
 pub fn targets(args: &[String]) -> Outcome {
     let all: Vec<&str> = TARGETS.into_iter().chain([WASM]).collect();
     let today = match args {

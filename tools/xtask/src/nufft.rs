@@ -63,8 +63,8 @@ fn read(lines: &str, found: &mut Found) {
     }
 }
 
-/// A table with a line for each case: the times of both programs, and FINUFFT's time divided by this library's. The
-/// last line has the means of the ratios.
+/// A table with a line for each case: the times of both programs, and FINUFFT's time divided by this library's time.
+/// The last line has the means of the ratios.
 fn table(found: &Found) -> Outcome<String> {
     let mut out = String::from(
         "| case | ours | FINUFFT | ratio | execute: ours | FINUFFT | ratio |\n|---|--:|--:|--:|--:|--:|--:|\n",

@@ -79,8 +79,8 @@ fn ops(model: &Model) -> String {
     out
 }
 
-/// The public interface of the ops, one line for each op, set of dtypes and choice, and the names of the prelude.
-/// Every change of the interface changes a line of this list.
+/// The public interface of the ops: one line for each op, for each set of dtypes and for each choice, and the names of
+/// the prelude. Every change of the interface changes a line of this list.
 fn interface(model: &Model) -> Result<String, String> {
     let mut out = String::from(
         "# The interface of the ops: name, parameters with defaults, result, dtypes, other names.\n\

@@ -63,8 +63,8 @@ const PROGRAMS: [Row; 17] = [
     ("PageRank", "float64", [256, 2048], Apart::Double),
 ];
 
-/// The columns of the table, each with the word that selects it. For this library the word is the form, at the end of a
-/// request. For other libraries it is the library's name, at the beginning of a request.
+/// The columns of the table, each with the word that selects it in a request. For this library, the word is the form,
+/// at the end of the request. For other libraries, it is the library's name, at the beginning of the request.
 const COLUMNS: [(&str, &str); 5] = [
     ("ours, ops", "ops"),
     ("ours, `expr!`", "expr!"),
@@ -131,8 +131,8 @@ fn measure(row: &Row, n: usize, threads: usize, ours: &mut Program, python: &mut
     (std::array::from_fn(|_| times.next().flatten()), wrong.into_values().collect())
 }
 
-/// The times of other libraries divided by those of this library: the quotients of `QUOTIENTS`, and finally the best
-/// time of the other libraries divided by this library's best time.
+/// The times of other libraries divided by the times of this library: the quotients of `QUOTIENTS`, and finally the
+/// best time of the other libraries divided by this library's best time.
 fn quotients(times: &Times) -> [Option<f64>; QUOTIENTS.len() + 1] {
     let least = |times: &[Option<f64>]| times.iter().copied().flatten().reduce(f64::min);
     let of = |peer: Option<f64>, own: Option<f64>| Some(peer? / own?);

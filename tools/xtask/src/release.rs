@@ -3,7 +3,8 @@
 use crate::run::{Outcome, cargo, create, root, run, write};
 use std::{fs, process::Command};
 
-/// Crates that the check does not compile: calls of all rows by name take minutes.
+/// Crates that the check does not compile, because they contain calls of all rows by name, whose compilation takes
+/// minutes.
 const NOT_COMPILED: [&str; 2] = ["backends-cli", "backends-dynamic"];
 
 /// The task `release [--pack]`: packs all crates as for publication, and runs the first example with the unpacked

@@ -2,7 +2,7 @@
 //! launchers.
 //!
 //! All of these libraries are downloaded as Python packages. Only the libraries, headers and launchers in the packages
-//! are used; no Python runs when the tests do.
+//! are used; the tests do not need Python for them.
 
 use crate::{
     mpi,

@@ -107,7 +107,7 @@ fn mdbook() -> Outcome<PathBuf> {
         let mut install = crate::run::cargo();
         install.args(["install", "mdbook", "--locked", "--quiet", "--debug", "--no-default-features"]);
         install.args(["--features", "search", "--version", &format!("={MDBOOK}"), "--root"]).arg(&folder);
-        // the flags of this repository's configuration are for its own crates
+        // builds mdBook in a separate target folder, which is removed afterwards
         run(install.env("CARGO_TARGET_DIR", root().join("target/mdbook-build")))?;
         let _ = fs::remove_dir_all(root().join("target/mdbook-build"));
     }
@@ -246,7 +246,7 @@ fn targets(html: &str) -> BTreeSet<&str> {
     values.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// The links of pages that lead to no file, or to no place on a page of the book.
+/// The links of pages whose target is a missing file, or a missing place on a page of the book.
 fn broken_links(site: &Path, pages: &[PathBuf]) -> Outcome<Vec<String>> {
     let mut wrong = Vec::new();
     let read = |path: &Path| fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()));
@@ -265,7 +265,7 @@ fn broken_links(site: &Path, pages: &[PathBuf]) -> Outcome<Vec<String>> {
                 "" => to.is_file(),
                 _ => to.is_file() && read(&to)?.contains(&format!("id=\"{place}\"")),
             };
-            // the page for addresses that do not exist is shown at any depth
+            // `404.html` is shown for missing addresses at any depth, so the relative links on it are not checked
             if !is_there && !page.ends_with("404.html") {
                 let name = page.strip_prefix(site).unwrap_or(page).display().to_string();
                 wrong.push(format!("{name}: the link `{target}` leads nowhere"));

@@ -1,4 +1,5 @@
-//! The software CUDA device for tests: builds the device, and a folder in which it has the names of NVIDIA's libraries.
+//! The software CUDA device for tests. Builds the device, and a folder that contains it under the names of NVIDIA's
+//! libraries.
 
 use crate::run::{Outcome, cargo, root, run};
 use std::{

@@ -14,8 +14,8 @@ const GENERIC: (f64, f64) = (0.05, 40.0);
 /// Allowed excess of code that chooses its backend at run time over handwritten code, in instructions per op.
 const ANY: f64 = 80.0;
 
-/// Limits for a formula of three ops: number of elements, number of calls, and maximum ratio of its instructions to
-/// those of one op.
+/// Limits for a formula of three ops: number of elements, number of calls, and maximum ratio of the formula's
+/// instructions to the instructions of one op.
 const FORMULA: [(usize, usize, f64); 2] = [(10, 2000, 1.2), (1_000_000, 20, 2.0)];
 
 /// Calls with few elements, whose cost is mostly overhead. Their instruction counts are printed, but have no limit.

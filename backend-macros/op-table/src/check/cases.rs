@@ -51,7 +51,8 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
     Ok(())
 }
 
-/// Checks that the array arguments of a case are names of samples.
+/// Checks that every name in an array argument is the name of a sample. An error consists of the invalid name, a
+/// message, and help.
 fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
     let elem = match param.kind {
         Kind::Array(elem) | Kind::Operand(elem, _) | Kind::Arrays(elem) | Kind::Target(elem) => elem,
@@ -71,7 +72,7 @@ fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Opti
     Ok(())
 }
 
-/// Splits at commas outside of brackets and quotes.
+/// Splits the text of a case at the commas that are outside of brackets and quotes.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_usize, false);
     for (i, c) in text.char_indices() {

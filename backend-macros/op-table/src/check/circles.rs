@@ -17,7 +17,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // removes rows whose calls all end, until only circles and the rows that lead to circles are left
+        // removes the rows from which no calls lead to a circle; circles, and rows that lead to circles, are left
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -37,7 +37,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
                 }
             }
         }
-        // follows the calls from each remaining row, which must lead to a circle
+        // follows the calls from each remaining row; they must lead to a circle
         let order: BTreeMap<&str, usize> = model.ops.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
         let mut walked: BTreeSet<&str> = BTreeSet::new();
         for start in open.iter().copied() {

@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The column name for the mapping of a gradient rule.
+/// The key of a gradient rule's computation in `Op::maps`. In other rows, the keys are names of backends.
 pub const COLUMN: &str = "grad";
 
 /// Determines the gradient rules of every row, and reports mistakes in the rules that rows give.
@@ -57,7 +57,8 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     }
 }
 
-/// Reports derivatives of words that use names other than their operands and their value, or unknown words.
+/// Reports mistakes in the derivatives of words. A derivative may use only the word's operands `a` and `b`, its value
+/// `y`, and known words.
 fn words(source: &SourceFile, model: &Model, report: &mut Report) {
     for (name, word) in &model.words {
         let known = &["a", "b", "y"];
@@ -237,7 +238,8 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     Ok(rule(Ok(Box::new(function))))
 }
 
-/// Checks a composition. If an op in it accepts only arrays, the operands of the row become arrays.
+/// Checks the composition of a rule. If an op in it accepts only arrays, the operands among the parameters of
+/// `function` become arrays.
 fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
     let mut of_operands = expr.clone();
     if compose::check(&mut of_operands, function, model).is_empty() {
@@ -288,7 +290,8 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// Makes the row of a rule's function, without a mapping. `used` are the names that the rule uses.
+/// Makes a row that describes a rule's function: the parameters, but not the mapping. `used` are the names that the
+/// rule uses.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;
@@ -314,7 +317,7 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::Plain(_) => {}
         }
     }
-    // a parameter of the row shadows another value of the same name
+    // if a parameter of the row has the name of the gradient or of a result, the name means the parameter
     params.retain(|p| op.param(&p.name).is_none());
     let of_call = op.params.iter().cloned().map(|p| match p.kind {
         Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },

@@ -39,7 +39,7 @@ const METHODS: [&str; 26] = [
 /// Functions that every options struct has in addition to its setters.
 const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 
-/// Traits and types in the expansion of a base table that do not come from its groups.
+/// Traits and types that the expansion of a base table contains in addition to the traits of its groups.
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
 /// Reports names of ops, options, groups and words that clash.

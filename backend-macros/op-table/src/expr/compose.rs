@@ -35,7 +35,7 @@ impl Scope<'_> {
         self.mistakes.push(Mistake { span: span.clone(), message, help });
     }
 
-    /// The dtypes of an element type, for each dtype of the row.
+    /// The dtype of the element type `elem` for each dtype of the row.
     fn of(&self, elem: Elem) -> Dtypes {
         Some(self.dtypes.iter().map(|d| dtype_of(elem, d).to_string()).collect())
     }
@@ -73,7 +73,8 @@ impl Scope<'_> {
         self.lets.insert(name.text.clone(), ty);
     }
 
-    /// Replaces `x * y` by `multiply(x, y)`. Returns whether every word is known.
+    /// Replaces an operator or a word by a call of its op, such as `x * y` by `multiply(x, y)`. If the word is unknown
+    /// or has no op, reports this and returns false.
     fn operators_are_calls(&mut self, e: &mut Expr) -> bool {
         let (op, args) = match &mut e.node {
             Node::Word(word, args) => {
@@ -295,7 +296,7 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // the row passes its own parameter of the same type on, even if its value is `none`
+        // a parameter of the row may be passed on to a parameter of the same type, even if the value is `none`
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {
@@ -331,7 +332,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Checks that the dtypes of the call can represent a number. If they are unknown, the dtypes of the row are used.
+    /// Checks that the dtypes of the call can represent a number. If the call's dtypes are unknown, the row's dtypes
+    /// must represent it.
     fn number(&mut self, value: &Expr, t: &Dtypes) {
         let Node::Number(n) = value.node else { return };
         let dtypes: Vec<&str> = t.as_ref().unwrap_or(&self.dtypes).iter().map(String::as_str).collect();
@@ -385,7 +387,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns whether a parameter is an operand, which may be a scalar and not an array.
+/// Returns whether a parameter is an operand. The value of an operand may be a scalar instead of an array.
 fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
@@ -423,7 +425,7 @@ pub fn calls(e: &Expr) -> Vec<Name> {
     calls
 }
 
-/// Returns whether a value equals the default of an option, so that the option need not be set.
+/// Returns whether both the value and the default of an option are `none`, so that the option need not be set.
 pub fn is_default(param: &Param, value: &Expr) -> bool {
     param.default == Some(DefaultValue::None) && is_none(value)
 }

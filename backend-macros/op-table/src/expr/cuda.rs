@@ -39,12 +39,12 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::If(parts) => {
             format!("({} ? {} : {})", typed(&parts[0], op, t), typed(&parts[1], op, t), typed(&parts[2], op, t))
         }
-        // the check has already reported these nodes, which scalar expressions do not have
+        // scalar expressions do not have these nodes, and the check has already reported them
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }
 
-/// The C++ type of a number, which is the type of the elements with which it is combined.
+/// The C++ name of an expression's type. `t` is the C++ type of elements of the row's dtype.
 fn dtype(ty: &Ty, t: &str) -> String {
     match ty {
         Ty::Element(Elem::Real) => return format!("typename Types<{t}>::Real"),

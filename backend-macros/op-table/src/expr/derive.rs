@@ -171,8 +171,8 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     })
 }
 
-/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, `g` times the numerator
-/// stays in the dtype's range if `g` is in it.
+/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, the product of `g` and
+/// the numerator does not leave the range of the dtype, provided that `g` is in the range.
 fn is_over(e: &Expr) -> bool {
     match &e.node {
         Node::Word(of, _) if of == "reciprocal" => true,

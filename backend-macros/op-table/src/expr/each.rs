@@ -7,8 +7,9 @@ use crate::{
     text::Span,
 };
 
-/// The maximum numbers of arrays, and of other parameters, that the loops and kernels accept.
+/// The maximum number of arrays that the loops and kernels accept.
 const MOST_ARRAYS: usize = 3;
+/// The maximum number of other parameters that the loops and kernels accept.
 const MOST_OTHERS: usize = 8;
 
 /// Describes the language of scalar expressions, for error messages.
@@ -189,7 +190,7 @@ impl Scope<'_> {
             let message = format!("`{part}` is for {} dtypes; here it is used on {dtype}", word.set);
             return Err(bad(span, message, Some(format!("the row's dtypes are `{}`", self.op.set))));
         }
-        // if all operands are numbers without a dtype, so is the result of an operator
+        // the result of an operator on numbers without a dtype has no dtype either
         if ty == Ty::Number && (sign_of(name).is_none() || word.result != WordResult::Same) {
             args.iter_mut().try_for_each(|x| self.settle(x, Elem::T))?;
         } else if ty == Ty::Number {
@@ -238,7 +239,7 @@ impl Scope<'_> {
         Ok(strong)
     }
 
-    /// Gives numbers without a dtype, inside an expression, the dtype of the element type `elem`.
+    /// Gives the type `elem` to an expression without a dtype, and to the numbers inside it.
     fn settle(&self, e: &mut Expr, elem: Elem) -> Result<(), Mistake> {
         if e.ty != Ty::Number {
             return Ok(());
@@ -275,7 +276,8 @@ impl Scope<'_> {
         (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
 
-    /// The first dtype of the row for which two element types have different dtypes, and these dtypes.
+    /// The first dtype of the row for which the element types `a` and `b` have different dtypes, and then these two
+    /// dtypes.
     fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
         if (a == Elem::U) != (b == Elem::U) {
             return ("the two dtypes of the row", a.name(), b.name());

@@ -44,7 +44,7 @@ pub struct Name {
 /// The kind of an expression, with its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// The name of a parameter, of a `let`, or a word such as `all`.
+    /// The name of a parameter or of a `let` value, or a word such as `all`.
     Name(String),
     /// `0.5`, `-1`
     Number(Number),
@@ -220,9 +220,9 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression is much cheaper to compute if the named number is positive, normal and finite.
-    /// This is the case if it contains a word with this property, or if it selects between a cheap expression for
-    /// numbers above 0 and an expensive one.
+    /// Returns whether the expression is much cheaper to compute if the number named `of` is positive, normal and
+    /// finite. This is the case if one of the expression's words has this property, or if the expression selects a
+    /// cheap branch for numbers above 0 and an expensive branch otherwise.
     pub fn is_cheap_above_0(&self, of: &str, model: &Model) -> bool {
         let mut has_word = false;
         self.walk(&mut |expr| {
@@ -234,8 +234,8 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// The magnitude of the named number below which the expression is much cheaper to compute: the smallest such
-    /// magnitude of its words.
+    /// The expression is much cheaper to compute if the magnitude of the number named `of` is below this bound. The
+    /// bound is the smallest one of all words that take the number; `None` if no such word has a bound.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {

@@ -31,8 +31,9 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// The operators by precedence, from the lowest to the highest.
+/// The index of the comparisons in `LEVELS`.
 const COMPARISONS: usize = 2;
+/// The operators by precedence, from the lowest to the highest.
 const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<", "<=", ">", ">="], &["+", "-"], &["*", "/"]];
 
 impl<'t> Parser<'t> {
@@ -63,7 +64,7 @@ impl<'t> Parser<'t> {
         if self.is(sign) { Ok(self.next().span) } else { Err(unexpected(self.peek(), &format!("`{sign}`"))) }
     }
 
-    /// Parses an expression of operators whose precedence is at least `level`.
+    /// Parses an expression up to the first operator whose precedence is below `level`.
     fn expr(&mut self, level: usize) -> Result<Tree, Mistake> {
         self.depth += 1;
         if self.depth > MOST_NESTED {
@@ -276,7 +277,7 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// Makes a node above parts of depth `height`.
+/// Makes a node whose deepest part has the nesting depth `height`.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }

@@ -1,6 +1,6 @@
 //! Parses facts of single rows that the tests check on backends: whether the sign of zero matters, the number of bytes
-//! for which an op may wait, the calls that NumPy also rejects, the seed of random numbers, the function that reduces a
-//! formula, and the values to compare if results are not unique.
+//! from the device for which an op may wait, the calls that NumPy also rejects, the seed of random numbers, the
+//! function that reduces a formula, and the values to compare if results are not unique.
 
 use super::*;
 use crate::{

@@ -24,7 +24,8 @@ impl Parser<'_> {
             let map = self.mapping(key, value)?;
             self.function_of_all(&name.text, value, &map).then_some((key, map))
         });
-        // after mistakes in the parameters, mistakes in the expression are not reported
+        // true if the mapping may have mistakes; after mistakes in the parameters, mistakes in the mapping are not
+        // reported
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
@@ -119,8 +120,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns whether the function exists that a row of a user's table names for all libraries. Only the functions of
-    /// base rows exist for all libraries.
+    /// Checks the function that a row of a user's table names for all libraries. Returns false, after a report, if the
+    /// function does not exist. Only the functions of base rows exist for all libraries.
     fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
         let Map::Call(path) = map else { return true };
         let is_of_library = |op: &Op| op.maps.values().any(|map| matches!(map, Map::Call(known) if known == path));
@@ -254,7 +255,7 @@ impl Parser<'_> {
 /// Returns whether the name of a libtorch op shows that the op writes to its arguments. Such ops are not allowed,
 /// because another handle may share the memory of an argument.
 ///
-/// Names that end in `_` work in place, except for Python's operators (`__and__` is not in place, but `__iand__` is).
+/// Ops whose names end in `_` work in place. Of Python's operators, `__iand__` works in place, but `__and__` does not.
 /// The overloads `out` and `.._out` write to an argument. All other ops are checked by libtorch's schemas, if libtorch
 /// is available.
 fn writes_its_arguments(name: &str, overload: &str) -> bool {

@@ -29,8 +29,8 @@ impl Layout {
     /// Maximum number of axes of one transform.
     pub(super) const MOST: usize = 3;
 
-    /// The layout of transforms of `points` along `axes`; a real transform halves the last axis. `None` if cuFFT cannot
-    /// address the arrays in their present layout.
+    /// The layout of transforms along `axes`, where `points` are the numbers of points; a real transform halves the
+    /// last axis. `None` if cuFFT cannot address the arrays in their present layout.
     pub(super) fn of(axes: &[usize], points: &[usize], from: Strided, to: Strided) -> Option<Layout> {
         let (batches, distances) = batches(axes, from, to)?;
         let side = |array: Strided, distance| {
@@ -144,8 +144,8 @@ mod tests {
         })
     }
 
-    /// Strides of a shape whose axes have this order in memory, with `gap` unused elements after each element of the
-    /// last axis.
+    /// Strides of an array of this shape. The axes have the order `order` in memory, and `gap` unused elements follow
+    /// each element of the innermost axis.
     fn strides(shape: &[usize], order: &[usize], gap: usize) -> Vec<isize> {
         let mut all = vec![0; shape.len()];
         let mut next = gap as isize + 1;

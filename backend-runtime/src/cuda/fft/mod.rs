@@ -164,7 +164,8 @@ impl Transform {
         Ok(turned)
     }
 
-    /// A copy with the transformed axes last in memory; shorter lanes are padded with zeros.
+    /// Copies `part` to a new array in which the transformed axes are last in memory. Lanes that are too short are
+    /// padded with zeros.
     fn gathered(&self, b: &Cuda, part: &RawArray, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<RawArray> {
         let lanes = b.uninit_raw(self.op, dtype, shape)?;
         if part.shape != shape {

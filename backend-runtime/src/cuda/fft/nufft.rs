@@ -54,10 +54,12 @@ const MOST_WINDOWS: usize = 256 << 20;
 /// Target number of blocks for an interpolation.
 const BLOCKS: usize = 4096;
 
-/// The colour of jobs that begin within a tile and not at its first point; the kernels have the same constant.
+/// The colour of jobs that begin within a tile and not at the tile's first point. A launch runs the jobs of one colour.
+/// The kernels have the same constant.
 const LATER: u32 = 8;
 
-/// The points in the order in which they are spread.
+/// The points in the order in which they are spread: a record of position and index for each point, followed by the
+/// starts of the tiles.
 pub fn nufft_sort(on: OpContext<'_>, points: &RawArray, grid: &[usize], width: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     on.require(&[points])?;
@@ -181,10 +183,12 @@ struct Task<'a> {
     tiles: Tiles,
     real: DType,
     sorted: RawArray,
-    /// Coefficients of the kernel's polynomials, followed by the coefficients for the derived axis.
+    /// Coefficients of the kernel's polynomials, followed by the coefficients of their derivatives for the axis
+    /// `derived`.
     polynomials: RawArray,
     terms: u32,
-    /// Axis along which the kernel is differentiated, counted from the contiguous axis; 3 if there is none.
+    /// Axis along which the kernel is differentiated, counted from the contiguous axis; 3 if the kernel is not
+    /// differentiated.
     derived: u32,
 }
 
@@ -237,12 +241,13 @@ impl<'a> Task<'a> {
         self.plan.grid.iter().product()
     }
 
-    /// Adds the values of each batch entry's points to its grid. Neither the points nor the grids may be empty.
+    /// For each batch entry, adds the values of the points to the entry's grid. Neither the points nor the grids may be
+    /// empty.
     fn spread(&self, values: &RawArray, grids: &RawArray) -> Result<()> {
         let (b, op, plan) = (self.b, self.op, self.plan);
         let (size, block) = (self.real.size(), Block::new(&self.tiles, self.real.size()));
         let part = block.part(plan.points);
-        // all cuts but the first may lie within a tile; they are at multiples of `part`
+        // the sorted points are cut at the multiples of `part`; every cut except the first may lie within a tile
         let later = (plan.points - 1) / part;
         let per_grid = rules::count(op, &[later, block.cells()], 2 * size)?;
         let jobs = self.tiles.count().max(later) * block.jobs_per_tile();
@@ -275,8 +280,8 @@ impl<'a> Task<'a> {
         let tag = LANES[plan.grid.len() - 1][lanes.ilog2() as usize - 1];
         let kernel = b.kernel(op, &PROGRAM, Instance::new("interpolate", tag, &[self.real]))?;
         let mut grid = Grid::over(plan.points.saturating_mul(lanes));
-        // a block computes the weights of its points once for all its grids; if there are few points, the grids are
-        // divided among several blocks
+        // a block computes the weights of its points once, and uses them for several grids; if there are few points,
+        // the grids are divided among several blocks
         grid.blocks[1] = (BLOCKS / grid.blocks[0] as usize).clamp(1, plan.batch) as u32;
         let argument = InterpolateArgument {
             tiles: self.tiles,

@@ -81,7 +81,7 @@ enum Source<'a> {
     Points(RawArray, [i64; 3]),
     /// A matrix, and an optional offset, that map indices of a grid to coordinates.
     Map { matrix: &'a RawArray, offset: Option<RawArray>, grid: Vec<usize> },
-    /// The coordinates of another grid, axis by axis.
+    /// The points of another grid over the same extent. Each axis of this grid determines one coordinate.
     Grid { cells: bool },
 }
 
@@ -94,7 +94,7 @@ struct Spline {
     prefilter: bool,
 }
 
-/// The values at `coordinates`, whose first axis has one entry per axis of `x`.
+/// The values at `coordinates`. The first axis of `coordinates` has one entry per axis of `x`.
 pub fn map_coordinates(
     on: OpContext<'_>,
     x: &RawArray,

@@ -65,7 +65,7 @@ pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<
 }
 
 /// The array with values written to the elements that a list of indices selects; for equal indices the last value wins.
-/// If `x` is the only handle, its memory is changed.
+/// If `x` is the only handle of its memory, the result overwrites this memory.
 pub fn set(
     on: OpContext<'_>,
     x: RawTarget<'_, RawArray>,
@@ -86,7 +86,8 @@ pub fn index_put(
 }
 
 /// The array with values added to the elements that a list of indices selects; for equal indices all values are added.
-/// If `x` is the only handle, its memory is changed, except for 16-bit floats, which are added in float32.
+/// If `x` is the only handle of its memory, the result overwrites this memory, except for 16-bit floats, which are
+/// added in float32.
 pub fn add_at(
     on: OpContext<'_>,
     x: RawTarget<'_, RawArray>,
@@ -297,8 +298,8 @@ impl Picked {
 
 /// A bounds check of index arrays that is running on the device.
 struct Bounds {
-    /// For each indexed axis, the position of the first out-of-range index, or all bits set if there is none. The last
-    /// entry is for all axes together.
+    /// For each indexed axis, the position of the first out-of-range index, or all bits set if every index is in range.
+    /// The last entry is for all axes together.
     found: RawArray,
     /// For each offset, the flat index of its element among the elements that the index arrays can select.
     places: RawArray,

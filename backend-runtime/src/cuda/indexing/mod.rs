@@ -69,7 +69,7 @@ pub(super) fn require_indices(b: &Cuda, op: &'static str, arrays: &[&RawArray]) 
 /// A bounds check of indices that is running on the device. The kernels that use the indices skip indices out of range,
 /// so they can be launched without waiting for the check.
 struct BoundsCheck {
-    /// Position of the first out-of-range index, or all bits set if there is none.
+    /// Position of the first out-of-range index, or all bits set if every index is in range.
     found: RawArray,
     indices: RawArray,
     axis: usize,
@@ -184,7 +184,7 @@ pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray
     Ok(out)
 }
 
-/// Elements at contiguous indices along an axis; 0 for an out-of-range index.
+/// Elements at indices along an axis; 0 for an out-of-range index. The array `indices` must be contiguous.
 fn gathered(
     b: &Cuda,
     op: &'static str,
@@ -213,7 +213,7 @@ fn gathered(
 /// The template argument for each number of axes of a walk; the last argument is also for 2^31 elements or more.
 const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
-/// Elements at indices along one axis, one index per position; the other axes broadcast.
+/// Elements at indices along one axis, with one index for each position of the result. The other axes are broadcast.
 pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     let Along { axis, shape, .. } = rules::along(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
@@ -325,7 +325,7 @@ pub fn scatter_min(
     combined(on, "scatter_min", x, indices, values, axis)
 }
 
-/// Copies `x`, and combines the copy with values by a kernel.
+/// Copies `x`, and runs the kernel with the name `kernel`, which combines elements of the copy with `values`.
 fn combined(
     on: OpContext<'_>,
     kernel: &'static str,

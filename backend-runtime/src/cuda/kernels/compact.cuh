@@ -6,7 +6,8 @@ const int WARPS = 8;
 
 #define FOR_EACH_TILE(tile, n) for (u64 tile = blockIdx.x; tile * TILE < n; tile += gridDim.x)
 
-// The number of threads before this one in the block whose `yes` is true; `all` gets the number in the whole block.
+// Counts the threads of the block whose `yes` is true. Returns the count of the threads before this one; `all` gets the
+// count of the whole block.
 inline u32 rank_in_block(bool yes, u32& all) {
     __shared__ u32 counts[WARPS];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -23,7 +24,8 @@ inline u32 rank_in_block(bool yes, u32& all) {
     return before + __popc(votes & ((u32(1) << lane) - 1));
 }
 
-// Calls `write(place, i)` for every true element i of the tile; `place` is its number among all true elements.
+// Calls `write(rank, i)` for every true element i of the tile, where `rank` is the number of true elements before i.
+// The argument `place` is the number of true elements before the tile.
 template <typename T, typename F> void for_true(const T* mask, u64 tile, u64 n, u64 place, F write) {
     for (u64 base = tile * TILE; base < (tile + 1) * TILE && base < n; base += blockDim.x) {
         u64 i = base + threadIdx.x;

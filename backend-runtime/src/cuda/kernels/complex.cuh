@@ -28,7 +28,7 @@ C op_div(complex<R> x, complex<R> y) {
 }
 
 // The reciprocal: the conjugate divided by the squared magnitude, scaled to avoid overflow and lost bits. The
-// reciprocal of 0 is NaN, as in NumPy, and that of an infinite number is 0.
+// reciprocal of 0 is NaN, as in NumPy, and the reciprocal of an infinite number is 0.
 C op_reciprocal(complex<R> x) {
     const bool wide = sizeof(R) == 8;
     const R huge = wide ? R(0x1p510) : R(0x1p62f), tiny = wide ? R(0x1p-450) : R(0x1p-50f);

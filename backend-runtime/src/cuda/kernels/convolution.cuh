@@ -11,7 +11,7 @@ struct Sliding {
 };
 
 struct Convolution {
-    // number of threads' results (a position in a part of the channels), and number of parts per group
+    // number of work items (each is a position in a part of the channels), and number of parts per group
     u64 n, parts;
     u64 groups, inputs, outputs;
     Divisor by_parts, by_groups;
@@ -137,7 +137,7 @@ inline Taps taps_on(const Sliding& axis, i64 at) {
     return taps;
 }
 
-// The window of which this tap lies on the index; -1 if there is no such window.
+// The window whose tap `tap` lies on the index `at`; -1 if no window has this tap there.
 inline i64 window(const Sliding& axis, i64 at, i64 tap) {
     const i64 from = at + axis.padding - tap * axis.dilation;
     if (axis.stride == 1) return from;

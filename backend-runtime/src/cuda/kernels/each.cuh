@@ -34,7 +34,7 @@ template <typename X> struct Reader {
         if (asks()) return ((const Pack<X, W>*)array)[i];
         return repeated<W>();
     }
-    // Element k of each of W positions.
+    // The elements of operand k at W positions.
     template <int W, int K> Pack<X, W> gather(const i64 (&at)[W][K], int k) const {
         if (!asks()) return repeated<W>();
         Pack<X, W> some;

@@ -1,4 +1,5 @@
-// Kernels around cuFFT's transforms, which are not scaled, and which have one direction of each kind.
+// Kernels around cuFFT's transforms. cuFFT does not scale results, and has only one direction of each transform from or
+// to real numbers.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))

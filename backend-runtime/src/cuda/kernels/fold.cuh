@@ -32,7 +32,7 @@ template <> struct Ends<double> {
     static double highest() { return __longlong_as_double(0x7ff0000000000000); }
 };
 
-// The given value for result `o`.
+// The value that a fold gets in addition to the elements of result `o`, such as their mean.
 template <typename G> G given_of(const G* givens, u64 o) { return givens[o]; }
 
 // Base of folds without a given value per result.
@@ -56,7 +56,7 @@ template <typename T> struct Product : Sum<T> {
 template <typename R> R over(R x, double n) { return x / R(n); }
 template <typename R> complex<R> over(complex<R> x, double n) { return complex<R>(x.re / R(n), x.im / R(n)); }
 
-// The mean, in the type in which it is accumulated.
+// The mean of the elements, in the type in which sums are accumulated.
 template <typename T> struct WideMean : Sum<T> {
     typedef typename Sum<T>::Acc Acc;
     typedef Acc Out;

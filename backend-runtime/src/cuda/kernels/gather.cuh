@@ -10,7 +10,7 @@ struct AlongAxis {
 };
 
 // Adds the offsets of indices along one axis. The walk has the offsets and the indices. `found` gets the position of
-// the first index out of range, and `any` gets such a position for any axis.
+// the first index out of range, and `any` gets the first such position of all axes.
 template <int R, typename I>
 __global__ void __launch_bounds__(256)
     add_offsets(i64* offsets, i64* places, const i64* indices, u64* found, u64* any, Walk<2> walk, AlongAxis along) {

@@ -41,8 +41,8 @@ inline double wrapped(double at, double period) {
     return rest < 0 ? rest + period : rest;
 }
 
-// Maps a position beyond the ends to a position within them; returns false if its value is the constant beyond the
-// edge.
+// Maps a position beyond the ends to a position within them. Returns false if the position instead has the constant
+// value beyond the edge.
 inline bool folded(double& at, double last, u32 mode, u32 order) {
     const double far = order + 1;
     if (at != at) return true;
@@ -90,7 +90,8 @@ inline i64 folded_index(i64 index, i64 len, u32 mode) {
     }
 }
 
-// The values of the B-splines around a position, which is `t` after the middle one.
+// The weights of the coefficients around a position: values of B-splines. `t` is the distance from the middle
+// coefficient (of an even number, the first of the two middle ones) to the position.
 template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
     if (W == 2) {
         w[0] = 1 - t;

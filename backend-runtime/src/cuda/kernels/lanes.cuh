@@ -1,4 +1,4 @@
-// An array in C order, seen from one of its axes.
+// An array in C order as lanes of `len` elements along one axis, with `inner` elements after the axis.
 struct Lanes {
     u64 n, len, inner;
     Divisor by_len, by_inner;

@@ -30,8 +30,8 @@ struct Tiles {
     }
 };
 
-// A place, moved into the cells `low` to `high` if it is not there. Sorted points may come from a caller, so that every
-// bit pattern must be harmless.
+// A place, moved into the cells `low` to `high` if it is outside of them. Sorted points may come from a caller, so that
+// every bit pattern must be harmless.
 inline double within(double place, u32 low, u32 high) {
     place = place > double(low) ? place : double(low);
     return place < double(high) + 1 ? place : double(high);
@@ -39,14 +39,14 @@ inline double within(double place, u32 low, u32 high) {
 
 // ---- sorting ----
 
-// The place of an angle on an axis less half the kernel's width, folded to 0 <= place < length. The CPU computes the
+// The place of an angle on an axis, minus half the kernel's width, folded to 0 <= place < length. The CPU computes the
 // same bits.
 inline double folded(double angle, double length, double half_width) {
     const double turns = angle * (0.5 / 3.14159265358979323846);
     double at = (turns - floor(turns)) * length - half_width;
     // a kernel may be wider than the grid
     at = at - floor(at * (1.0 / length)) * length;
-    // the number of lengths may be rounded to the next one, and so may the place
+    // rounding may make the number of lengths too large by 1, or the place equal to `length`
     if (at < 0) at = at + length;
     return at >= length ? at - length : at;
 }
@@ -107,9 +107,10 @@ __global__ void __launch_bounds__(256)
 // ---- spreading ----
 
 // The sorted points are cut every `part` points, and at the starts of tiles. A job is the part between two cuts: a
-// block adds its points' values to a window in shared memory, which is the part of the grid that the points of a tile
-// touch. A job that begins with its tile adds its window to the grid; neighbouring tiles have different colours and run
-// in different launches. The other jobs, of tiles with many points, run before, and leave their windows in memory.
+// block adds the values of these points to a window in shared memory. The window is the part of the grid that the
+// points of a tile touch. A job that begins with its tile adds its window to the grid; neighbouring tiles have
+// different colours and run in different launches. The other jobs, of tiles with many points, run before, and leave
+// their windows in memory.
 //
 // A thread owns the cells of the window whose indices have certain remainders by the width, and the neighbourhood of a
 // point has exactly one cell with each pair of remainders along axes 0 and 1. So all threads work on each point without
@@ -126,7 +127,7 @@ struct Spreading {
     // Lengths of the longest window along each axis.
     u32 window[3];
     // The window is cut along axis 2 into `slabs` slabs of `slab` cells, each of which fits into shared memory. A job
-    // has one of them or, if `is_whole`, all, one after the other.
+    // handles one slab or, if `is_whole` is 1, all slabs, one after the other.
     u32 slab, slabs, is_whole;
     // A block runs `groups` jobs, each with `lanes` threads and `bytes` bytes of shared memory. `layers` threads share
     // the cells of the same remainders along axes 0 and 1.
@@ -142,11 +143,11 @@ struct Spreading {
 
 // The points of a job, and the cells that they are in.
 template <int AXES> struct Job {
-    // Points from `start` to `end`; those of the tile end at `last`.
+    // The job has the points from `start` to `end`; the points of the tile end at `last`.
     u64 start, end, last;
     u32 low[AXES], high[AXES];
-    // The grid and the slab. `later` is the number of the job's window in memory or, if the job begins with its tile, of
-    // the first of those that follow in the tile.
+    // The grid and the slab. `later` is the number of the job's window in memory. If the job begins with its tile,
+    // `later` is the number of the first window of the tile's later jobs.
     u32 grid, later, slab;
 
     u32 window(int axis, const Spreading& s) const {
@@ -164,7 +165,7 @@ template <int AXES> struct Job {
         return within(__longlong_as_double(record[axis]), first, last);
     }
 
-    // The cell of the grid at an index of the window. A neighbourhood begins with the cell after the point's.
+    // The cell of the grid at an index of the window. A neighbourhood begins with the cell after the point's cell.
     u32 on_grid(int axis, u32 index, const Spreading& s) const {
         return axis < AXES ? (low[axis % AXES] + 1 + index) % s.on.length[axis] : 0;
     }
@@ -172,7 +173,7 @@ template <int AXES> struct Job {
 
 inline u64 bounded(i64 start, u64 points) { return u64(start) < points ? u64(start) : points; }
 
-// The tile of a sorted point: the last one that does not start after it.
+// The tile of a sorted point: the last tile that does not start after the point.
 inline u32 tile_with(const i64* starts, u64 point, u32 tiles) {
     u32 low = 0, high = tiles;
     while (high - low > 1) {
@@ -215,8 +216,8 @@ template <int AXES> Job<AXES> job_of(u32 number, const i64* starts, const Spread
     return job;
 }
 
-// The first cell of a point's neighbourhood in the window, and its remainders by the width, or by the number of layers
-// along axis 2. Both are packed: 16 and 8 and 8 bits.
+// The indices of the first cell of a point's neighbourhood in the window, and the remainders of these indices by the
+// width (along axis 2, by the number of layers). Both are packed into 16, 8 and 8 bits.
 struct alignas(8) Spot {
     u32 cell, rest;
 };
@@ -224,9 +225,9 @@ struct alignas(8) Spot {
 // The shared memory of a job.
 template <int AXES, typename R> struct Memory {
     complex<R>* window;
-    // For each point and cell along axis 0, the point's value times the kernel's.
+    // For each point and cell along axis 0, the point's value times the kernel's value.
     complex<R>* lines;
-    // For each point, other axis and cell, the kernel's value.
+    // For each point, each other axis and each cell along it, the kernel's value.
     R* weights;
     Spot* spots;
 
@@ -291,7 +292,8 @@ void find_weights(const Job<AXES>& job, const i64* records, const complex<R>* va
     }
 }
 
-// The cell of a neighbourhood, counted from its first one, that has the remainder `mine`.
+// The number of cells from the first cell of a neighbourhood, which has the remainder `first`, to the cell with the
+// remainder `mine`.
 inline u32 distance(u32 mine, u32 first, u32 by) { return mine >= first ? mine - first : mine + by - first; }
 
 // Adds the weighted values of `here` points to the thread's own cells of a slab, from `from` to `to`.
@@ -401,7 +403,8 @@ __global__ void __launch_bounds__(256)
                     add_to_grid(job, memory.window, later, grids + job.grid * s.cells, item, from, to, s);
                 }
             }
-            // the window is cleared for the next slab, and a cell of the grid may be in it, too
+            // all threads wait here, because the next slab uses the same window, and may contain the same cells of the
+            // grid
             __syncthreads();
         }
     }
@@ -424,7 +427,7 @@ template <typename R> R horner(const R* polynomials, u32 terms, R t) {
 }
 
 // Interpolates grids at sorted points. `LANES` threads share a point, each with one cell along axis 0; `LANES` is the
-// power of two that is the width or follows it.
+// smallest power of two that is at least the width.
 template <int AXES, int LANES, typename R>
 __global__ void __launch_bounds__(256)
     interpolate(const i64* __restrict__ records, const complex<R>* __restrict__ grids, complex<R>* __restrict__ out,

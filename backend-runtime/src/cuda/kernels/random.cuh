@@ -6,7 +6,7 @@ struct Words {
     u64 bits(int i) const { return u64(at[2 * i]) << 32 | at[2 * i + 1]; }
 };
 
-// `further` counts the blocks that belong to one block.
+// `further` counts the blocks that are made for the same value of `counter`.
 Words philox(u64 key, u64 counter, u32 further = 0) {
     u32 x0 = u32(counter), x1 = u32(counter >> 32), x2 = further, x3 = 0, k0 = u32(key), k1 = u32(key >> 32);
 #pragma unroll
@@ -58,8 +58,8 @@ template <typename T, int N> void store(T* out, u64 n, u64 block, const Together
 #define FOR_EACH_BLOCK(block, n, PER)                                                                                  \
     for (u64 block = blockIdx.x * u64(blockDim.x) + threadIdx.x; block * PER < n; block += gridDim.x * u64(blockDim.x))
 
-// Uniform numbers in [low, high): `start` and `length` of the range, and the number that replaces one that was rounded
-// to `high`.
+// Uniform numbers in [low, high), from the `start` and the `length` of the range. `below` replaces a number that was
+// rounded to `high`.
 template <typename T>
 __global__ void __launch_bounds__(256)
     uniform(T* out, u64 n, const Position from, double start, double length, T high, T below) {

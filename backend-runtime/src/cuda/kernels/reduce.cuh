@@ -1,9 +1,9 @@
 // Folds over some axes of an array. The walk `outer` runs over the kept axes, and `inner` over the reduced axes.
 
 // The split of a fold. A block has 256 threads, which compute 2^width results at a time; block y takes `chunk` of the
-// elements of each result. With `columns`, neighbouring threads belong to neighbouring results, else to neighbouring
-// elements of one result. With `vectors`, the elements of a result are contiguous, and all packs of 16 bytes are
-// aligned. `over` is an argument of `finish`.
+// elements of each result. With `columns`, neighbouring threads handle neighbouring results; without it, they handle
+// neighbouring elements of one result. With `vectors`, the elements of a result are contiguous, and all packs of 16
+// bytes are aligned. `over` is an argument of `finish`.
 struct Split {
     u64 chunk;
     double over;
@@ -99,8 +99,8 @@ template <typename T> struct OfArray {
     }
 };
 
-// Folds the elements `of`, of which each result has `n`. Writes results to `out`, or accumulators to `parts` if several
-// blocks share the elements of a result.
+// Folds the elements that `of` provides; each result has `n` elements. Writes results to `out`, or accumulators to
+// `parts` if several blocks share the elements of a result.
 template <typename Fold, typename S>
 void reduce_all(const S& of, typename Fold::Out* out, typename Fold::Acc* parts, const typename Fold::Given* givens,
                 u64 results, u64 n, const Split& split) {

@@ -7,7 +7,8 @@ template <typename T, typename... X> struct ValueOf {
     template <typename E> ValueOf(const E& f, X... x) : value(f.template apply<T>(x...)) {}
 };
 
-// The values for one result, by their number. `value` computes a value from the offset of each input's element.
+// The formula's values for one result, accessed by number. `value` computes one of them from the offsets of the inputs'
+// elements.
 template <typename T, int K, typename V> struct Computed {
     const V& value;
     const Walk<K>& walk;

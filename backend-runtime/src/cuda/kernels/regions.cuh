@@ -44,8 +44,8 @@ struct Lattice {
     Divisor divisors[8];
 };
 
-// Makes the first element of each run the parent of the run, within 32 elements of a line. If elements of a line do not
-// belong together, each element is its own parent.
+// Makes the first element of each run the parent of the run, within 32 elements of a line. If neighbours along a line
+// are not joined, each element is its own parent.
 template <typename P, typename T>
 __global__ void __launch_bounds__(256) label_runs(P* parents, const T* x, const Lattice lattice) {
     const u32 lane = threadIdx.x % 32;
@@ -255,8 +255,8 @@ struct Steps {
     double steps[8];
 };
 
-// Square roots of squared distances. Without any background, the distance is that to a position before the first
-// element of the first axis.
+// Square roots of squared distances. Without any background, the distance is measured to the position with index -1
+// along the first axis and 0 along all other axes.
 template <typename T> __global__ void __launch_bounds__(256) distance_roots(T* out, const double* x, const Steps steps) {
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < steps.n; i += gridDim.x * u64(blockDim.x)) {
         double square = x[i];

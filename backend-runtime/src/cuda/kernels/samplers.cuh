@@ -447,8 +447,8 @@ __global__ void __launch_bounds__(256) sampled(T* out, const Position from, cons
     }
 }
 
-// The probability of each category among this category and those after it. One thread computes them, in the order of
-// the CPU.
+// For each category, its probability relative to this category and all later categories together. One thread computes
+// these probabilities, in the order of the CPU.
 template <typename P> __global__ void to_shares(const P* weights, i64 stride, u64 count, double* shares) {
     double rest = 0.0;
     bool valid = true;

@@ -1,5 +1,5 @@
-// Running folds along one axis. A lane, which is the elements along the axis, is cut into chunks. The kernels compute
-// first the fold of every chunk, then the fold of everything before each chunk, and then all results.
+// Running folds along one axis. A lane consists of the elements along the axis, and is cut into chunks. The kernels
+// compute first the fold of every chunk, then the fold of everything before each chunk, and then all results.
 
 struct Scan {
     // Number of elements along the axis, number of elements per chunk, and number of chunks.

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(256) sort_short(K* keys, u32* order, u64 rows,
     }
 }
 
-// ---- long rows: from the lowest digit to the highest, each time in the order that the digits before have made ----
+// ---- long rows: sorted by one digit after another, from the lowest digit; equal digits keep their order ----
 
 // Digits of 8 bits; tiles of 16 keys for each of 256 threads.
 enum { DIGITS = 256, TILE = 4096, ROUNDS = TILE / 256 };
@@ -137,8 +137,8 @@ u32 sum_before(u32 x, u32& all) {
     return before + sum - x;
 }
 
-// Replaces the count of a digit in each tile by its count in the tiles before; also writes the digit's count in the
-// row.
+// Replaces the count of a digit in each tile by the digit's count in all earlier tiles. Also writes the digit's count
+// in the whole row.
 __global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ totals, u64 digits, u64 tiles) {
     for (u64 digit = blockIdx.x; digit < digits; digit += gridDim.x) {
         u32 before = 0;
@@ -153,8 +153,8 @@ __global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ 
     }
 }
 
-// Moves every key to its position by this digit. Each warp has a consecutive part of a tile and takes 32 consecutive
-// keys at a time, so that equal digits keep their order.
+// Moves every key to its position in the order by this digit. Each warp has a consecutive part of a tile and takes 32
+// consecutive keys at a time, so that equal digits keep their order.
 template <typename K, bool PAIRS>
 __global__ void __launch_bounds__(256)
     scatter(const K* __restrict__ keys, const u32* __restrict__ order, K* __restrict__ keys_out,
@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(256)
     FOR_EACH(k, runs) out[k] = (k + 1 < runs ? starts[k + 1] : n) - starts[k];
 }
 
-// The number of sorted elements before x, or before and equal to it.
+// The number of sorted elements that are less than x or, if `right` is 1, not greater than x.
 template <typename T>
 __global__ void __launch_bounds__(256)
     search(const T* __restrict__ sorted, i64 stride, u64 n, const T* __restrict__ x,
@@ -306,7 +306,7 @@ __global__ void __launch_bounds__(256)
         const R second = cast<R>(Keys<T>::element(from[high], false)), step = second - first;
         const R part = method == LINEAR ? R(index - below) : below == above ? R(0) : R(0.5);
         if (!isfinite(step)) {
-            // one of the two is infinite, or both are large and have opposite signs
+            // one of the two elements is infinite, or both are large and have opposite signs
             const bool is_first = part == R(0) || first == second;
             out[i] = cast<T>(is_first ? first : part == R(1) ? second : first * (R(1) - part) + second * part);
             continue;

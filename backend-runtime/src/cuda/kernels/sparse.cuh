@@ -7,7 +7,7 @@ struct Sizes {
 };
 
 // The reported mistakes: the position of a pointer that does not ascend, and the first position of an index out of
-// range; all bits are set if there is none.
+// range. All bits of a position are set if no such mistake was found.
 struct Found {
     u64 pointer, index;
 };

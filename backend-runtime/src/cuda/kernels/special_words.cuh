@@ -49,7 +49,7 @@ inline double op_digamma(double x) {
     return value;
 }
 
-// ---- numbers as sums of two, the second within the rounding of the first ----
+// ---- numbers as sums of two doubles, of which the second is within the rounding error of the first ----
 
 struct Wide {
     double high, low;
@@ -83,15 +83,15 @@ inline Wide wide_divide(Wide x, Wide y) {
     return wide_ordered(ratio, left / y.high);
 }
 
-// The logarithm by one step of Newton's method, y + x exp(-y) - 1, with the exponential in two numbers.
+// exp(x) for |x| <= ln(2) / 2, by its series.
 __noinline__ Wide wide_exp_near(Wide x) {
-    // exp(x) for |x| <= ln(2) / 2, by its series
     Wide sum = Wide{1, 0};
 #pragma unroll 1
     for (int n = 24; n > 0; --n) sum = wide_add(Wide{1, 0}, wide_divide(wide_multiply(sum, x), Wide{double(n), 0}));
     return sum;
 }
 
+// The logarithm by one step of Newton's method, y + x exp(-y) - 1, with the exponential as a sum of two doubles.
 __noinline__ Wide wide_log(Wide x) {
     int exponent;
     double mantissa = frexp(x.high, &exponent);
@@ -268,7 +268,7 @@ __noinline__ double incomplete_upper_series(double a, double x) {
     return -expm1(exponent) - exp(exponent) * total;
 }
 
-// For x near a large a; the sign is -1 for the lower function.
+// The incomplete functions for x near a large a. `sign` is 1 for the upper function and -1 for the lower function.
 __noinline__ double incomplete_near(double a, double x, double sign) {
     const double mu = (x - a) / a, r = mu / (2 + mu), square = r * r;
     double tail = 1.0 / 25;
@@ -340,7 +340,8 @@ inline double op_j1(double x) {
     return op_signbit(x) ? -value : value;
 }
 
-// The function of size >= 8 as exp(size / 2), whose square may overflow sooner than the result. At infinity it is NaN.
+// A modified function for size >= 8. The factor exp(size) is applied as exp(size / 2) twice, because exp(size) may
+// overflow although the result does not. At infinity the result is NaN.
 inline double modified_far(double size, double far) {
     const double half = exp(0.5 * size);
     return half * (far / sqrt(size)) * half + (size - size);

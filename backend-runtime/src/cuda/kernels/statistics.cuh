@@ -7,8 +7,8 @@ const u64 FEW = 8192;
 template <typename T> struct Wide { typedef float Type; };
 template <> struct Wide<double> { typedef double Type; };
 
-// Counts the elements by counter: `place` returns the counter of an element, which is below `places`, or `places` for
-// no counter.
+// Counts elements in `places` counters. `place` returns the counter of an element, or `places` if the element is not
+// counted.
 template <typename T, typename F> void count_places(u64* counts, u64 places, const T* x, u64 n, F place) {
     __shared__ u32 own[FEW];
     const bool is_few = places <= FEW;
@@ -30,8 +30,8 @@ template <typename T, typename F> void count_places(u64* counts, u64 places, con
     }
 }
 
-// The bin of an element between ascending edges: the bin that it would have with bins of equal width, if that is right,
-// else the bin found by a search.
+// Counts the elements in bins between ascending edges. The first guess is the bin that the element would have if all
+// bins had equal width. If the guess is wrong, the bin is found by a search.
 template <typename T> __global__ void __launch_bounds__(256) histogram(u64* counts, u64 bins, const T* x, u64 n, const T* edges) {
     typedef typename Wide<T>::Type R;
     const R first = R(edges[0]), last = R(edges[bins]), density = R(bins) / (last - first);

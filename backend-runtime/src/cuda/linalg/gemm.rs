@@ -32,7 +32,8 @@ impl Matrix {
     }
 }
 
-/// One call: `batches` products of column-major matrices, the m x k `op(first)` times the k x n `op(second)`.
+/// One call of cuBLAS, which computes `batches` products of column-major matrices. Each product is the m x k matrix
+/// `op(first)` times the k x n matrix `op(second)`, where `op` transposes the matrix if this is requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) transpose_first: bool,

@@ -340,8 +340,8 @@ pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item
     (0..batch).step_by(most).map(move |first| (first, most.min(batch - first)))
 }
 
-/// Computes eigenvalues of Hermitian matrices, of which only the lower triangle is read. If `vectors`, the eigenvectors
-/// overwrite the matrices.
+/// Computes eigenvalues of Hermitian matrices, of which only the lower triangle is read. If `vectors` is true, the
+/// eigenvectors overwrite the matrices.
 pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);

@@ -1,8 +1,8 @@
 //! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE does not check indices and does not
 //! support integers.
 //!
-//! The kernels check the pointers and indices that they use. The next call that waits for the device reports an invalid
-//! pointer or index, as it does for all index arrays.
+//! The kernels check the pointers and indices that they use. As for all index arrays, the next call that waits for the
+//! device reports an invalid pointer or index.
 
 use crate::{
     DType, Result,
@@ -22,10 +22,10 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/sparse.cuh"))),
 };
 
-/// Numbers of threads that can share a row, with the kernels' template arguments.
+/// The numbers of threads among which a kernel can divide a row, each with the template argument that selects it.
 const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|&dtype| dtype != DType::Bool);
     let shared = |name| {
@@ -78,7 +78,7 @@ pub fn csc_matmul(
     product(on, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance)
 }
 
-/// Selected elements of a product of dense matrices.
+/// The elements of a product of dense matrices at the positions that `indices` and `indptr` list.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &RawArray,
@@ -101,8 +101,8 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
 /// Number of positions that the checks report: the position of a wrong pointer, and the position of a wrong index.
 const FOUND: usize = 2;
 
-/// Runs the kernel of a product. `before` has the matrix's values or the first dense factor, and `behind` the last
-/// dense factor.
+/// Runs the kernel of a product. `before` is the array of the sparse matrix's values, or, for a sampled product, the
+/// first dense factor. `behind` is the last dense factor.
 fn product(
     on: OpContext<'_>,
     p: &Compressed,

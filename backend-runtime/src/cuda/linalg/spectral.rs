@@ -77,7 +77,7 @@ fn jacobi(
     let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
     batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
     notes.note(b, op, &codes)?;
-    // `v` is stored by columns, which are the rows of its transpose
+    // `v` is column-major: read in C order, its memory holds the transpose
     if x.dtype != x.dtype.to_real() {
         v.conjugate(b)?;
     }
@@ -102,8 +102,8 @@ fn one_by_one(
 ) -> Result<[RawArray; 2]> {
     let outer = leading(&x.shape);
     let (m, n) = rules::matrix(op, &x.shape)?;
-    // the library takes no matrix with more columns than rows, so the transpose is decomposed, which has the same
-    // singular values
+    // the library refuses matrices with more columns than rows; it gets their transposes, which have the same singular
+    // values
     let tall = m >= n;
     let a = if tall { Stack::of(b, op, x, outer)? } else { Stack::of_transposes(b, op, x, outer)? };
     a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
@@ -118,7 +118,8 @@ fn one_by_one(
     let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
     solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
     notes.note(b, op, &codes)?;
-    // for a transpose, left and right vectors are exchanged; their columns in memory are the rows of the result
+    // the left vectors of a transpose are the right vectors of the matrix, and vice versa; the columns of `vt` and `u`
+    // are read as rows
     Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
 }
 

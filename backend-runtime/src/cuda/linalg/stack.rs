@@ -1,4 +1,4 @@
-//! Stacks of matrices in the layout of cuSOLVER and cuBLAS, and the kernels around their factorizations.
+//! Stacks of matrices in the layout of cuSOLVER and cuBLAS, and the kernels that run before and after a factorization.
 
 use crate::{
     DType, Error, Result,
@@ -19,7 +19,7 @@ static PROGRAM: Program =
 /// The dtypes that can be factorized.
 const DTYPES: [DType; 4] = [DType::Float32, DType::Float64, DType::Complex64, DType::Complex128];
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let alone = ["addresses", "note_codes"].map(|name| Instance::new(name, "", &[]));
     let in_place = ["tidy", "conjugates"].map(|name| DTYPES.map(|dtype| Instance::new(name, "", &[dtype])));
@@ -86,7 +86,7 @@ impl Stack {
         self.rows.max(1) as i64
     }
 
-    /// Bytes between matrices.
+    /// Number of bytes from the start of one matrix to the start of the next.
     pub(super) fn step(&self) -> usize {
         self.rows * self.columns * self.array.dtype.size()
     }
@@ -111,7 +111,7 @@ impl Stack {
         b.uninit_raw(self.op, dtype, &[self.batch, of_each])
     }
 
-    /// Checks elements and corrects them as the flags `what` require; the flags are in `tidying`.
+    /// Checks and corrects the elements. `what` is a combination of the flags in [`tidying`].
     pub(super) fn tidy(&self, b: &Cuda, kept: Kept, what: u32, notes: &Notes) -> Result<()> {
         let dtype = self.array.dtype;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("tidy", "", &[dtype]))?;
@@ -141,11 +141,11 @@ pub(super) fn swapped(x: &RawArray) -> RawArray {
     x.permuted(&order)
 }
 
-/// The part of a column-major matrix that is used; the kernel uses the same values.
+/// The part of a column-major matrix that a factorization uses. The kernel `tidy` has the same numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Kept {
     All = 0,
-    /// Elements on and below the diagonal, as the library sees the matrix.
+    /// Elements on and below the diagonal of the column-major matrix.
     Lower = 1,
     /// Elements on and above the diagonal.
     Upper = 2,
@@ -155,11 +155,11 @@ pub(super) enum Kept {
 pub(super) mod tidying {
     /// Set imaginary parts on the diagonal to 0.
     pub(in super::super) const REAL_DIAGONAL: u32 = 1;
-    /// Note infinite and NaN elements, and set them to 0 so that the factorization terminates.
+    /// Report infinite and NaN elements, and set them to 0 so that the factorization terminates.
     pub(in super::super) const REFUSE_NOT_FINITE: u32 = 2;
-    /// Note NaN on the diagonal.
+    /// Report NaN on the diagonal.
     pub(in super::super) const REFUSE_UNKNOWN_DIAGONAL: u32 = 4;
-    /// Note 0 on the diagonal.
+    /// Report 0 on the diagonal.
     pub(in super::super) const REFUSE_ZERO_DIAGONAL: u32 = 8;
 }
 
@@ -173,7 +173,7 @@ impl Notes {
         Ok(Notes(notes))
     }
 
-    /// Sets the flag for a failed matrix if a code is not 0.
+    /// Sets the flag for a matrix without a result if one of the library's `codes` is not 0.
     pub(super) fn note(&self, b: &Cuda, op: &'static str, codes: &RawArray) -> Result<()> {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("note_codes", "", &[]))?;
         let n = codes.size();

@@ -127,7 +127,7 @@ fn dominant(shape: &[usize]) -> ArrayD<f32> {
     x
 }
 
-/// Tests stacks of matrices that are too large for batched calls, and stacks of more matrices than one batched call
+/// Tests a stack of matrices that are too large for batched calls, and a stack with more matrices than one batched call
 /// takes.
 #[test]
 fn many_large_matrices_and_very_many_small_ones() {

@@ -19,7 +19,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
 pub(in super::super) const SAMPLERS: KernelList = (&PROGRAM, || {
     const COUNTS: [Distribution; 2] = [Distribution::Poisson, Distribution::Binomial];
     const REALS: [Distribution; 4] =
@@ -206,7 +206,8 @@ mod tests {
                 $(let $name = b.from_ndarray($name).unwrap();)*
                 let on = OpContext::new(&b, stringify!($f), <$t>::DTYPE);
                 let got = $f(on, $shape, $($n,)? $(RawOperand::Array($name.raw()),)* $($arg),*).unwrap();
-                // the comparison is of texts, in which NaN equals NaN, and other numbers differ if their bits differ
+                // texts are compared: all NaN have the same text, and other numbers have different texts if their bits
+                // differ
                 let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
                 let got = host(&b, &expected, got).mapv(|x| text(&x));
                 assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));

@@ -14,7 +14,7 @@ pub(crate) enum Fold {
     Sum,
     Product,
     Mean,
-    /// The mean, in the dtype in which it is accumulated.
+    /// The mean in the dtype of the accumulator: float32 for 16-bit floats.
     WideMean,
     /// The variance about given means.
     Variance,
@@ -61,7 +61,7 @@ impl Fold {
         names!(Sum Product Mean WideMean Variance Deviation Maximum Minimum Any All Largest Smallest)
     }
 
-    /// The fold that corresponds to a CPU reduction function, by the function's name.
+    /// The fold that computes the same result as the CPU function with this name.
     pub(crate) fn of_function(name: &str) -> Option<Fold> {
         Some(match name {
             "reduction::sum_of" => Fold::Sum,
@@ -135,7 +135,7 @@ pub(super) static REDUCE: Program = Program {
     )),
 };
 
-/// The instances of the `REDUCE` kernels, listed so that `check` can compile them all.
+/// The instances of the `REDUCE` kernels, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const FOLDS: KernelList = (&REDUCE, || {
     let mut instances = Vec::new();
     for fold in Fold::ALL {

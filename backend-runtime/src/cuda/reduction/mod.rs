@@ -96,8 +96,8 @@ fn along_axis(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bo
     reduced(b, op, x, None, axis.as_slice(), keepdims, fold)
 }
 
-/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead, which have the layout of
-/// `x`.
+/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead of `x`; the values have
+/// the layout of `x`.
 fn reduced(
     b: &Cuda,
     op: &'static str,
@@ -207,8 +207,9 @@ pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Res
     reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
-/// The sum of squared distances from the mean, divided by n - correction, in two passes, which avoids cancellation.
-/// Each pass recomputes a formula's values, which have the layout of `x`.
+/// The variance, or its square root if `fold` is the standard deviation. The variance is the sum of squared distances
+/// from the mean, divided by n - correction. It is computed in two passes, to avoid cancellation. Each pass recomputes
+/// a formula's values, which have the layout of `x`.
 #[allow(clippy::too_many_arguments)] // the parameters of `var` and `std`, and a formula's values
 fn spread(
     b: &Cuda,

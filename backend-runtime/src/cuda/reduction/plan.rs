@@ -92,7 +92,8 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// Like [`Plan::run`], with a program's fold, and optionally for the values of a formula.
+    /// Like [`Plan::run`], but runs the fold `names` of `program`, and reduces `values` instead of the array if they
+    /// are given.
     #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,
@@ -124,8 +125,8 @@ impl Plan {
                 let kernel = b.kernel(op, program, Instance::new("reduce", names.fold, &[x.dtype]))?;
                 let from = x.pointer();
                 let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
-                // SAFETY: the arguments match the parameters of `reduce`. Both walks stay within `x`. For each step of
-                // `outer` there is a result, and a given value if values are given. With several parts, there is an
+                // SAFETY: the arguments match the parameters of `reduce`. Both walks stay within `x`. For each position
+                // of `outer` there is a result, and a given value if values are given. With several parts, there is an
                 // accumulator for each part of each result.
                 unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
             }
@@ -186,7 +187,7 @@ impl Plan {
         if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
-    /// The results, which are in the order of the plan, as an array of the reduced shape.
+    /// Returns the results as an array of the reduced shape. `values` has them in the order of the plan.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = rules::c_strides(&in_memory);

@@ -27,7 +27,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels of running folds, listed so that `check` can compile them all.
+/// The kernels of running folds, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
@@ -40,7 +40,7 @@ pub(crate) const SCANS: KernelList = (&PROGRAM, || {
 /// The program for the difference of two neighbouring elements.
 static DIFF: Program = Program::each("diff", "op_minus(x1, x2)", &["x1", "x2"]);
 
-/// The kernels of differences, listed so that `check` can compile them all.
+/// The kernels of differences, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const DIFFS: KernelList = (&DIFF, || {
     let numeric = DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Bool);
     numeric.flat_map(|dtype| instances(&[dtype; 3]).collect::<Vec<_>>()).collect()

@@ -22,7 +22,7 @@ pub(crate) static PROGRAM: Program = Program {
     )),
 };
 
-/// The instances of the kernels in `PROGRAM`, listed so that `check` can compile them all.
+/// The instances of the kernels in `PROGRAM`, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     let keys = || [DType::UInt32, DType::UInt64];
@@ -64,7 +64,8 @@ fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
 /// Longest row that is sorted in a block's shared memory; the kernels have the same constant.
 const SHORT: usize = 2048;
 
-/// Keys per block, and number of digits; the kernels have the same constants.
+/// Number of keys per block. The two constants below are the number of values and of bits of a radix sort's digit. The
+/// kernels have the same constants.
 const TILE: usize = 4096;
 const DIGITS: usize = 256;
 const DIGIT_BITS: usize = 8;
@@ -72,7 +73,7 @@ const DIGIT_BITS: usize = 8;
 /// Sorted rows: keys, and optionally each element's original position in its row.
 pub(crate) struct Rows {
     op: &'static str,
-    /// The elements, as rows in C order.
+    /// The unsorted elements. Each run of `length` elements in C order is a row.
     x: RawArray,
     walk: Walk<1>,
     rows: usize,
@@ -138,7 +139,8 @@ impl Rows {
         &self.keys
     }
 
-    /// The original positions of the elements in their rows, with shape (rows, length).
+    /// The original positions of the elements in their rows, with shape (rows, length). They are undefined unless
+    /// requested by [`Wanted::Order`].
     pub(crate) fn order(&self, b: &Cuda) -> Result<RawArray> {
         match &self.order {
             Some(order) => Ok(order.clone()),

@@ -33,8 +33,8 @@ pub fn unique_inverse(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> 
     Ok([distinct.values(b)?, distinct.inverse(b, &x.shape)?])
 }
 
-/// The distinct elements, the index of the first occurrence of each, for each element of `x` the index of its value
-/// among the distinct elements, and the number of occurrences of each.
+/// Four arrays: the distinct elements; the index of the first occurrence of each distinct element; for each element of
+/// `x`, the index of its value among the distinct elements; and the number of occurrences of each distinct element.
 pub fn unique_all(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 4]> {
     let b = on.backend;
     let distinct = Distinct::of(b, on.op, x)?;
@@ -103,9 +103,9 @@ impl Distinct {
 }
 
 /// Sorts complex numbers in NumPy's order; returns the sorted numbers and their original indices. Numbers without NaN
-/// are first, sorted by real part and then by imaginary part. Numbers with a NaN imaginary part follow, then numbers
-/// with a NaN real part, then numbers with both. The function sorts stably by one key after another, beginning with the
-/// least important key.
+/// are first, sorted by real part and then by imaginary part. Numbers with NaN only in the imaginary part follow, then
+/// numbers with NaN only in the real part, then numbers with NaN in both parts. The function sorts stably by one key
+/// after another, beginning with the least important key.
 fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
     let n = x.size();
     let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);

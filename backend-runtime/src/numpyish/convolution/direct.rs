@@ -7,15 +7,15 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Number of results of a row that one task computes.
+/// Maximum number of results that one task computes; they belong to the same row.
 const SPAN: usize = 1024;
 
-/// For at most this number of products per result, the overhead of a block takes longer than its loops. Then larger
-/// blocks are used, which stay in the L1 cache instead of in registers.
+/// If each result is the sum of at most this number of products, a block's overhead takes longer than the block's
+/// loops. Larger blocks are then used, whose sums stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it. `T` must have the bits
-/// of the dtype.
+/// Convolution: each result is the sum of the products of the kernel with the elements under it. `T` must be the type
+/// that `dispatch_bits` chooses for the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let [_, _, row] = plan.axes.map(|axis| axis.windows);
@@ -75,7 +75,8 @@ versions! {
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
         let mut begin = windows.start;
         while begin < windows.end {
-            // if the last block is not full, it begins earlier, if possible, and computes some results again
+            // if the last block would not be full, it begins earlier, and computes some results again; this needs at
+            // least `N` windows
             if windows.end - begin < N && windows.end - windows.start >= N {
                 begin = windows.end - N;
             }
@@ -142,7 +143,8 @@ versions! {
     }
 }
 
-/// Transposed convolution: adds each element times the kernel to the results. `T` must have the bits of the dtype.
+/// Transposed convolution: adds each element times the kernel to the results. `T` must be the type that `dispatch_bits`
+/// chooses for the dtype.
 pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let rows = plan.shape.iter().product::<usize>() / plan.axes[2].len;

@@ -1,8 +1,8 @@
 //! Convolutions with channels, and pooling.
 //!
 //! A group of many channels is computed as a matrix product of the kernel and the elements that each tap meets. These
-//! elements are copied into a matrix for one block of results at a time, so that the matrix stays in the cache. Few
-//! channels, and integers, are summed tap by tap.
+//! elements are copied into a matrix for one block of results at a time, so that the matrix stays in the cache.
+//! Convolutions of few channels and convolutions of integers are summed tap by tap.
 
 #![allow(clippy::needless_range_loop, reason = "axes in lockstep: a counter says which")]
 
@@ -173,7 +173,7 @@ impl Terms<'_> {
     }
 }
 
-/// Runs a convolution in the dtype of computation.
+/// Runs a convolution in the dtype that [`computed_in`] returns: float32 for 16-bit floats.
 fn run(
     op: &'static str,
     x: View<'_>,

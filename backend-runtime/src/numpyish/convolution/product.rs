@@ -19,8 +19,8 @@ const BLOCK: usize = 1 << 18;
 /// Number of channels of the result that one task computes, if there are few tasks.
 const CHANNELS: usize = 128;
 
-/// Number of tasks below which channels are divided among tasks. It does not depend on the number of threads, so the
-/// results do not depend on that number either.
+/// If there are fewer tasks than this number, the channels of a group are divided among several tasks. The number does
+/// not depend on the number of threads, so the results do not depend on it either.
 const TASKS: usize = 32;
 
 /// Number of columns of a block, if each column has `rows` rows. A column belongs to one result or to one element.
@@ -97,8 +97,9 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     })
 }
 
-/// Calls `f` for the part of each row that lies in a range of windows, counted in C order. The arguments are the two
-/// outer indices of the row, the windows within the row, and the number of windows of the range before them.
+/// Divides a range of windows, counted in C order, into parts that each lie in one row, and calls `f` for each part.
+/// The arguments of `f` are the two outer indices of the row, the part's windows within the row, and the number of
+/// windows of the range that precede the part.
 fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
     let mut at = windows.start;
     while at < windows.end {

@@ -25,7 +25,8 @@ fn wide<T: Element>(x: &ArrayD<T>) -> ArrayD<T> {
     x
 }
 
-/// Calls `f` with the indices of each product, in the result, in the elements, and in the kernel.
+/// Calls `f` for each product, with its indices in the result, in the elements and in the kernel, and with its input
+/// and output channel within the group.
 fn products(plan: &Convolution, mut f: impl FnMut([usize; 5], [usize; 5], [usize; 5], usize, usize)) {
     let sizes = plan.axes.map(|axis| (axis.windows, axis.taps));
     let places: Vec<[usize; 3]> =

@@ -35,7 +35,8 @@ pub struct Columns<R> {
 }
 
 impl<R: Engine> Columns<R> {
-    /// Transforms the array at `from`, whose lengths and strides are `axes`, into `to`, an array of `shape` in C order.
+    /// Transforms the array at `from`, which has the lengths and strides `axes`. Writes the result to `to`, as an array
+    /// of shape `shape` in C order.
     ///
     /// # Safety
     /// `from` must point to the elements. `to` must have room for the result, and nobody else may use it. Both may
@@ -144,8 +145,8 @@ impl<R: Engine> Task<'_, R> {
     }
 }
 
-/// Packs the lanes at the offsets `at`: element 0 of all lanes, then element 1, and so on. Missing elements and lanes
-/// are zeros.
+/// Packs lanes that begin at the offsets in `at`: element 0 of all lanes, then element 1 of all lanes, and so on.
+/// Missing elements and missing lanes become zeros.
 ///
 /// # Safety
 /// The elements must exist, and `to` must have room for `points * lanes` elements.
@@ -188,7 +189,7 @@ mod tests {
         counting::<f64>(shape).mapv(|i| C::new((i * 1.7).sin() + 0.3, (i * i * 0.3).cos()))
     }
 
-    /// Reference result: transforms lane by lane, each as a 1-D array.
+    /// Computes a reference result by transforming each lane as a 1-D array.
     fn lane_by_lane(x: &ArrayD<C<f64>>, axis: usize, n: usize, inverse: bool) -> ArrayD<C<f64>> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;

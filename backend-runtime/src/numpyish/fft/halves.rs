@@ -1,5 +1,5 @@
-//! Transforms between one long real lane and its frequencies on all threads, by a complex transform of half as many
-//! points.
+//! Transforms one long real lane to its frequencies, or frequencies to a lane, on all threads. Both directions use a
+//! complex transform of half as many points.
 
 use super::{
     super::{
@@ -29,7 +29,7 @@ impl<R: Engine> Plan<R> {
         Buffer::new(op, self.symmetry.half, R::Complex::DTYPE)
     }
 
-    /// Writes the frequencies of the points at `x` to `to`.
+    /// Computes the frequencies of the real points at `x`, and writes them to `to`.
     ///
     /// # Safety
     /// `x` must have all points. `to` must have room for the frequencies, and nobody else may use it.
@@ -52,7 +52,8 @@ impl<R: Engine> Plan<R> {
         Ok(())
     }
 
-    /// Writes the points whose frequencies are at `x`, times the number of points, to `to`.
+    /// Computes the real points whose frequencies are at `x`, multiplies them by the number of points and by
+    /// `how.scale`, and writes them to `to`.
     ///
     /// # Safety
     /// `x` must have the non-negative frequencies. `to` must have room for the points, and nobody else may use it.
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(got.unwrap(), expected.unwrap());
     }
 
-    /// The imaginary parts of frequencies without a mirror image are ignored, whatever their value, as they are for
+    /// The imaginary parts of frequencies without a mirror image are ignored, whatever their value. The same holds for
     /// shorter lanes.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]

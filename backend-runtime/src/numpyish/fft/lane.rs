@@ -142,7 +142,8 @@ pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> R
     with_plans(op, n, which, |p| p.complex.plan_fft(n, direction))
 }
 
-/// The tables that convert between the frequencies of `n` real points, an even number, and a complex spectrum.
+/// The tables that convert between the frequencies of `n` real points and the spectrum of n / 2 complex points. `n` is
+/// even.
 pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
     kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
 }
@@ -177,7 +178,7 @@ pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Pl
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
-/// Returns the cached plan or builds it. It is built outside the lock, because `make` may look up other plans.
+/// Returns the cached plan, or builds it. A plan is built outside the lock, because `make` may look up other plans.
 fn kept<R: Engine, P>(
     op: &'static str,
     n: usize,

@@ -43,8 +43,8 @@ pub struct Plan<R> {
     far: Vec<R>,
 }
 
-/// Rows and columns of the matrix for `n` points, or `None` if `n` is unsuitable. Both are nearly equal, and
-/// [`stockham`] has plans for both lengths.
+/// Rows and columns of the matrix for `n` points, or `None` if `n` is unsuitable. The two numbers are as close to each
+/// other as possible, and [`stockham`] has plans for both.
 pub fn sides(n: usize) -> Option<[usize; 2]> {
     if !n.is_multiple_of(BLOCK) || n > LONGEST * LONGEST {
         return None;
@@ -73,7 +73,8 @@ impl<R: Engine> Plan<R> {
         Ok(Plan { rows, columns, down, across, near, far })
     }
 
-    /// Transforms a lane with exponent -2 pi i jk / n, or the other sign if `inverse`, and multiplies by `scale`.
+    /// Transforms a lane with exponent -2 pi i jk / n, or +2 pi i jk / n if `inverse` is true. Multiplies the results
+    /// by `scale`.
     ///
     /// # Safety
     /// `from` must have all points. `between` and `to` must have room for as many points, and nobody else may use that
@@ -232,7 +233,7 @@ mod tests {
     };
     use ndarray::{ArcArray, IxDyn};
 
-    /// Reference result: the transform by its definition.
+    /// Computes a reference result by the definition of the transform.
     fn naive(x: &[Complex<f64>], sign: f64) -> Vec<Complex<f64>> {
         let n = x.len();
         let turn = |k: usize| Complex::from_polar(1.0, sign * std::f64::consts::TAU * (k % n) as f64 / n as f64);

@@ -207,14 +207,14 @@ mod tests {
         counting::<f64>(shape).mapv(|i| C::new((i * 1.7).sin() + 0.3, (i * i * 0.3).cos()))
     }
 
-    /// Reference result by the definition: a sum of n terms for each of n points.
+    /// Computes a reference result by the definition: a sum of n terms for each of n points.
     fn naive(x: &[C], n: usize, sign: f64) -> Vec<C> {
         let turn = |j: usize| C::from_polar(1.0, sign * std::f64::consts::TAU * j as f64 / n as f64);
         let turns: Vec<C> = (0..n).map(turn).collect();
         (0..n).map(|k| x.iter().take(n).enumerate().map(|(j, v)| v * turns[j * k % n]).sum()).collect()
     }
 
-    /// The naive transform along one axis, with its scale.
+    /// The naive transform along one axis, times the scale of `norm`.
     fn expected(x: &ArrayD<C>, axis: usize, n: usize, direction: Direction, norm: Norm) -> ArrayD<C> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;

@@ -128,8 +128,8 @@ impl Pass {
         Ok(x)
     }
 
-    /// The plan for several lanes of the result at a time, or `None` if neighbouring lanes do not fill a cache line or
-    /// the length is unsuitable.
+    /// The plan that transforms several lanes of the result at a time. `None` if the length is unsuitable, or if
+    /// neighbouring lanes do not fill a cache line.
     fn side_by_side<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
         let inner: usize = shape[self.axis + 1..].iter().product();
         if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
@@ -140,14 +140,14 @@ impl Pass {
         Columns { op: self.op, axis: self.axis, plan, inverse, scale }
     }
 
-    /// The plan that transforms lane by lane, each on all threads, or `None` if lanes are not contiguous or not long,
-    /// or the length is unsuitable.
+    /// The plan that transforms the lanes one after another, each on all threads. `None` if the lanes are not
+    /// contiguous or not long, or if their length is unsuitable.
     fn long<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
         if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
-    /// The plan that transforms real lanes one by one, each on all threads, or `None` if lanes are not contiguous or
-    /// not long, or the length is unsuitable.
+    /// The plan that transforms real lanes one after another, each on all threads. `None` if the lanes are not
+    /// contiguous or not long, or if their length is unsuitable.
     fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
@@ -158,7 +158,8 @@ impl Pass {
         !before.contains(&0) && after.iter().all(|&len| len == 1)
     }
 
-    /// Applies `f`, which reads a lane of `points` and writes a lane of `result`, to all lanes, one after another.
+    /// Applies `f` to all lanes, one after another. `f` reads a lane with the dtype and length of `points`, and writes
+    /// a lane with the dtype and length of `result`.
     ///
     /// # Safety
     /// `f` must write the whole of its result lane.

@@ -76,7 +76,8 @@ impl<R: Engine> Lane<R> {
         }
     }
 
-    /// Writes the points that have the given first frequencies, multiplied by `n`. Missing frequencies are 0.
+    /// Computes the points whose first frequencies are given, and writes them, multiplied by `n` and by `how.scale`.
+    /// Missing frequencies are 0.
     ///
     /// # Safety
     /// The frequencies must exist. `to` must have room for the points, and nobody else may use it.

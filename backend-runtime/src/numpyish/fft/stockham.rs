@@ -49,7 +49,8 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     if !n.is_power_of_two() {
         return None;
     }
-    // there are as few stages as possible, but two stages of 4 points instead of one of 8 and one of 2
+    // there are as few stages as possible, except that a stage of 8 and a stage of 2 points are replaced by two stages
+    // of 4
     let twos = n.trailing_zeros() as usize;
     let (eights, fours) = match twos % 3 {
         0 => (twos / 3, 0),
@@ -336,7 +337,7 @@ impl<V: Vector> Butterfly<V, 8> for Eight {
         unsafe {
             let even = Four::of([x[0], x[2], x[4], x[6]], roots);
             let odd = Four::of([x[1], x[3], x[5], x[7]], roots);
-            // odd results 1 and 3 are multiplied by (1 - i) / sqrt 2 and (-1 - i) / sqrt 2
+            // results 1 and 3 of `odd` are multiplied by (1 - i) / sqrt 2 and (-1 - i) / sqrt 2
             let half = V::splat(*roots.add(2));
             let first = Complex { re: odd[1].re.add(odd[1].im), im: odd[1].im.sub(odd[1].re) }.scaled(half);
             let third = Complex { re: odd[3].im.sub(odd[3].re), im: odd[3].re.add(odd[3].im) }.scaled(half);
@@ -384,7 +385,7 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
 /// The order in which a stage writes its results.
 #[derive(Clone, Copy)]
 enum Order {
-    /// The order for which the results of the last stage are sorted.
+    /// The order that leads to sorted results of the last stage.
     Sorted,
     /// Consecutive parts, which the remaining stages transform one after another.
     Parts,
@@ -499,7 +500,8 @@ fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     Points { start, stride, len, ahead: 0, pairs: false, swapped: false, turns: Turns::NONE }
 }
 
-/// Runs stages one after another. Their results are written to the two arrays in turn, the second array first.
+/// Runs stages one after another. The last stage writes to `to`. The other stages write to the two arrays in turn, the
+/// second array first.
 #[inline(always)]
 unsafe fn through<V: Vector<Real: Engine>>(
     stages: &[Stage<V::Real>],
@@ -566,7 +568,7 @@ impl<R: Engine> Kernel<R> {
         Kernel { lanes: R::Plain::LANES, run: plain::<R> }
     }
 
-    /// Index of the scratch array that is no longer read when results are written.
+    /// Index of the scratch array that may receive the results, because the last stage does not read it.
     pub fn result_in(&self, plan: &Plan<R>) -> usize {
         if plan.has_parts(self.lanes) { 0 } else { plan.stages.len() % 2 }
     }

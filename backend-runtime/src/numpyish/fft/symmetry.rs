@@ -1,7 +1,7 @@
 //! Conversion between the frequencies of a real lane and the spectrum of a complex lane whose numbers are pairs of
-//! neighbouring real points. The symmetry of real transforms separates the frequencies of the even points from those of
-//! the odd points, as in: H. Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE Transactions on
-//! Acoustics, Speech, and Signal Processing 35 (1987).
+//! neighbouring real points. The symmetry of real transforms separates the frequencies of the even points from the
+//! frequencies of the odd points, as in: H. Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE
+//! Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
 
 use super::{
     super::buffer,
@@ -107,8 +107,8 @@ impl<R: Engine> Kernel<R> {
     /// Converts the frequencies of a range of [pairs](Symmetry::pairs), and their mirror images.
     ///
     /// # Safety
-    /// The spectrum must have `half` complex numbers. The frequencies must have one more, or twice as many if `all` are
-    /// written. Nobody else may write the results of the range.
+    /// The spectrum must have `half` complex numbers. The frequencies must have `half + 1` complex numbers, or
+    /// `2 * half` if `how.all` is true. Nobody else may write the results of the range.
     #[inline]
     pub unsafe fn run(
         self,

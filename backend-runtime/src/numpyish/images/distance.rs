@@ -89,7 +89,8 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     });
 }
 
-/// Adds the distances along another axis: replaces each element by its minimum over all elements of its lane.
+/// Adds the distances along another axis. Each element becomes the minimum, over all elements `e` of its lane, of `e`
+/// plus the squared distance to `e`.
 fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -> Result<()> {
     let (len, step) = (measured.lengths[axis], measured.steps[axis]);
     if len < 2 {
@@ -213,7 +214,7 @@ mod tests {
     use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
-    /// Reference result: tries every element of the background.
+    /// Computes a reference result by trying every element of the background.
     fn nearest(x: &ArrayD<bool>, steps: &[f64]) -> ArrayD<f64> {
         ArrayD::from_shape_fn(x.raw_dim(), |at| {
             let square = |there: &IxDyn| -> f64 {

@@ -94,8 +94,8 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 
 versions! {
     /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Lanes are divided
-    /// into pieces that are as long as the window. A window covers the end of one piece and the start of the next, so
-    /// its extreme is the better of two: the extreme of that end (`tails`) and of that start (`rows`).
+    /// into pieces that are as long as the window. A window covers the end of one piece and the start of the next. The
+    /// result is the better of the end's extreme, from `tails`, and the start's extreme, from `rows`.
     ///
     /// # Safety
     /// `x` must have the lanes, and nobody else may use them. `rows`, `tails` and `sources` must be as long as an

@@ -34,7 +34,7 @@ struct Near<const W: usize> {
 pub struct Rows<'a, P> {
     /// The taps of all positions along each axis, for 2 or 3 axes.
     pub tables: &'a [Vec<Taps>],
-    /// Number of elements from the start of one array of the stack to the start of the next.
+    /// Number of elements from the start of one array to the start of the next, for several arrays of the same shape.
     pub apart: usize,
     /// Address of the arrays.
     pub from: *const P,
@@ -66,7 +66,8 @@ impl<P: Pixel> Rows<'_, P> {
         parallel::parallel_timed(n / width, width, |rows| {
             for row in rows {
                 let (mut rest, mut lines, mut count, mut inside) = (row, [(0, 1.0); LINES], 1, true);
-                // replaces each line by its neighbours along one more axis, with the products of the weights
+                // replaces each line by its `W` neighbours along one more axis, and its weight by products with the
+                // neighbours' weights
                 for table in outer.iter().rev() {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();

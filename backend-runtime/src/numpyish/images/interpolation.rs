@@ -32,11 +32,11 @@ pub struct Spline {
     pub mode: Boundary,
     /// The value beyond the edges, for modes that use one.
     pub cval: f64,
-    /// True if the array has samples, from which spline coefficients are computed first.
+    /// True if the elements are samples. Spline coefficients are then computed from them first.
     pub prefilter: bool,
 }
 
-/// The values of `x` at coordinates. The first axis of `coordinates` has one entry for each axis of `x`.
+/// The values of `x` at given coordinates. The first axis of `coordinates` has one entry for each axis of `x`.
 pub fn map_coordinates<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -58,7 +58,7 @@ pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) ->
     interpolated(OP, x, &sampling, Source::Points(points), spline)
 }
 
-/// The values of a batch of grids with channels at given coordinates, by linear interpolation.
+/// Interpolates a batch of grids linearly at given coordinates. Each point of a grid has one value per channel.
 pub fn grid_sample<T: WideFloat>(
     _: &Numpyish,
     grid: &NdArray<T>,
@@ -156,14 +156,15 @@ enum Source<'a> {
         offset: Vec<f64>,
         grid: Vec<usize>,
     },
-    /// The positions of the points of another grid, which are computed axis by axis.
+    /// The points of another grid over the same extent. Their positions are computed axis by axis.
     Grid {
         shape: Vec<usize>,
         cells: bool,
     },
 }
 
-/// Coordinates in memory. The strides are those between components, between points, and between batches.
+/// Coordinates in memory. `strides` has the distances, in elements, between the components of a point, between points,
+/// and between batches.
 struct Points<'a> {
     start: *const u8,
     dtype: DType,
@@ -198,12 +199,13 @@ struct Job<'a> {
     count: usize,
     channels: usize,
     points: usize,
-    /// Number of elements from one array of the stack to the next, or 0 if the stack has one array.
+    /// Distance, in elements, between consecutive arrays of the stack; 0 if the stack has one array. The arrays of a
+    /// stack differ in their indices along the axes before the interpolated axes.
     apart: usize,
     order: usize,
     cval: f64,
     source: &'a Source<'a>,
-    /// The taps of all positions of a grid, axis by axis.
+    /// For each axis of a grid, the taps of all its positions. Empty if the positions are not those of a grid.
     tables: Vec<Vec<Taps>>,
 }
 
@@ -221,7 +223,7 @@ fn interpolated(
     if n == 0 {
         return RawArray::empty(op, sampling.shape.clone(), x.dtype);
     }
-    // the array to interpolate, with a border if needed, as samples or coefficients in C order
+    // the array to interpolate, in C order: samples or coefficients, with a border if needed
     let before = sampling.first;
     let border = rules::spline_border(mode, order, spline.prefilter);
     let made: RawArray;
@@ -301,7 +303,7 @@ fn interpolated(
     unsafe { RawArray::new(op, sampling.shape.clone(), out) }
 }
 
-/// The taps of all positions of a grid, computed once per axis.
+/// The taps of all positions of a grid, as one list for each axis.
 fn tables(
     op: &'static str,
     axes: &[SampledAxis],
@@ -323,11 +325,12 @@ fn tables(
 }
 
 versions! {
-    /// Writes a range of the points of all arrays of the stack, for `N` axes and `W` coefficients along each axis. If
-    /// `N` or `W` is 0, any number is allowed.
+    /// Writes the values at a range of points, which are counted through all arrays of the stack. `N` is the number of
+    /// axes, and `W` is the number of coefficients along each axis. If both are 0, the job gives these numbers.
     ///
     /// # Safety
-    /// `x` must have the coefficients and `out` the points of the job, and nobody else may use the points of the range.
+    /// `x` must have the coefficients of the job, and `out` must have room for its points. Nobody else may use the
+    /// points of the range.
     unsafe fn sampled[P: Pixel, const N: usize, const W: usize][P, N, W](job: &Job<'_>, x: *const P, out: *mut P, range: Range<usize>) {
         let count = if N > 0 { N } else { job.count };
         let beyond = P::number(job.cval);
@@ -436,8 +439,8 @@ mod tests {
         })
     }
 
-    /// The array is large enough for several threads, whose ranges begin in the middle of rows and of arrays of the
-    /// stack.
+    /// The array is large enough for several threads. Their ranges begin in the middle of rows and in the middle of
+    /// arrays of the stack.
     #[test]
     fn a_shift_by_whole_numbers_moves_elements() {
         let x = image(&[3, 61, 67]);
@@ -458,7 +461,8 @@ mod tests {
         }
     }
 
-    /// Compares a grid, whose rows are combined from lines in more than one span, with the same positions one by one.
+    /// Compares `zoom`, which combines whole lines of coefficients in more than one span, with `map_coordinates` at the
+    /// same positions, point by point.
     #[test]
     fn a_grid_is_its_places() {
         for (from, to) in [(&[7, 1300][..], &[11, 1900][..]), (&[9, 1300], &[5, 700]), (&[5, 6, 40], &[9, 4, 61])] {

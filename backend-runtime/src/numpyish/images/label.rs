@@ -21,8 +21,8 @@ use std::{
     },
 };
 
-/// The connected regions of nonzero elements, labelled from 1 on in the order of their first elements, and the number
-/// of regions.
+/// Labels the connected regions of nonzero elements from 1 on, in the order of their first elements. Also returns the
+/// number of regions.
 pub fn label<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -72,11 +72,12 @@ struct Lines {
 
 /// The position of a neighbouring line relative to a line.
 struct Link {
-    /// Step to the neighbouring line along each axis but the last.
+    /// Offset, in indices, of the neighbouring line along each axis but the last.
     steps: Vec<isize>,
     /// Number of lines by which the neighbouring line precedes the line.
     before: usize,
-    /// Ranges of neighbours along the line: the smallest and the largest step of each range.
+    /// The neighbours in the neighbouring line: the smallest and the largest offset along the last axis, for each range
+    /// of neighbours.
     spans: Vec<(isize, isize)>,
 }
 
@@ -100,7 +101,7 @@ impl Lines {
                 continue;
             }
             match links.last_mut().filter(|link| link.steps == steps) {
-                // adjacent steps become one span, except if runs are single elements: then widened runs would overlap
+                // adjacent offsets become one span, except if runs are single elements: widened runs would then overlap
                 Some(Link { spans, .. }) if joins && spans.last().is_some_and(|span| span.1 + 1 == along) => {
                     spans.last_mut().into_iter().for_each(|span| span.1 = along);
                 }
@@ -116,8 +117,8 @@ impl Lines {
         Lines { start, dtype, count: outer.iter().product(), len: len[0], outer: outer.to_vec(), joins, links }
     }
 
-    /// Calls `f` for each line, on several threads, with the line's index and a byte per element: 1 for nonzero, or
-    /// else 0.
+    /// Calls `f` for each line, on several threads. The arguments are the index of the line and one byte per element: 1
+    /// if the element is nonzero, otherwise 0.
     fn for_each(&self, op: &'static str, f: impl Fn(usize, &[u8]) + Sync) -> Result<()> {
         let (failed, convert) = (OnceLock::new(), nonzero_bytes(self.dtype));
         parallel::parallel(self.count, self.grain(), |range| match buffer::zeros::<u8>(op, self.len) {
@@ -188,7 +189,7 @@ impl Lines {
         Ok(Runs { first, starts, ends })
     }
 
-    /// Unites the runs of each line with the runs of earlier lines that they touch.
+    /// Unites each run with the runs of earlier lines that it touches.
     fn link(&self, runs: &Runs, parents: &[AtomicUsize]) {
         if self.links.is_empty() && self.joins {
             return;
@@ -270,8 +271,9 @@ fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Unites the runs of two lines that touch: an element of the first run has a neighbour in the second run at a step
-/// within `span`. Runs of one line do not overlap; runs that are widened by the span overlap by at most one element.
+/// Unites each run of one line with the runs of another line that it touches. Two runs touch if an element of the first
+/// run has a neighbour in the second run at an offset within `span`. Runs of one line do not overlap; runs that are
+/// widened by the span overlap by at most one element.
 fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, isize), parents: &[AtomicUsize]) {
     let (mut i, mut j) = (here.start, there.start);
     while i < here.end && j < there.end {
@@ -280,14 +282,15 @@ fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, 
         if start < to && from < end {
             unite(parents, i, j);
         }
-        // there is no branch, because the processor could not predict it
+        // this is written without a branch, which the processor could not predict
         let is_over = end <= to;
         i += usize::from(is_over);
         j += usize::from(!is_over);
     }
 }
 
-/// The first run of the region that contains this run, as far as the region is known. Also shortens the path to it.
+/// The root of the region of `run`: the first of the runs that are known to belong to the same region. Also shortens
+/// the path from `run` to the root.
 fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
     loop {
         let parent = parents[run].load(Relaxed);
@@ -295,13 +298,14 @@ fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
             return run;
         }
         let next = parents[parent].load(Relaxed);
-        // another thread may overwrite this with an older parent, which is in the same region
+        // another thread may overwrite this entry with an older parent, but that parent belongs to the same region
         parents[run].store(next, Relaxed);
         run = next;
     }
 }
 
-/// Unites two runs and their regions. A parent never comes after its run, and only a root gets a new parent.
+/// Unites the regions of two runs: of the roots of both regions, the first becomes the parent of the last. So a parent
+/// never comes after its run.
 fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     let (mut a, mut b) = (root(parents, a), root(parents, b));
     while a != b {

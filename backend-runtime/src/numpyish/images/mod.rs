@@ -73,7 +73,8 @@ fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     (shape, dtype.to_real())
 }
 
-/// Number of lanes that are filtered at once, so that one element of each lane fills whole vectors.
+/// Number of lanes that are filtered at once. A row with one element of each of these lanes fills whole vector
+/// registers.
 const LANES: usize = 16;
 
 /// The lanes along one axis of an array in C order, in blocks of [`LANES`].
@@ -95,8 +96,8 @@ impl Blocks {
         self.lanes.div_ceil(LANES)
     }
 
-    /// Offset of the first element of each lane of a block, and the number of its lanes. A block with fewer lanes
-    /// repeats its last lane.
+    /// The offset of the first element of each lane of a block, and the number of lanes in the block. If the block has
+    /// fewer than [`LANES`] lanes, the offset of its last lane is repeated.
     fn starts(self, block: usize) -> ([usize; LANES], usize) {
         let first = block * LANES;
         let many = LANES.min(self.lanes - first);
@@ -109,7 +110,8 @@ impl Blocks {
         (super::parallel::CHEAP / 4 / (self.len.max(1) * LANES)).max(1)
     }
 
-    /// Memory for the lanes of a block, with `border` rows more than the lanes have elements.
+    /// Allocates one row for each element of a lane, and `border` further rows. A row has one element of each lane of a
+    /// block.
     fn room<T: Copy + Default>(self, op: &'static str, border: usize) -> crate::Result<Vec<[T; LANES]>> {
         let mut rows = rules::list(op, self.len.saturating_add(border))?;
         rows.resize(self.len + border, [T::default(); LANES]);

@@ -1,13 +1,13 @@
-//! Interpolated values: the weights of a spline at a position, and the weighted sum of the coefficients around the
-//! position.
+//! Interpolated values. This module computes the weights of a spline at a position, and the weighted sum of the
+//! coefficients around the position.
 
 use super::Pixel;
 use crate::{Boundary, rules::MOST_SAMPLED};
 
-/// Maximum number of coefficients along an axis on which a value depends.
+/// Maximum number of coefficients along one axis that a value depends on.
 pub const MOST_TAPS: usize = 6;
 
-/// The coefficients along one axis on which a value depends, as offsets in memory, with their weights.
+/// The coefficients along one axis that a value depends on: their offsets in memory, and their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Taps {
     pub at: [isize; MOST_TAPS],
@@ -27,7 +27,7 @@ pub enum Place {
     Outside,
 }
 
-/// The offset that means the value beyond the edge.
+/// The offset that stands for the value beyond the edge.
 pub const BEYOND: isize = isize::MIN;
 
 impl Taps {
@@ -90,12 +90,12 @@ impl SampledAxis {
     }
 }
 
-/// Maps a position beyond the ends of an axis to the position within it that has the same value. The last element is at
-/// `last`. Returns `None` if the result is the value beyond the edge. The result is not finite if no position has the
-/// same value.
+/// Maps a position beyond the ends of an axis to a position in or near the axis that has the same value. The last
+/// element is at `last`. Returns `None` for the value beyond the edge, and a position that is not finite if no position
+/// has the same value.
 fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
     let len = last + 1.0;
-    // positions this far from an edge depend only on values beyond the edge
+    // a position at least this far beyond an edge depends only on values beyond the edge
     let far = (order + 1) as f64;
     let periodic = |at: f64, period: f64| if period > 0.0 { at.rem_euclid(period) } else { at * 0.0 };
     match mode {
@@ -113,15 +113,15 @@ fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
             Some(if at > len { 2.0 * len - at } else { at } - 0.5)
         }
         Boundary::Wrap if last == 0.0 => Some(at * 0.0),
-        // the first and the last element have the same value, which is read at the farther end
+        // here the first and the last element are one point, which is read at the end farther from `at`
         Boundary::Wrap if at < 0.0 => Some(at + last * ((-at / last).floor() + 1.0)),
         Boundary::Wrap => Some(at - last * (at / last).floor()),
         Boundary::GridWrap => Some(periodic(at, len)),
     }
 }
 
-/// Maps an index a few elements beyond the ends to the index with the same value. Returns `None` for the value beyond
-/// the edge.
+/// Maps an index a few elements beyond the ends of an axis to the index that has the same value. Returns `None` for the
+/// value beyond the edge.
 fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     if (0..len).contains(&index) {
         return Some(index);
@@ -142,8 +142,8 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     })
 }
 
-/// Weights of the B-splines around a position at distance `t` after the middle coefficient. For odd orders, `t` is the
-/// distance after the last coefficient before the middle.
+/// Weights of the coefficients around a position. For even orders, `t` is the distance of the position from the middle
+/// coefficient. For odd orders, it is the distance from the last coefficient before the position.
 #[inline(always)]
 fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     match order {
@@ -185,8 +185,8 @@ fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     }
 }
 
-/// The value at a position whose coefficients are neighbours along each of the last `N` axes, with `W` coefficients per
-/// axis.
+/// The value at a position, for `N` axes and `W` coefficients per axis. The coefficients are neighbours along each
+/// axis. `step` is the stride of the last axis.
 ///
 /// # Safety
 /// All coefficients must exist: every axis must be [`Place::Inside`].
@@ -218,7 +218,7 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// The value at any position, for any number of axes. `taps` has the axes that are not summed over yet.
+/// The value at any position, for any number of axes. `taps` has only the axes that have not been summed over yet.
 ///
 /// # Safety
 /// The coefficients must exist.

@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// The coefficients of the spline of this order that interpolates the elements.
+/// The coefficients of a spline of the given order. The spline interpolates the elements of `x`.
 pub fn spline_filter<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, order: usize, mode: Boundary) -> Result<NdArray<T>> {
     typed(spline_filter_of(view(x), order, mode))
 }
@@ -99,8 +99,9 @@ versions! {
     }
 }
 
-/// Applies the filter of one pole, forward and backward. The filter's first value is a sum over all earlier samples,
-/// which `ends` continues to infinity. Powers of the pole that are smaller than the precision are omitted.
+/// Applies the filter of one pole, forward and backward. The first filtered value is a sum over infinitely many
+/// samples; `ends` says how the samples continue beyond the edge. Terms are omitted if their power of the pole is
+/// smaller than the precision.
 #[inline(always)]
 fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {
     let n = x.len();

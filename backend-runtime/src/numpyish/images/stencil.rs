@@ -16,7 +16,8 @@ use crate::{
 };
 use std::sync::OnceLock;
 
-/// `y[i]` is the sum over `k` of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+/// `y[i]` is the sum over `k` of `weights[k] x[i + k - n / 2 - origin]` along an axis, where `n` is the number of
+/// weights.
 pub fn correlate1d<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -86,8 +87,8 @@ pub fn correlate1d_of(
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Runs `f` on ranges of blocks, on several threads. `f` may only read what it captures, except that it may write the
-/// memory of its own blocks.
+/// Runs `f` on ranges of blocks, on several threads. `f` may write only the memory of the blocks in its range. It may
+/// only read everything else that it captures.
 pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
     // SAFETY: the callers' closures read packed arrays, and write only the lanes of the blocks in their range.
@@ -99,8 +100,8 @@ pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     });
 }
 
-/// For each row of an extended lane, the index of its element along the axis; `usize::MAX` means the value beyond the
-/// edge.
+/// The index along the axis from which each element of an extended lane is read. An extended lane has a border at both
+/// ends. `usize::MAX` means the value beyond the edge.
 pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
     let mut all = rules::list(op, len + window.border)?;
     let first = -(window.before as isize);

@@ -18,8 +18,8 @@ use crate::{
 use std::sync::atomic::{AtomicBool, Ordering};
 
 versions! {
-    /// Returns whether all indices are within an axis, counted from either end. The test has no branches: an index
-    /// outside the axis sets a sign bit.
+    /// Returns whether all indices, which are counted from either end, are within an axis. The test has no branches: an
+    /// index outside the axis sets a sign bit.
     unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
         let n = len as i64;
         let mut bad = 0;
@@ -44,7 +44,7 @@ pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) 
     Err(Error::index(op, index, axis, len))
 }
 
-/// Converts an index within an axis, counted from either end, to an index from the start.
+/// Converts an index that is counted from either end of an axis to an index that is counted from the start.
 #[inline(always)]
 pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
@@ -75,7 +75,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     let (outer, inner) = around(x.shape, axis);
     let few = !x.is_c_order() && indices.len() < len / 2;
-    // `gather` checks the indices that it uses; the other loops do not
+    // `gather` checks the indices that it uses; the other loops do not check them
     if few || inner != 1 || len == 0 || outer == 0 {
         check(OP, indices, axis, len)?;
     }
@@ -204,8 +204,8 @@ fn gather<'a>(
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Gathers elements at indices within the axis. If there are several columns, each index reads its own column,
-/// beginning with column `first`.
+/// Gathers the elements at indices within the axis. If `inner` is 1, all indices read the only column of the slab.
+/// Otherwise index `k` reads column `first + k`.
 ///
 /// # Safety
 /// The slab must have `len` times `inner` elements, `out` must have room for an element for each index, and the columns
@@ -252,7 +252,7 @@ pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: is
     scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
 
-/// A copy of `x` in which the elements at indices along one axis are replaced by the maximum of element and value.
+/// A copy of `x` in which the elements at indices along one axis are replaced by the larger of the element and a value.
 pub fn scatter_max<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -263,7 +263,8 @@ pub fn scatter_max<T: Ordered>(
     typed(scattered("scatter_max", view(x), view(indices), view(values), axis, largest(T::DTYPE)))
 }
 
-/// A copy of `x` in which the elements at indices along one axis are replaced by the minimum of element and value.
+/// A copy of `x` in which the elements at indices along one axis are replaced by the smaller of the element and a
+/// value.
 pub fn scatter_min<T: Ordered>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -285,13 +286,14 @@ pub fn scatter<T: Element>(
     typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
 }
 
-/// The loops of a scatter. They combine a value with an element: replace the element, add to it and so on.
+/// The loops of a scatter. Each combines values with elements: a value replaces an element, is added to it, and so on.
 struct Put {
     /// Combines a value for each index with the element at that index, in a lane of `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
     /// Combines `n` values with `n` elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
-    /// If set, combines all values that belong to one element at once, for columns of several lanes.
+    /// If set, this loop is used instead of the others. It combines each element with all values for the element at
+    /// once, in some columns of the lanes.
     runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
 }
 
@@ -462,7 +464,7 @@ fn scattered(
     axis: isize,
     put: Put,
 ) -> Result<RawArray> {
-    /// Number of columns of one task, if there are many columns.
+    /// Maximum number of columns of one task.
     const COLUMNS: usize = 1 << 9;
     let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
     let (len, size) = (x.shape[axis], x.dtype.size());
@@ -570,7 +572,7 @@ mod tests {
         assert!(take_along_axis(&B, &x, &counting(&[3]), 0).is_err());
     }
 
-    /// Arrays of random indices, which are counted from both ends.
+    /// An array of random indices, some of which are counted from the end.
     fn some_indices(dice: &mut Dice, shape: &[usize], len: usize) -> NdArray<i64> {
         let places: NdArray<i64> = dice.layout_of(shape);
         places.map(|_| dice.below(2 * len) as i64 - len as i64).into_shared()

@@ -36,8 +36,9 @@ fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish
 }
 
 /// The flat indices, in C order, of the elements that a list of indices selects from an array of this shape. `arrays`
-/// has the host arrays and masks for the items of the list that are arrays or masks. If values are to be written to
-/// these elements, `values` is the shape of the values and the size of one value.
+/// has one pair for each item of the list: if the item is an array or a mask, the pair has the item's elements in host
+/// memory. If values are to be written to these elements, `values` is the shape of the values and the size of one value
+/// in bytes.
 pub fn places<B: Arrays>(
     op: &'static str,
     shape: &[usize],
@@ -65,7 +66,7 @@ pub fn places<B: Arrays>(
     got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
 }
 
-/// Replaces the elements that a list of indices selects by values. The last of several equal indices wins.
+/// Writes values to the elements that a list of indices selects. If indices are equal, the last of their values wins.
 pub fn set<T: Element>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -89,7 +90,7 @@ fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Re
     Selection::of(op, &Numpyish::new(), shape, index.iter())
 }
 
-/// The steps that make a view for a selection without arrays.
+/// The [`Step`]s that make a view of a selection without arrays.
 fn steps(selection: &Selection) -> Vec<Step> {
     let spans = || selection.spans.iter().enumerate();
     let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
@@ -110,16 +111,16 @@ fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'
     picked.collect()
 }
 
-/// The plan of the loops. Its offsets are distances from the array's first element to the selected elements, in
-/// elements.
+/// The plan of the loops. The offset of a selected element from the array's first element is the sum of one offset of
+/// each list and of an offset within the row. All offsets are in elements.
 struct Walk {
-    /// Offsets along the axes before the axes that arrays index.
+    /// Offsets along the axes before the arrays' axes in the result.
     before: Vec<isize>,
-    /// Offsets along the axes that arrays index, one for each index of their common shape.
+    /// Offsets along the axes that the arrays select from, one for each index of the arrays' common shape.
     arrays: Vec<isize>,
-    /// Offsets along the axes after the axes that arrays index, without the last axis.
+    /// Offsets along the axes after the arrays' axes in the result, except the last of these axes.
     behind: Vec<isize>,
-    /// Length and stride of that last axis, or a single element if no axis follows the axes that arrays index.
+    /// Length and stride of this last axis. If there is no such axis, a single element.
     row: (usize, isize),
 }
 
@@ -165,7 +166,7 @@ impl Walk {
     }
 }
 
-/// Removes axes of length 1. Merges neighbouring axes if they are one axis in memory.
+/// Removes axes of length 1. Merges neighbouring axes if one stride leads through the elements of both.
 fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
     let mut joined: Vec<(usize, isize)> = Vec::with_capacity(axes.len());
     for &(len, stride) in axes.iter().filter(|(len, _)| *len != 1) {
@@ -229,8 +230,8 @@ fn mask_offsets(op: &'static str, mask: View<'_>, strides: &[isize], n: usize) -
     Ok(offsets)
 }
 
-/// The offsets for all arrays and masks together, one for each index of their common shape. If that shape is empty,
-/// indices are not checked.
+/// The offsets for all arrays and masks together, one for each index of their common shape. If that shape has no
+/// elements, indices are not checked.
 fn offsets(
     op: &'static str,
     (shape, strides): (&[usize], &[isize]),
@@ -267,7 +268,7 @@ fn offsets(
     }
 }
 
-/// The offsets for the indices in an array, along an axis.
+/// The offsets that the indices in the array `x` have along an axis.
 fn array_offsets(op: &'static str, x: View<'_>, axis: usize, len: usize, stride: isize) -> Result<Vec<isize>> {
     let packed = copy::pack(op, x)?;
     // SAFETY: the packed copy has `x.len()` indices.
@@ -337,7 +338,8 @@ impl Walk {
     }
 
     /// Combines the elements of the walk with values: one value for all elements, or one value per element in the order
-    /// of the walk. Values for equal indices are combined in their order.
+    /// of the walk. If several indices are equal, their values are combined one after another, in the order of the
+    /// indices.
     ///
     /// # Safety
     /// `ends.to` must have these elements, of type `U`. They must be distinct, except that arrays may have equal
@@ -418,7 +420,8 @@ impl Walk {
     }
 }
 
-/// Implements [`Walk::put`] for one dtype, by replacing or by adding.
+/// Calls [`Walk::put`] or [`Walk::put_sums`] for one dtype, to replace elements or to add to them. The last argument is
+/// `single`.
 type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
@@ -447,7 +450,7 @@ fn addition(dtype: DType) -> Put {
                     let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
                     walk.put_sums(&ends, single, &runs);
                 }
-                // if there is no memory for the order, values are added one after another
+                // if there is no memory to group the values by their elements, values are added one after another
                 Err(_) => of::<U>(walk, ends, single),
             }
         }
@@ -538,7 +541,7 @@ mod tests {
         assert_ne!(copy, start);
         set(&B, &mut x, slices(&[]), Operand::array(&counting(&[2, 1]))).unwrap();
         assert_eq!((list(&x), x.as_ptr()), (vec![0, 0, 0, 1, 1, 1], copy));
-        // the values have more leading axes of length 1 than the selected part has axes; the steps lead beyond the axis
+        // values may have further leading axes of length 1; a step may be longer than the axis
         set(&B, &mut x, slices(&[Slice::at(1)]), Operand::array(&counting(&[1, 1, 3]))).unwrap();
         let far = Slice { start: Some(1), stop: None, step: isize::MAX, drop: false };
         set(&B, &mut x, slices(&[far, far]), Operand::Scalar(9)).unwrap();

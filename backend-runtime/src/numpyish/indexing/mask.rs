@@ -17,8 +17,8 @@ use crate::{
 /// Number of flags that one task searches for true flags.
 const BLOCK: usize = 1 << 14;
 
-/// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, these are subarrays over the
-/// other axes.
+/// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, it selects subarrays over
+/// the other axes instead of elements.
 pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
     typed(masked(view(x), view(mask)))
 }
@@ -72,8 +72,8 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the `room` values whose flags are true. Every value is written after the values kept so far, but kept only if
-/// its flag is true, so that there is no branch to predict.
+/// Writes the values whose flags are true, of which there are `room`. Every value is written after the values kept so
+/// far, but is kept only if its flag is true. So there is no branch to predict.
 ///
 /// # Safety
 /// `out` must have room for `room` values.
@@ -136,7 +136,7 @@ fn places(op: &'static str, x: View<'_>) -> Result<(usize, Vec<Vec<i64>>)> {
     };
     let len = x.shape[outer.len()].max(1);
     let mut index = vec![0; outer.len()];
-    // the loop goes row by row, because the outer indices change only between rows, which avoids divisions
+    // goes row by row: the outer indices change only between rows, so no divisions are needed
     for row in flags.chunks(len) {
         let found = row.iter().filter(|&&flag| flag).count();
         // SAFETY: there is room for all indices, and this row has `found` true flags.

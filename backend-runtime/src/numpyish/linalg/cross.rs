@@ -16,7 +16,8 @@ use super::{
 use crate::{Complex, DType, Numeric, Result};
 
 /// The cross products of vectors of three elements along the last axis. Returns `None` if the arrays differ in shape or
-/// are not in C order, and for 16-bit floats, whose differences of products are rounded only once.
+/// are not in C order. Also returns `None` for 16-bit floats, whose results must be rounded only once, after the
+/// difference.
 pub fn cross_of_rows<T: Numeric>(x1: HostView<'_, T>, x2: HostView<'_, T>) -> Result<Option<NdArray<T>>> {
     let (x1, x2) = (x1.view(), x2.view());
     let suits = x1.shape == x2.shape && x1.shape.last() == Some(&3) && x1.is_c_order() && x2.is_c_order();

@@ -1,4 +1,4 @@
-//! Conversion of batches of matrices for `backend-linalg`, to double precision and column-major order, and back.
+//! Converts batches of matrices to double precision and column-major order for `backend-linalg`, and results back.
 
 use super::pack;
 use crate::{
@@ -100,12 +100,12 @@ pub fn by_columns<S: Wide>(
     Ok(array(op, shape, elements, dtype)?.permuted(&order))
 }
 
-/// Number of multiplications from which a second thread saves time.
+/// Minimum number of multiplications for which a second thread saves time.
 const SEVERAL_THREADS: usize = 1 << 16;
 
-/// Calls `f` for each matrix of a batch, on several threads if that saves time. A matrix has at most `m` rows
-/// and at most `m` columns. If several matrices fail, returns one of their errors. If the result has no elements, `f` is
-/// not called, because a batch may have any number of empty matrices.
+/// Calls `f` for each matrix of a batch, on several threads if that saves time. A matrix has at most `m` rows and at
+/// most `m` columns. `written` is the number of elements of the result. If it is 0, `f` is not called, because a batch
+/// may have any number of empty matrices. If several matrices fail, returns one of their errors.
 pub fn each(
     op: &'static str,
     batch: usize,
@@ -117,8 +117,8 @@ pub fn each(
         return Ok(());
     }
     let work = m.saturating_mul(m).saturating_mul(m).max(1);
-    // checks the memory for operands that the factorization's matrix products pack; no product is larger than the
-    // matrix
+    // checks that there is memory for the operands that the factorization's matrix products pack; no product is larger
+    // than the matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {

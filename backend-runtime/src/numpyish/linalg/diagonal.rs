@@ -10,7 +10,8 @@ use crate::{
     rules,
 };
 
-/// The diagonals of the matrices in two axes, along a new last axis.
+/// The diagonals of the matrices that the axes `axis1` and `axis2` form. The elements of each diagonal lie along a new
+/// last axis.
 pub fn diagonal<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,

@@ -1,4 +1,5 @@
-//! Factorizations of each matrix of a batch, and solutions by them, with `backend-linalg` (the faer library).
+//! Factorizations of the matrices of a batch, and solutions of equations by factorizations, computed by
+//! `backend-linalg` (the faer library).
 
 use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
 use crate::{
@@ -98,7 +99,7 @@ pub fn solve_triangular<T: WideFloat>(
     typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2), lower, unit_diagonal)))
 }
 
-/// Determinants.
+/// Determinants of the matrices in the last two axes.
 pub fn det<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
         let [value, _, _] = determinants::<S>("det", x)?;
@@ -107,7 +108,7 @@ pub fn det<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
     typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
 }
 
-/// Signs of determinants, and the logarithms of their magnitudes.
+/// Signs of the determinants of matrices, and logarithms of the magnitudes of the determinants.
 pub fn slogdet<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<T::Real>)> {
     let [_, sign, log] = in_double!(T::DTYPE, S => determinants::<S>("slogdet", view(x)))?;
     Ok((typed(Ok(sign))?, typed(Ok(log))?))
@@ -135,7 +136,7 @@ fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]>
     Ok([array(op, shape.clone(), values, dtype)?, array(op, shape, signs, dtype)?, logs])
 }
 
-/// QR factorizations: factors with orthonormal columns, and upper triangular factors.
+/// QR factorizations. Returns the factors with orthonormal columns, and then the upper triangular factors.
 pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(NdArray<T>, NdArray<T>)> {
     fn run<S: Wide>(x: View<'_>, complete: bool) -> Result<[RawArray; 2]> {
         const OP: &str = "qr";
@@ -163,7 +164,7 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
 /// The result of [`svd`]: left singular vectors, singular values, right singular vectors.
 type Svd<T> = (NdArray<T>, NdArray<<T as Float>::Real>, NdArray<T>);
 
-/// Singular value decompositions: vectors and values.
+/// Singular value decompositions. If `full_matrices` is true, the matrices of singular vectors are square.
 pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> Result<Svd<T>> {
     fn run<S: Wide>(x: View<'_>, full: bool) -> Result<[RawArray; 3]> {
         const OP: &str = "svd";
@@ -183,7 +184,7 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
             // SAFETY: each matrix belongs to one call.
             let (a, s, u, v) = unsafe { (part_a.at(i), part_s.at(i), part_u.at(i), part_v.at(i)) };
             S::svd(a, s, Some([&mut *u, &mut *v]), m, n)?;
-            // the columns of v, one after another, are the rows of its transpose
+            // `v` is stored column by column; the same memory, read row by row, is the transpose of `v`
             v.iter_mut().for_each(|x| *x = Scalar::conj(*x));
             Ok(())
         })?;
@@ -194,7 +195,7 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
     Ok((typed(Ok(u))?, typed(Ok(s))?, typed(Ok(vh))?))
 }
 
-/// Singular values.
+/// Singular values of the matrices in the last two axes.
 pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
     fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
         const OP: &str = "svdvals";
@@ -246,13 +247,13 @@ fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(R
 /// The result of [`eig`]: eigenvalues, eigenvectors.
 type Eig<T> = (NdArray<<T as Float>::Complex>, NdArray<<T as Float>::Complex>);
 
-/// Eigenvalues and eigenvectors.
+/// Eigenvalues and eigenvectors of square matrices, as complex numbers. The matrices need not be Hermitian.
 pub fn eig<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<Eig<T>> {
     let (w, v) = in_double!(T::DTYPE, S => general::<S>("eig", view(x), true))?;
     Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eig")))?))
 }
 
-/// Eigenvalues.
+/// Eigenvalues of square matrices, as complex numbers. The matrices need not be Hermitian.
 pub fn eigvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Complex>> {
     typed(in_double!(T::DTYPE, S => general::<S>("eigvals", view(x), false)).map(|(w, _)| w))
 }

@@ -85,7 +85,7 @@ pub(super) unsafe fn convert_all(from: &Buffer, to: &Buffer) {
     });
 }
 
-/// A function that multiplies two matrices of one dtype.
+/// A function that multiplies two matrices of one dtype. If `alone`, it may use several threads.
 ///
 /// # Safety of the function
 /// The matrices must have the shapes of the product, and nobody else may write the result.
@@ -112,7 +112,7 @@ impl Product {
     fn run(&self, x1: View<'_>, x2: View<'_>) -> Result<Buffer> {
         let dtype = computed_in(x1.dtype);
         let n = rules::count(OP, &self.shape, dtype.size())?;
-        // integer products are accumulated in the result
+        // integer products are added to the result, which must therefore begin with zeros
         let out = Buffer::zeroed(OP, n, dtype)?;
         if n == 0 || self.inner == 0 {
             return Ok(out);
@@ -157,10 +157,11 @@ impl Product {
     }
 }
 
-/// Number of multiplications from which a second thread saves time.
+/// Minimum number of multiplications for which a second thread saves time.
 pub(super) const SEVERAL_THREADS: usize = 1 << 18;
 
-/// A matrix within an array. `row` and `column` are the distances from row to row and from column to column.
+/// A matrix within an array. `row` and `column` are the distances, in elements, from row to row and from column to
+/// column.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix {
     pub start: *const u8,
@@ -179,7 +180,7 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The matrices of `x`. If `x` has only one axis, it is a column if `right`, and a row otherwise.
+    /// The matrices of `x`. If `x` has only one axis, it is a column if it is the right operand, and a row otherwise.
     fn of(x: View<'_>, right: bool, batches: &[usize]) -> Matrices {
         let dims = dims(x);
         let (leading, row, column) = match dims[..] {
@@ -252,8 +253,9 @@ fn work([rows, inner, columns]: [usize; 3]) -> usize {
 }
 
 /// Division of a product among threads, along the rows or along the columns of the result. Each part packs the rows and
-/// columns of the operands that it needs. Larger products are therefore divided by `gemm` itself: it packs operands
-/// once, but uses all threads of the pool, and waits until they are awake.
+/// columns of the operands that it needs, so several parts may pack the same elements. Larger products are therefore
+/// divided by `gemm` itself. It packs operands once, but it uses all threads of the pool, and waits until they are
+/// awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -266,13 +268,15 @@ impl Parts {
     const LEAST: usize = 1 << 19;
     /// Minimum number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
-    /// The lengths of parts are multiples of these numbers of rows and columns, which are about the size of a register
-    /// block.
+    /// Parts begin at rows that are multiples of the first number, or at columns that are multiples of the second
+    /// number. These numbers are about the size of a register block.
     const REGISTERS: [usize; 2] = [8, 48];
-    /// Maximum number of rows and columns of results for which `gemm` uses other blocks along the inner axis, which
-    /// round differently. It does so for results of at most [`FEW`](Parts::FEW) elements, too. No part is that small.
+    /// For results with at most this many rows and at most this many columns, `gemm` uses other blocks along the inner
+    /// axis, which round differently. It also does so for results of at most [`FEW`](Parts::FEW) elements. No part is
+    /// that small.
     const SMALL: usize = 64;
-    /// Maximum number of elements of a result that `gemm` computes in such other blocks; see `SMALL`.
+    /// The largest number of elements of a result for which `gemm` uses these other blocks; see
+    /// [`SMALL`](Parts::SMALL).
     const FEW: usize = 256;
 
     fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
@@ -410,7 +414,7 @@ unsafe fn integer_product<T: Numeric>(to: *mut u8, a: Matrix, b: Matrix, shape: 
     }
 }
 
-/// Number of rows of `b` that are processed together, with `WIDTH` columns of each. They stay in the L2 cache.
+/// Number of rows of `b` that are processed together. [`WIDTH`] columns of each of these rows stay in the L2 cache.
 const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
@@ -457,7 +461,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too many products")]
     fn any_number_of_threads_gives_the_same_bits() {
-        // each product is divided among threads, along rows or along columns, also into parts of different sizes
+        // each product is divided among threads, along its rows or its columns; some parts differ in size
         for [rows, inner, columns] in [
             [256, 256, 256],
             [1000, 3, 700],

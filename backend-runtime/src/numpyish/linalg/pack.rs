@@ -1,4 +1,5 @@
-//! Checks for the memory that `gemm` allocates itself, because `gemm` aborts the process if an allocation fails.
+//! Checks that there is memory for the buffers that `gemm` allocates itself. If such an allocation failed, `gemm` would
+//! abort the process.
 
 use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
@@ -17,9 +18,9 @@ const CACHE: usize = 1 << 22;
 /// at all.
 const SMALL: usize = 1 << 15;
 
-/// Checks for the memory that a product packs. By the source of `gemm`, this is at most the whole right operand and a
-/// strip of the left operand, both rounded up to a register block. If `threads`, the product runs on all threads of the
-/// pool, and each thread has its own block.
+/// Checks that there is memory for the operands that a product packs. According to the source of `gemm`, it packs at
+/// most the whole right operand and a strip of the left operand, both rounded up to a register block. If `threads`, the
+/// product runs on all threads of the pool, and each thread has its own block.
 pub fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize, threads: bool) -> Result<()> {
     let columns = columns.saturating_add(REGISTERS);
     let lines = columns.saturating_add(rows.min(STRIP) + REGISTERS);
@@ -73,9 +74,9 @@ pub fn block(op: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Checks, once in each thread, for the memory of a block that the factorization library allocates. It does so for its
-/// first product in a thread, and keeps the block. The block has twice the size of the largest cache, but the library
-/// uses only as much of it as it packs.
+/// Checks, once in each thread, that there is memory for the block that the factorization library allocates. The
+/// library allocates the block for its first product in a thread, and keeps it. The block has twice the size of the
+/// largest cache, but the library uses only as much of the block as it packs.
 pub fn block_of_factorizations(op: &'static str) -> Result<()> {
     #[cfg(all(feature = "linalg", target_arch = "x86_64", not(miri)))]
     {

@@ -1,7 +1,8 @@
 //! Products with sparse matrices in the formats CSR (compressed rows) and CSC (compressed columns).
 //!
-//! Rows are divided among threads by the numbers of their elements. Each row is summed by one thread in a fixed order,
-//! so results do not depend on the threads. Indices are checked in ranges that stay in the cache until they are used.
+//! Rows are divided among threads so that each thread gets about the same number of elements. Each row is summed by one
+//! thread in a fixed order, so results do not depend on the threads. Indices are checked in ranges that are so short
+//! that they stay in the cache until they are used.
 
 use super::converted;
 use crate::{
@@ -177,16 +178,17 @@ unsafe impl Sync for Dense<'_> {}
 /// Number of right-hand sides of one task of a product with a CSC matrix, if there are many right-hand sides.
 const SEGMENT: usize = 8;
 
-/// Maximum number of partial results that are added up.
+/// Maximum number of partial results of a product with a CSC matrix. The partial results are added up at the end.
 const MOST_PARTS: usize = 8;
 
-/// Number of elements of one task.
+/// Approximate number of multiplications per task, for tasks that are ranges of rows.
 const TASK: usize = 1 << 14;
 
-/// Number of indices that are checked before they are used.
+/// Maximum number of indices that are checked at a time, before the loop uses them. A longer row is checked as a whole.
 const LOOK: usize = 1 << 11;
 
-/// The index arrays of a matrix. The pointers (`indptr`) ascend from 0 to the number of indices.
+/// The index arrays of a CSR matrix. A CSC matrix has the same structure, with its columns in place of the rows. The
+/// pointers (`indptr`) ascend from 0 to the number of indices.
 struct Structure<'a> {
     indices: Packed<'a>,
     indptr: Packed<'a>,
@@ -246,7 +248,8 @@ impl<'a> Structure<'a> {
         pointers[rows.start] as usize..pointers[rows.end] as usize
     }
 
-    /// The first row that begins at or after `place`, if each row takes up one place more than it has elements.
+    /// The first row that begins at or after position `place`. Each row occupies one position for itself and one
+    /// position for each of its elements.
     fn row_at(&self, place: usize) -> usize {
         let pointers = self.indptr();
         let (mut low, mut high) = (0, self.shape.rows);
@@ -257,7 +260,7 @@ impl<'a> Structure<'a> {
         low
     }
 
-    /// The rows of one of `parts` parts. The parts have about the same number of elements.
+    /// The rows of part number `part`, if the rows are divided into `parts` parts of about the same number of elements.
     fn rows_of_part(&self, part: usize, parts: usize) -> Range<usize> {
         let places = (self.shape.stored + self.shape.rows) as u128;
         let at = |part: usize| {
@@ -278,7 +281,7 @@ impl<'a> Structure<'a> {
                 let rows = self.rows_of_part(task, tasks);
                 let mut first = rows.start;
                 while first < rows.end {
-                    // the range has whole rows, and at least one
+                    // a range consists of whole rows, at least one
                     let most = pointers[first].saturating_add(LOOK as i64);
                     let last = rows.end.min(first + LOOK);
                     let end = first + 1 + pointers[first + 2..=last.max(first + 1)].partition_point(|&end| end <= most);
@@ -376,7 +379,8 @@ versions! {
         }
     }
 
-    /// Adds multiples of the columns of a CSC matrix to the result. The factors of a column are a row of `x`.
+    /// Adds multiples of the columns of a CSC matrix, which are the rows of `s`, to the result. Row `j` of `x` has the
+    /// factors of column `j`.
     unsafe fn csc[T: Numeric][T](
         s: &Structure<'_>,
         rows: Range<usize>,
@@ -413,7 +417,8 @@ versions! {
         }
     }
 
-    /// Computes elements of a product of dense matrices, for a range of rows of the sparse matrix.
+    /// Computes the elements of a product of dense matrices at the positions of the sparse matrix's elements, for a
+    /// range of rows.
     unsafe fn sampled[T: Numeric][T](s: &Structure<'_>, rows: Range<usize>, x1: *const u8, x2: *const u8, out: *mut u8) {
         let (x1, x2, out) = (x1.cast::<T>(), x2.cast::<T>(), out.cast::<T>());
         let (indices, pointers, width) = (s.indices().as_ptr(), s.indptr(), s.shape.width);
@@ -440,8 +445,8 @@ versions! {
     }
 }
 
-/// The sum of all elements of a row, each times the element of `x` at its index. Four separate sums are added, so that
-/// additions do not wait for one another.
+/// The sum of the elements of a sparse row, each multiplied by the element of `x` at its index. There are four separate
+/// partial sums, so that an addition does not wait for the one before it.
 ///
 /// # Safety
 /// The elements must have values and indices, and the indices must be within `x`.
@@ -465,7 +470,8 @@ unsafe fn dot<T: Numeric>(values: *const T, indices: *const i64, elements: Range
     sum
 }
 
-/// Writes `W` columns of the sum of rows of `x`, each row multiplied by the value of an element.
+/// Writes `W` columns of one row of the result. This row is the sum of the rows of `x` at the elements' indices, each
+/// multiplied by the element's value.
 ///
 /// # Safety
 /// The elements must have values, and indices that are rows of `x`. From `x` on, rows must have `W` elements, at
@@ -495,8 +501,8 @@ unsafe fn combined<T: Numeric, const W: usize>(
     }
 }
 
-/// Adds `W` columns of a row of `x`, multiplied by the value of each element, to the row of `out` at the element's
-/// index.
+/// Multiplies `W` columns of a row, which are at `from`, by the value of each element. Adds each product to the row of
+/// `out` at the element's index.
 ///
 /// # Safety
 /// The elements must have values, and indices that are rows of `out`. From `out` on, rows must have `W` elements, at

@@ -1,8 +1,8 @@
 //! Products of a matrix and a vector. They read every element once, so they are limited by memory. Threads divide the
 //! rows, or blocks of the vector if there are few rows.
 //!
-//! Each element of the result is the sum of the sums of all blocks, in order, and does not depend on other elements. So
-//! it has the same bits on any number of threads.
+//! Each element of the result is computed without the others: a sum is computed for each block of the vector, and these
+//! sums are added in order. So the element has the same bits on any number of threads.
 
 use super::{
     super::{
@@ -15,32 +15,33 @@ use super::{
 use crate::{Numeric, rules::Product, threads};
 use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 
-/// Number of partial sums of a row.
+/// Number of partial sums that are computed in parallel for a row.
 const LANES: usize = 32;
 
-/// Number of elements of the vector whose products are summed before this sum is added to the sum of earlier blocks. If
-/// the loop goes along rows, these elements stay in the L1 cache.
+/// Number of elements of a block of the vector, if the loop goes along rows. These elements stay in the L1 cache. The
+/// products of a block are summed first, and this sum is then added to the sum of the earlier blocks.
 const BLOCK: usize = 2048;
 
-/// Number of elements of a block if columns are added. It is so small that there are blocks for all threads. Each block
-/// has all rows, whose elements are contiguous.
+/// Number of elements of a block of the vector, if columns are added. It is so small that there are enough blocks for
+/// all threads. A block needs whole columns of the matrix, which are contiguous.
 const COLUMNS: usize = 256;
 
-/// Number of results that are summed together over a block if columns are added. They stay in the L1 cache.
+/// Number of results that are computed together, if columns are added. The sums of these results stay in the L1 cache.
 const ROWS: usize = 1024;
 
-/// Maximum length of a row, or of the last block of a row, that is too short for [`LANES`] sums. Several such rows are
-/// summed at a time.
+/// Maximum length of a row for which [`LANES`] partial sums are too many. Several such rows are summed at a time. The
+/// last block of a long row may be that short, too.
 const SHORT: usize = 128;
 
-/// Number of short rows that are summed at a time, and number of partial sums of each row.
+/// Number of short rows that are summed at a time, and also the number of partial sums of each of these rows.
 const TOGETHER: usize = 8;
 
 /// Minimum number of results per task, so that each task writes whole cache lines.
 const GROUP: usize = 64;
 
-/// The matrix and the vector of a product, or `None` if neither operand is a vector. A row times a matrix becomes the
-/// transposed matrix times a column. The vector must be contiguous, and the matrix must be contiguous along one axis.
+/// The matrix and the vector of a product. Returns `None` if neither operand is a vector, if the vector is not
+/// contiguous, or if the matrix is contiguous along neither axis. A row times a matrix becomes the transposed matrix
+/// times a column.
 pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matrix, *const T, [usize; 2])> {
     let (matrix, vector, stride, rows) = match (shape.rows, shape.columns) {
         (rows, 1) => (a, b.start, b.row, rows),
@@ -129,7 +130,7 @@ impl<T: Numeric> Operands<T> {
         self.inner.div_ceil(self.block())
     }
 
-    /// Writes the sums of these rows over a block of the vector, or adds them to `to` if `adds`.
+    /// Writes the inner products of these rows with a block of the vector, or adds them to `to` if `adds`.
     ///
     /// # Safety
     /// The rows must belong to the matrix, and `to` must have room for as many results, which nobody else writes. If
@@ -172,8 +173,8 @@ unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
 }
 
 versions! {
-    /// Multiplies contiguous rows, which are `row` elements apart, by `n` elements of the vector, and sums the
-    /// products.
+    /// Multiplies `n` elements of each row by `n` elements of the vector, and sums the products. The rows are
+    /// contiguous, and begin `row` elements apart.
     unsafe fn along_rows[T: Numeric][T](a: *const T, row: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         // SAFETY: the caller guarantees the rows, the vector and the results.
         unsafe {
@@ -195,8 +196,8 @@ versions! {
         }
     }
 
-    /// Adds `n` contiguous columns, which are `column` elements apart, each times an element of the vector. Four
-    /// columns are added at a time, one after another.
+    /// Multiplies each of `n` columns by an element of the vector, and adds the columns. They are contiguous, and begin
+    /// `column` elements apart. Each step of the inner loop adds elements of four columns, one after another.
     unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         let fours = n / 4 * 4;
         let mut sums = [const { MaybeUninit::<T>::uninit() }; ROWS];
@@ -242,8 +243,8 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
             sums[j] = sums[j].plus(a[j].times(x[j]));
         }
     }
-    // The sums go through memory, because the compiler would otherwise use the short vectors of the code below in the
-    // loop above.
+    // The sums go through memory. Otherwise the compiler would also use the short vectors of the code below in the loop
+    // above.
     black_box(&mut sums);
     let mut half = LANES / 2;
     while half > 0 {
@@ -255,7 +256,8 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
-/// The inner products of `R` rows and a vector, of `n` elements each. The rows are `row` elements apart.
+/// The inner products of `R` rows with a vector. All of them have `n` elements, and the rows begin `row` elements
+/// apart.
 ///
 /// # Safety
 /// The rows and the vector must have `n` elements.
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
-        // the shapes have few rows with several blocks of the vector, a single row, and many rows
+        // the shapes have few rows and several blocks of the vector, or a single row, or many rows
         let shapes = [[8, 18_500], [1, 150_000], [700, 1000], [200, 2100], [1500, 4100]];
         for [rows, inner] in shapes.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
             let a = numbers(&[rows, inner]).mapv(|v| v * 0.1).into_shared();

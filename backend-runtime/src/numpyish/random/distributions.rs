@@ -129,8 +129,8 @@ pub fn random_truncated_normal<T: Real>(
     typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
 }
 
-/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that may differ
-/// between elements; they broadcast to the shape.
+/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that broadcast to
+/// the shape, so they may differ between elements. All elements share the parameters `shared`.
 pub(crate) fn sampled(
     b: &Numpyish,
     op: &'static str,
@@ -254,7 +254,8 @@ impl<'a> Parameter<'a> {
         self.strides.iter().all(|&stride| stride == 0)
     }
 
-    /// Reads the values of the parameter for the elements from `start` on.
+    /// Reads the values of the parameter for the elements from `start` on. Writes them to entry `which` of the pairs in
+    /// `to`.
     ///
     /// # Safety
     /// All these elements must exist, and the shape must have no axis of length 0.
@@ -278,7 +279,7 @@ impl<'a> Parameter<'a> {
             _ => (1, 0),
         };
         let mut done = 0;
-        // goes row by row along the last axis; the first row may begin in its middle
+        // goes row by row along the last axis; `start` may be in the middle of the first row
         while done < to.len() {
             let place = start + done;
             let within = place % inner;
@@ -305,7 +306,8 @@ mod tests {
     use crate::{Error, numpyish::simd::with_each};
     use ndarray::{ArrayD, IxDyn, ShapeBuilder, arr1};
 
-    /// A distribution with its parameters, mean and standard deviation, and bins with their probabilities, from SciPy.
+    /// A distribution and its parameters. SciPy computed its mean, its standard deviation, and the probabilities of
+    /// some bins.
     struct Known {
         name: &'static str,
         distribution: Distribution,

@@ -17,8 +17,8 @@ use crate::random::{
 /// Maximum number of elements that are drawn in one call.
 pub const MOST: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters, one per block from block `first` on. Draws nothing and returns
-/// false if drawing elements together is not faster for this distribution.
+/// Draws up to [`MOST`] elements with these parameters. Each element uses its own block, from block `first` on. Returns
+/// false, and draws nothing, if drawing elements together is not faster for this distribution.
 pub fn make(
     distribution: Distribution,
     key: u64,
@@ -71,8 +71,8 @@ type Part<T> = [T; MOST];
 struct Normals {
     /// The first and the second number of each pair.
     pairs: [Part<f64>; 2],
-    /// Number of used blocks of each element. If drawing began in the middle of a block, half of the last block is
-    /// unused.
+    /// Number of blocks that each element has used. Half of the last of these blocks is unused if drawing began in the
+    /// middle of a block.
     used: Part<u32>,
 }
 
@@ -90,8 +90,9 @@ wide_versions! {
         }
     }
 
-    /// Draws a pair for each of `n` elements, from block `first` on. `used` has the number of used blocks of each
-    /// element, and is updated. With `HALF`, the second half of the last used block is not used yet.
+    /// Draws a pair of numbers for each of `n` elements, which have the blocks from `first` on. Adds the number of
+    /// blocks that an element needs to its entry of `to.used`. With `HALF`, the second half of the last used block has
+    /// not been used yet.
     unsafe fn normals[const HALF: bool][HALF](key: u64, first: u64, n: usize, to: &mut Normals) {
         let mut waiting: Part<u16> = [0; MOST];
         for i in 0..n {
@@ -143,8 +144,8 @@ wide_versions! {
         }
     }
 
-    /// The next uniform number in (0, 1] of each element. It comes from the element's next block or, with `HALF`, from
-    /// the second half of its last used block.
+    /// Writes the next uniform number in (0, 1] of each element. With `HALF`, the number comes from the second half of
+    /// the element's last used block, otherwise from its next block.
     unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut Part<u32>, to: &mut [f64]) {
         let n = to.len();
         let (mut blocks, mut further, mut words) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
@@ -211,7 +212,8 @@ wide_versions! {
 }
 
 versions! {
-    /// Draws the elements of `out` that are NaN, one at a time.
+    /// Draws those elements of `out` that are NaN, because the loops above could not finish them. Draws one element at
+    /// a time, from the start of its block.
     unsafe fn alone[S: Sampler][S](key: u64, first: u64, sampler: S, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             if out.is_nan() {

@@ -12,21 +12,22 @@ use crate::{DType, Result};
 /// Number of keys of one task.
 const PIECE: usize = 1 << 16;
 
-/// Maximum number of bits of a key by which one pass counts.
+/// Maximum number of bits of a key that one pass uses to choose a bucket.
 const DIGIT: u32 = 11;
 
-/// Returns whether there are enough keys for buckets to be faster, and not too many keys for the counts.
+/// Returns whether there are so many keys that buckets are faster, and so few keys that the counts fit a `u32`.
 pub fn suits(n: usize) -> bool {
     (1 << 12..=u32::MAX as usize).contains(&n)
 }
 
-/// Sorts the indices ("places") of the keys by key. Equal keys keep their order. Calls `write` with ranges of the
-/// sorted records, with the index at which each range begins, and with the mask of the bits of a record that hold the
-/// place.
+/// Sorts the indices ("places") of the keys by key. Equal keys keep their order. A sorted record has a place in its
+/// lowest bits. Calls `write` for each range of sorted records with three arguments: the position at which the range
+/// begins in the order, the records, and the mask of the place's bits.
 pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64) + Sync) -> Result<()> {
     let n = keys.len();
     assert!(suits(n), "as many keys as there are counts for");
-    // a record has the upper bits of a key, without the bits that its bucket implies, and below these bits the place
+    // the lowest bits of a record are the place; the bits above are the upper bits of the key, without the bits that
+    // are the same in the whole bucket
     let place = u64::MAX >> (n as u64 - 1).leading_zeros();
     let bits = n.ilog2().saturating_sub(8).clamp(1, DIGIT);
     let (buckets, piece) = (1_usize << bits, PIECE.max(n.div_ceil(64)));
@@ -88,7 +89,7 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
     Ok(())
 }
 
-/// Sorts numbers whose upper bits are random.
+/// Sorts the numbers in `from` into `to`. The upper bits of the numbers must be random.
 fn sort(from: &[u64], to: &mut [u64]) {
     let n = from.len();
     if n == 0 {
@@ -106,7 +107,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
         to[*next as usize] = x;
         *next += 1;
     }
-    // insertion sort is fast here, because few numbers come after a larger neighbour
+    // insertion sort is fast here, because few numbers are in the wrong order
     for i in 1..n {
         let (x, mut k) = (to[i], i);
         while k > 0 && to[k - 1] > x {

@@ -12,7 +12,7 @@ use crate::random::{bits, philox, philox_further};
 enum Blocks<'a> {
     /// Consecutive blocks, beginning with the block of this index.
     From(u64),
-    /// For each of these blocks, one of its further blocks, which is given by its number ([`philox_further`]).
+    /// For each block in the first list, the further block ([`philox_further`]) whose number is in the second list.
     Each(&'a [u64], &'a [u32]),
 }
 
@@ -31,8 +31,8 @@ pub fn fill(key: u64, first: u64, out: &mut [u64]) {
     fill_of(key, Blocks::From(first), out);
 }
 
-/// Like `fill`, but for any list of blocks. For each block, uses the further block with the given number
-/// ([`philox_further`]).
+/// Like `fill`, but for any list of blocks. Of each block, uses the further block ([`philox_further`]) whose number is
+/// in `further`.
 ///
 /// # Panics
 /// If `blocks` and `further` differ in length, or `out` is not twice as long.
@@ -51,7 +51,7 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
     }
 }
 
-/// Fills the start of `out` from whole groups of blocks. Returns the number of numbers that it wrote.
+/// Fills the start of `out` with the numbers of whole groups of blocks. Returns how many numbers it has written.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (key, blocks, out);
@@ -66,8 +66,8 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// Each register has one word of several blocks, in the lower half of each lane. The upper halves hold bits left over
-/// from multiplications, which read only the lower halves.
+/// Each register has one word of several blocks, in the lower halves of its lanes. Multiplications read only the lower
+/// halves, but leave other bits in the upper halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
@@ -141,7 +141,7 @@ mod x86 {
         let (groups, rest) = out.as_chunks_mut::<{ 2 * REGISTERS * LANES }>();
         let [m0, m1] = [_mm512_set1_epi64(MULTIPLIERS[0].into()), _mm512_set1_epi64(MULTIPLIERS[1].into())];
         let (low, numbers) = (_mm512_set1_epi64(LOW as i64), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-        // these orders interleave p0 .. p7 and q0 .. q7, four blocks each: p0 q0 p1 q1 ..
+        // the first order interleaves p0 .. p3 with q0 .. q3 (p0 q0 p1 q1 ..), the second p4 .. p7 with q4 .. q7
         let (begin, end) = (_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm512_setzero_si512(); 4]; REGISTERS];

@@ -33,12 +33,12 @@ pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, kee
     arg_or_all("argmin", view(x), axis, keepdims, false)
 }
 
-/// Like [`argmax`], for an array or a formula, with at most one axis in the list.
+/// Like [`argmax`], for an array or a formula. `axis` may list at most one axis.
 pub fn argmax_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmax", x, axis, keepdims, true)
 }
 
-/// Like [`argmin`], for an array or a formula, with at most one axis in the list.
+/// Like [`argmin`], for an array or a formula. `axis` may list at most one axis.
 pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmin", x, axis, keepdims, false)
 }
@@ -86,7 +86,7 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
 }
 
-/// Searches short contiguous lanes, which need no conversion, many of them at a time.
+/// Searches short contiguous lanes, several at a time. Their elements must already have the dtype of the search.
 fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Search) -> Result<RawArray> {
     let plan = Plan::new(op, x.into(), &[axis], keepdims);
     let (len, reading) = (x.shape[axis], search.reading(x.into()));
@@ -223,8 +223,8 @@ impl Search {
         best.0
     }
 
-    /// Index and value of the best element of a non-empty part of a lane. The loop of a maximum or minimum finds the
-    /// best value of each block; only the best block is then searched for the index.
+    /// Index and value of the best element of a non-empty part of a lane. First, the loop of a maximum or minimum finds
+    /// the best value of each block. Then only the block with the best value is searched for the index.
     unsafe fn best_of_part(
         &self,
         from: &Reading<'_>,
@@ -286,7 +286,7 @@ versions! {
         to: *mut i64,
     ) {
         let x = x.cast::<A>();
-        // a group of fewer than `TOGETHER` lanes is filled up with the last lane, which is searched again
+        // a last group of fewer than `TOGETHER` lanes is filled up with repetitions of its last lane
         for first in (0..count).step_by(TOGETHER) {
             // SAFETY: each lane has `n` elements, and `to` has room for an index of each lane.
             unsafe {

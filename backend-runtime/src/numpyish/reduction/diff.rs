@@ -12,7 +12,7 @@ use super::super::{
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
-/// Differences of neighbouring elements along one axis, repeated `n` times.
+/// Differences of neighbouring elements along one axis. Differences are taken `n` times, each time of the last result.
 pub fn diff<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<T>,

@@ -21,7 +21,7 @@ pub trait Fold<A: Element> {
     /// True if the order of the elements does not change the result. Integers wrap around, and have no signed zeros.
     const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
 
-    /// True if a step selects one of two values, which is a branch unless it becomes vector instructions.
+    /// True if [`Fold::step`] selects one of two values. Such a selection is a branch, except in vector instructions.
     const CHOOSES: bool = false;
 
     /// True if [`Fold::step`] tests whether an element is ordered, that is, not NaN.
@@ -43,7 +43,7 @@ pub trait Fold<A: Element> {
     /// The accumulator after one more element.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
 
-    /// Like [`Fold::step`], but `x` must be ordered. An accumulator that is not ordered stays as it is.
+    /// Like [`Fold::step`], but `x` must be ordered. If `acc` is not ordered, it is returned unchanged.
     #[inline(always)]
     fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
         Self::step(acc, x, given)
@@ -209,7 +209,7 @@ pub struct Folding {
     pub rows: unsafe fn(&Rows),
     /// True if the order of the elements does not change the result.
     pub is_exact: bool,
-    /// Merges `n` values into those at `acc`.
+    /// Merges `n` values into the `n` values at `acc`.
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
 }
 
@@ -330,8 +330,8 @@ struct Typed<'a, A, V, G> {
 }
 
 impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
-    /// Folds `COLUMNS` columns at a time, as long as at least that number is left. Their accumulators stay in
-    /// registers.
+    /// Folds `COLUMNS` columns at a time, from column `done` on, until fewer columns are left. The accumulators of
+    /// these columns stay in registers.
     ///
     /// # Safety
     /// The columns must exist in all rows and in the results, and there must be at least one row.
@@ -362,9 +362,9 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds `COLUMNS` columns from column `first` on. If `IN_ORDER`, all elements are folded as ordered elements; if
-    /// one is not, the function returns false and the values are wrong. Elements are tested in pairs, because one
-    /// comparison is enough for two elements.
+    /// Folds `COLUMNS` columns from column `first` on. If `IN_ORDER`, all elements are folded as if they were ordered.
+    /// If one is not ordered, the function returns false, and the values are wrong. Elements are tested in pairs,
+    /// because one comparison is enough for two elements.
     ///
     /// # Safety
     /// The conditions of [`Typed::columns`] hold.
@@ -476,8 +476,8 @@ versions! {
     }
 }
 
-/// Merges `SOME` values at a time, from index `done` on, as long as that number is left. Returns the index after the
-/// last merged value.
+/// Merges `SOME` values at a time, from index `done` on, until fewer values are left. Returns the index after the last
+/// merged value.
 ///
 /// # Safety
 /// `acc` and `other` must have `n` values each, without overlap.
@@ -493,7 +493,7 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
-            // uses a copy, because a fold that selects would become a masked store in place, which is slow
+            // merges in a copy: in place, a fold that selects would become a masked store, which is slow
             let mut values = *to;
             for k in 0..SOME {
                 values[k] = F::merge(values[k], other[k]);

@@ -122,7 +122,7 @@ impl<A: Numeric> Items<A> for Products<'_, A> {
     }
 }
 
-/// Initial accumulators, one for each given element. The loop replaces `map`, which would be a call with arrays in
+/// Initial accumulators, one for each given element. This is a loop because `map` would be a call with arrays in
 /// memory.
 #[inline(always)]
 pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
@@ -179,8 +179,8 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side
 }
 
-/// Like [`chunked`], but folds all elements as ordered elements, and returns `None` if an element is not ordered.
-/// Elements are tested in pairs, because one comparison is enough for two elements.
+/// Like [`chunked`], but folds all elements as if they were ordered, and returns `None` if an element is not. Elements
+/// are tested in pairs, because one comparison is enough for two elements.
 ///
 /// # Safety
 /// The conditions of [`chunked`] hold.
@@ -210,17 +210,17 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     all_in_order.then_some(side)
 }
 
-/// Number of accumulators for short lanes. With more accumulators, the elements that remain after the last full group
-/// would take too much of the time of such a lane.
+/// Number of accumulators for short lanes. With more accumulators, more elements would remain after the last full
+/// group, and folding them one by one would take too much time.
 const FEW: usize = 4;
 
-/// The count for at most [`BLOCK`] elements, as the sum of several counts of one byte each.
+/// Counts at most [`BLOCK`] elements. The count is the sum of several counts of one byte each.
 ///
 /// # Safety
 /// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
 unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    /// The number of bytes in two AVX2 registers.
+    /// Number of counts of one byte each, which fill two AVX2 registers.
     const SIDES: usize = 64;
     const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
     let mut side = [0_u8; SIDES];
@@ -300,8 +300,8 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side[0]
 }
 
-/// Number of accumulators for a block of `n` elements. It is [`sides`], unless the fold is exact: then any number of
-/// accumulators gives the same result.
+/// Number of accumulators for a block of `n` elements. This is [`sides`] for most folds. An exact fold may use more,
+/// because any number of accumulators gives the same result.
 #[inline(always)]
 fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
     if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) }
@@ -335,7 +335,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
     let mut tree = [const { MaybeUninit::<F::Acc>::uninit() }; usize::BITS as usize];
     let whole = x.len() / BLOCK;
     for number in 0..whole {
-        // The length is unknown to the compiler, which would otherwise unroll the loop instead of using vectors.
+        // The compiler must not know the length. If it did, it would unroll the loop instead of using vectors.
         // SAFETY: the caller guarantees the elements.
         let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;

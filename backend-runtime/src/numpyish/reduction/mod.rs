@@ -128,8 +128,8 @@ pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// Folds all elements of a 1-D array in the order of a plan, if the array is contiguous and has few elements; otherwise
-/// returns `None`. For so few elements, making a plan would take longer than the fold.
+/// Folds all elements of a contiguous 1-D array of few elements, in the same order as a plan would. For so few
+/// elements, making a plan would take longer than the fold. Returns `None` for all other reductions.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -168,7 +168,7 @@ fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
     Ok(values)
 }
 
-/// Converts values to another dtype; values that have that dtype already are returned as they are.
+/// Converts values to another dtype. Returns values that already have this dtype as they are.
 fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
     if conversion(values.dtype(), dtype).is_none() {
         return Ok(values);
@@ -406,7 +406,7 @@ mod tests {
         assert!(std(&B, &brain, Axes::from(1), 0.0, false).unwrap().iter().all(|&s| s == bf16::ZERO));
     }
 
-    /// One nonzero element decides the result at any index, also in arrays with values other than 0 and 1.
+    /// One nonzero element decides the result at any index, for bools and for integers.
     #[test]
     fn one_element_decides_wherever_it_is() {
         for n in [1, 1023, 1024, 9000, 200_000, 1_000_003] {

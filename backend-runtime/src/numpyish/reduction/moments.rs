@@ -22,7 +22,7 @@ pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Resu
     unsafe { plan.array(values) }
 }
 
-/// Variances: sums of squared deviations from the mean, divided by n - correction; their square roots if `root`.
+/// Variances: sums of squared deviations from the mean, divided by `n - correction`. If `root`, their square roots.
 pub fn variance(
     op: &'static str,
     x: Source<'_>,
@@ -31,7 +31,7 @@ pub fn variance(
     keepdims: bool,
     root: bool,
 ) -> Result<RawArray> {
-    // elements are read twice: to compute the mean, and to compute the deviations from the mean
+    // elements are read twice, for the mean and for the deviations; a costly formula is computed only once and kept
     let kept = x.formula().map_or(Ok(None), Fused::kept)?;
     let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
     let plan = plan(op, x, axis, keepdims)?;
@@ -90,7 +90,8 @@ unsafe fn divide<A: Float>(sums: &Buffer, by: usize) {
     });
 }
 
-/// Writes the quotients of `x` and a divisor, computed in double precision, or their square roots if `root`.
+/// Divides each number in `x` by a divisor, in double precision, and writes the quotients to `to`. If `root`, writes
+/// the square roots of the quotients.
 ///
 /// # Safety
 /// The buffers must have these dtypes and the same number of elements.

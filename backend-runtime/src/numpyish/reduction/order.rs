@@ -116,7 +116,7 @@ impl Order {
         BLOCK / self.run * self.run
     }
 
-    /// The elements from index `first` on, as stretches of elements at equal distances.
+    /// The elements from index `first` on, as stretches. The elements of a stretch are at equal distances in memory.
     pub fn stretches(&self, first: usize) -> Stretches<'_> {
         let (inner, outer) =
             self.dims.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&d, rest)| (d, rest));

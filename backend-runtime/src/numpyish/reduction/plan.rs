@@ -27,7 +27,7 @@ pub struct Plan {
     kept: Vec<Dim>,
     /// The order of the elements of an output.
     order: Order,
-    /// Offset of the element at which all loops start.
+    /// Offset of the first element of the first output.
     start: isize,
     /// Lengths of the axes that are not reduced, in the order of memory.
     shape: Vec<usize>,
@@ -43,9 +43,9 @@ pub struct Plan {
 enum Way {
     /// Folds output after output.
     Lanes,
-    /// Folds output after output if lanes are dense, otherwise by rows, because lanes are short.
+    /// Folds output after output if lanes are dense. Otherwise adds rows, because lanes are short.
     ShortRows,
-    /// Adds rows to one another, which reads memory in its order, with long inner loops.
+    /// Adds rows to one another. The inner loops are long, and read memory in order.
     Rows,
 }
 
@@ -178,8 +178,8 @@ impl Plan {
         Ok(out)
     }
 
-    /// Like [`Plan::fold`], for bytes that are 0 or 1 and a fold whose result is `last` once an element is `last`. The
-    /// rest of a single output need not be read after such an element.
+    /// Like [`Plan::fold`], for bytes that are 0 or 1, and for a fold whose result is `last` if any element is `last`.
+    /// If there is a single output, the elements after such an element need not be read.
     ///
     /// # Safety
     /// The conditions of [`Plan::fold`] hold, and the fold takes no operand `given`.
@@ -263,8 +263,8 @@ impl Plan {
         });
     }
 
-    /// Calls `f` with at most `widest` outputs along the last kept axis at a time, and the index of the first of these
-    /// outputs.
+    /// Calls `f` for at most `widest` outputs along the last kept axis at a time. The second argument of `f` is the
+    /// index of the first of these outputs.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         if outputs.is_empty() {
             return; // other axes may have no elements
@@ -314,7 +314,7 @@ impl Split {
         }
         let (few, most) = match narrow {
             None => (FEW, MOST),
-            // a task that folds all rows of a range of columns reads that memory in order
+            // if a task folds a range of columns over all rows, it reads the memory of these columns in order
             Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
         };
         if outputs > few {
@@ -323,7 +323,7 @@ impl Split {
         let tasks = (work / CHEAP).min(most);
         let each = 1 << (blocks / tasks).max(1).ilog2();
         let pieces = blocks.div_ceil(each);
-        // groups are at least twice as wide as `narrow`, because the pieces give tasks as well
+        // groups are at least twice as wide as `narrow`, because each group is also divided into pieces
         let groups = (tasks / pieces).clamp(1, outputs.div_ceil(narrow.map_or(1, |narrow| 2 * narrow)));
         (pieces > 1).then_some(Split { each, pieces, groups })
     }

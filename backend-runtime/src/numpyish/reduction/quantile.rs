@@ -119,8 +119,7 @@ impl<A: Precision> Place<A> {
     fn of(q: f64, n: usize, method: Interpolation) -> Place<A> {
         let last = n.saturating_sub(1);
         let exact = q * last as f64;
-        // the position is rounded as in NumPy, so that quantile 0.3 of eleven elements is the fourth element also in
-        // `f32`
+        // the position is rounded as in NumPy: quantile 0.3 of eleven elements must be the fourth, also in `f32`
         let index = if last < 1 << 24 { A::of(exact).to_f64() } else { exact };
         let (floor, ceil) = (index.floor(), index.ceil());
         let (low, part) = match method {
@@ -149,8 +148,8 @@ impl<A: Precision> Place<A> {
     }
 }
 
-/// Interpolates if the difference of the values is not finite: a value is infinite, or both are large and of opposite
-/// signs.
+/// Interpolates between values whose difference is not finite: a value is infinite, or both values are large and have
+/// opposite signs.
 #[cold]
 fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ZERO || low == high {
@@ -159,8 +158,8 @@ fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
     if part == A::ONE { high } else { low * (A::ONE - part) + high * part }
 }
 
-/// A float type whose numbers map to integers of the same order, which are compared in one instruction. -0.0 is less
-/// than 0.0.
+/// A float type whose numbers can be mapped to integers of the same order. Two integers are compared in one
+/// instruction. -0.0 is less than 0.0 in this order.
 trait Ranked: Precision {
     /// The integer type, as wide as the float.
     type Rank: Key;
@@ -208,8 +207,8 @@ versions! {
     }
 }
 
-/// Moves to each of these indices the element that a sorted slice would have there. The indices are sorted, and are
-/// counted from `first`.
+/// Reorders a slice so that each of these indices has the element that it would have in the sorted slice. The indices
+/// are sorted. The first element of the slice has index `first`.
 fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;

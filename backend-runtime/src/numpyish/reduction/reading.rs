@@ -44,7 +44,7 @@ impl Block {
 }
 
 impl<'a> Reading<'a> {
-    /// Reads the elements of `x`, converted by `convert` to `wide` bytes each.
+    /// Creates a `Reading` of the elements of `x`. `convert` converts each element to `wide` bytes.
     pub fn new(x: Source<'a>, convert: Option<Convert>, wide: usize) -> Reading<'a> {
         let gather = by_bits!(x.dtype, U => gather::<U>);
         Reading { formula: x.formula(), start: x.start, size: x.dtype.size(), wide, gather, convert }
@@ -80,8 +80,8 @@ impl<'a> Reading<'a> {
         self.start.wrapping_offset(offset * self.size as isize)
     }
 
-    /// Address of `n` elements of this stride, at most [`BLOCK`], from an offset on: in the array, or copied to
-    /// `scratch`.
+    /// Returns the address of `n` elements that begin at `offset` and have this stride. The address is in the array if
+    /// elements can be read there. Otherwise, at most [`BLOCK`] elements are copied to `scratch`.
     ///
     /// # Safety
     /// The array must have elements at the offsets.
@@ -96,7 +96,7 @@ impl<'a> Reading<'a> {
         to
     }
 
-    /// Copies `n` elements of this stride, from an offset on, to `to`, in the dtype of the fold.
+    /// Copies `n` elements that begin at `offset` and have this stride. Writes them to `to` in the dtype of the fold.
     ///
     /// # Safety
     /// The array must have elements at the offsets, and `to` must have room for them.
@@ -114,7 +114,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Like [`Reading::fetch`], for elements that are gathered before they are converted.
+    /// Like [`Reading::fetch`], for elements that must be gathered or computed before they are converted.
     #[inline(never)]
     unsafe fn fetch_converted(&self, convert: Convert, offset: isize, stride: isize, n: usize, to: *mut u8) {
         let mut some = [const { MaybeUninit::<Value>::uninit() }; SOME];

@@ -20,10 +20,10 @@ use std::{marker::PhantomData, ptr};
 
 /// The loops of a table row over elements of one dtype.
 pub struct FoldLoops {
-    /// The dtype in which elements are computed.
+    /// The dtype in which the loops read elements.
     of: DType,
     folding: &'static Folding,
-    /// Writes the initial value of an accumulator, which is also the value for no elements.
+    /// Writes the initial value of an accumulator, which is also the accumulated value of no elements.
     identity: unsafe fn(acc: *mut u8),
     /// Dtype of the results.
     out: DType,
@@ -60,7 +60,7 @@ unsafe fn finish<A: Element, F: EachFold<A>>(op: *const u8, acc: *const u8, out:
     }
 }
 
-/// The fold of a table row. Each output's operand is the op with its parameters.
+/// The fold of a table row. All outputs share one operand, which is the op with its parameters.
 struct Row<F>(PhantomData<F>);
 
 impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {

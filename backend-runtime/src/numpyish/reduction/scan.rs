@@ -1,9 +1,9 @@
 //! Cumulative sums and products.
 //!
 //! The elements of a lane are joined in blocks, from the start of the lane. A block has four quarters. Each quarter is
-//! scanned separately, and then the total of all elements before the quarter is added to its results. A single lane
-//! scans its quarters in parallel; rows, whose elements belong to different lanes, scan their quarters one after
-//! another. So a lane has the same bits whatever else is scanned.
+//! scanned separately, and then the total of all elements before the quarter is joined to the results of the quarter.
+//! If one lane is scanned, its four quarters are scanned in parallel. If rows are scanned, whose elements belong to
+//! different lanes, the quarters are scanned one after another. So a lane has the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -89,11 +89,13 @@ impl Join for Multiplying {
 struct Scan {
     /// The result for no elements.
     identity: Value,
-    /// True if results depend on the order of operations; then blocks are scanned by quarters.
+    /// True if rows are scanned by quarters, because the order of operations changes the results. False for products of
+    /// floats, which are always joined one after another.
     by_quarters: bool,
     /// Joins `n` elements to `n` accumulators.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
-    /// Joins `n` elements to the accumulators `own` of a quarter, and writes `before` joined to these accumulators.
+    /// Joins `n` elements to the accumulators `own` of a quarter. Then joins the accumulators to the totals `before`
+    /// the quarter, and writes these results to `out`.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements, starting from the value `carry`, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
@@ -102,8 +104,8 @@ struct Scan {
     splits: bool,
     /// Writes the total of each of the four quarters of `n` elements.
     quarters: unsafe fn(x: *const u8, n: usize, values: *mut u8),
-    /// Scans `count` contiguous lanes of `n` elements each, which are consecutive in memory, starting from the
-    /// identity.
+    /// Scans `count` contiguous lanes of `n` elements each. The lanes are consecutive in memory. The scan of each lane
+    /// starts from the identity.
     lanes: unsafe fn(x: *const u8, out: *mut u8, n: usize, count: usize),
 }
 
@@ -148,7 +150,7 @@ fn is_rounded<A: Element>() -> bool {
     A::DTYPE.kind() >= DTypeKind::Real
 }
 
-/// Number of columns of a tile, whose accumulators stay in the L1 cache.
+/// Number of columns of a tile. The accumulators of these columns stay in the L1 cache.
 const TILE: usize = 512;
 
 /// Maximum length of lanes that are scanned several at a time.
@@ -157,8 +159,8 @@ const SHORT: usize = 64;
 /// Number of elements of a block of a lane.
 const BLOCK: usize = TILE;
 
-/// Number of elements of a piece of a long lane. If several threads share a lane, each piece is read twice, so a piece
-/// fits a core's caches.
+/// Number of elements of a piece of a long lane. A piece fits a core's caches, because it is read twice if several
+/// threads share a lane.
 const PIECE: usize = 1 << 14;
 
 /// Minimum size in bytes of contiguous results for which it is faster to bypass the caches.
@@ -170,7 +172,8 @@ type Tile = [MaybeUninit<Value>; TILE];
 /// Uninitialised scratch memory.
 const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
 
-/// Scans in the dtype of a sum. If other axes follow the scanned axis, whole rows are joined to one another.
+/// Scans along an axis, with results in the dtype of a sum. If other axes follow the scanned axis, whole rows are
+/// joined to one another.
 fn scan(
     op: &'static str,
     x: View<'_>,
@@ -316,8 +319,8 @@ impl Scanned {
         unsafe { (self.scan.row)(acc.as_mut_ptr().cast(), self.load(at, wide, width), width) };
     }
 
-    /// Scans the rows of a quarter of a block, starting from the accumulators `acc`, and then joins the quarter's total
-    /// to `acc`.
+    /// Scans the rows of a quarter of a block. The scan starts from the accumulators `acc`. At the end, joins the total
+    /// of the quarter to `acc`.
     unsafe fn quarter(
         &self,
         rows: impl Iterator<Item = (usize, usize)>,
@@ -370,7 +373,7 @@ impl Scanned {
         }
     }
 
-    /// Returns whether [`Scanned::lanes`] scans many lanes at a time.
+    /// Returns whether [`Scanned::lanes`] can scan lanes of this length, several lanes at a time.
     fn takes_lanes(&self, len: usize, initial: usize) -> bool {
         len <= SHORT && initial == 0 && self.x == self.of && self.out == self.of
     }
@@ -408,7 +411,7 @@ impl Scanned {
         // SAFETY: the elements belong to both arrays, and a tile has room for a block.
         unsafe {
             let block = self.load(from, wide, n);
-            // the block is read twice, which is cheap in the cache
+            // the loop goes over the block twice, which is cheap while the block is in the cache
             if self.is_direct() {
                 (self.scan.block)(block, self.to.add(to * self.out.size()), n, carry.start_mut());
             } else {
@@ -498,8 +501,8 @@ versions! {
         }
     }
 
-    /// Scans four quarters in parallel, which hides the latency of the additions, and then joins the total before each
-    /// quarter to its results. Products of floats are joined one after another.
+    /// Scans four quarters in parallel, which hides the latency of the additions. Then joins the total of all elements
+    /// before each quarter to the results of the quarter. Products of floats are joined one after another.
     unsafe fn block[A: Numeric, F: Join][A, F](x: *const u8, out: *mut u8, n: usize, carry: *mut u8) {
         let (x, out, carry) = (x.cast::<A>(), out.cast::<A>(), carry.cast::<A>());
         let quarter = quarter_of::<A, F>(n);

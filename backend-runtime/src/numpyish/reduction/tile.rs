@@ -25,8 +25,8 @@ const ROW: usize = 1 << 13;
 type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
 const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 
-/// Number of rows in the merge tree: one for each level of the tree of sides, and one for the values of a group of
-/// sides.
+/// Number of rows of accumulators that [`Tile::tree`] needs: one for each level of the tree of sides, and one for the
+/// values of a group of sides.
 const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
 
 /// Maximum size in bytes of all rows that wait to be merged.
@@ -133,7 +133,7 @@ impl Folded<'_> {
             // offsets.
             return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
         }
-        // fetches as many outputs at a time as fit a block
+        // fetches so many outputs at a time that their elements fill a block
         let many = if stride == n as isize { BLOCK / n } else { 1 };
         for done in (0..width).step_by(many) {
             let count = many.min(width - done);
@@ -186,12 +186,12 @@ impl Folded<'_> {
     }
 }
 
-/// Maximum number of rows that wait at the same time while a tree of `rows` rows is merged.
+/// Maximum number of rows that wait to be merged at the same time, if `rows` rows are merged pairwise.
 const fn slots(rows: usize) -> usize {
     rows.ilog2() as usize + 1
 }
 
-/// Merges `count` rows of `width` values, which `row` writes one after another, in the order of [`Pairwise`].
+/// Merges `count` rows of `width` values in the order of [`Pairwise`]. Each call of `row` writes one of these rows.
 ///
 /// # Safety
 /// `row` must write values of the fold, the waiting rows must fit [`WAITING`] bytes, and `total` must have room for one
@@ -278,13 +278,13 @@ const AT_ONCE: usize = 16;
 const COLLIDING: usize = 4;
 const COLLISION: usize = 1 << 12;
 
-/// Use of the values that are at the destination already.
+/// What a fold does with the values that are already at the destination.
 #[derive(Clone, Copy)]
 enum How {
     Begin,
     /// Adds the rows to the values at the destination.
     Add,
-    /// Folds the rows in this memory, and merges the result into the values at the destination.
+    /// Folds the rows into this memory, and merges the result into the values at the destination.
     Join(*mut u8),
 }
 
@@ -343,7 +343,8 @@ impl Tile<'_> {
                 let mut start = self.row.start + at;
                 while done < end {
                     let side = done % sides;
-                    // folds rows into all sides in turn, several times, or only the rows up to the last side
+                    // folds whole turns of rows, one row into each side, or only the rows up to the last side or up to
+                    // the end
                     let (count, turns) = match end - done {
                         left if side == 0 && left >= sides => (sides, left / sides),
                         left => (left.min(sides - side), 1),
@@ -435,7 +436,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, beginning with the given side.
+    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, and gets the first of these
+    /// sides.
     #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn tree(
         &self,
@@ -561,8 +563,8 @@ impl Tile<'_> {
     }
 }
 
-/// A node of the tree of sides. It has the sides `side`, `side + step`, and so on, each with the other sides of its
-/// group.
+/// A node of the tree of sides. It has the sides `side`, `side + step`, `side + 2 * step`, and so on. Each of these
+/// sides stands for the whole group of sides that begins with it.
 #[derive(Clone, Copy)]
 struct Node {
     side: usize,

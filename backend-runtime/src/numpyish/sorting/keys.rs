@@ -1,4 +1,4 @@
-//! Maps elements to unsigned integers ("keys") of the same order, in which NaN is the largest, and sorts keys.
+//! Maps elements to unsigned integers ("keys") of the same order, and sorts keys. The key of NaN is the largest.
 //!
 //! One sort of keys serves every dtype. Dtypes of up to 32 bits have 32-bit keys, and all other dtypes have 64-bit
 //! keys.
@@ -15,13 +15,13 @@ pub trait Key: Element + Ord {
     /// The key of an element. NaN has the largest key, and -0.0 has the key of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
-    /// Returns whether an element is -0.0, which its key does not distinguish from 0.0.
+    /// Returns whether an element is -0.0. The keys of -0.0 and of 0.0 are equal.
     fn is_negative_zero<T: Ordered>(x: T) -> bool;
 
-    /// The element of a key. The sign of a zero and the bits of a NaN are lost.
+    /// The element that has this key. The sign of a zero and the bits of a NaN are lost.
     fn element<T: Ordered>(self, descending: bool) -> T;
 
-    /// The digit of the key whose lowest bit is `bit`.
+    /// The digit of the key that begins at bit `bit`. A digit has `DIGIT` bits.
     fn digit(self, bit: usize) -> usize;
 
     /// The smaller and the larger key, computed without a branch, so that the compiler can use vector instructions.
@@ -103,7 +103,7 @@ versions! {
 /// Number of keys that are converted to elements at a time.
 const BLOCK: usize = 64;
 
-/// Number of bits of a digit, whose table of counts stays in the L1 cache.
+/// Number of bits of a digit. The table of counts of one digit stays in the L1 cache.
 const DIGIT: usize = 11;
 
 macro_rules! key {
@@ -219,7 +219,7 @@ pub const fn is_wide(dtype: DType) -> bool {
     dtype.size() == 8 && !matches!(dtype, DType::Complex64)
 }
 
-/// The smallest and the largest key. If there are no keys, the largest and the smallest possible key.
+/// The smallest and the largest key. If there are no keys, the first is the largest possible key, and the second is 0.
 pub fn range<K: Key>(keys: &[K]) -> (K, K) {
     // SAFETY: the loop has no preconditions.
     unsafe { least_and_most(keys) }

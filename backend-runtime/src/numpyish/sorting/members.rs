@@ -1,5 +1,5 @@
-//! Membership of elements in another array. Elements are looked up in a table of bits if the wanted keys are close
-//! together, and otherwise searched among the sorted keys.
+//! Membership of elements in another array. If the wanted keys are close together, elements are looked up in a table of
+//! bits. Otherwise they are searched among the sorted keys.
 
 use super::{
     super::{
@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{DType, DTypeKind, Element, Result};
 
-/// Tests whether each element equals one of `others`, or, with `invert`, none of `others`. NaN equals nothing. Returns
-/// `None` for complex numbers, which have no keys.
+/// Returns, for each element of `x`, whether it equals one of `others`. With `invert`, returns whether it equals none
+/// of them. NaN equals nothing. Returns `None` for complex numbers, which have no keys.
 pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bool) -> Result<Option<NdArray<bool>>> {
     let (x, others) = (x.view(), others.view());
     if T::DTYPE.kind() == DTypeKind::Complex {
@@ -69,8 +69,8 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
 }
 
 impl<K: Key> Wanted<K> {
-    /// Makes a table if it is short compared to the number of keys plus `n`, the number of elements to look up.
-    /// Otherwise sorts the keys.
+    /// Makes a table if the table is short compared to the number of keys plus `n`. Here, `n` is the number of elements
+    /// to look up. Otherwise sorts the keys.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {
         const BITS_FOR_EACH: u64 = 64;
         let (least, most) = keys::range(&keys);
@@ -109,7 +109,7 @@ versions! {
     /// Implements [`Wanted::mark`] for a table.
     ///
     /// # Safety
-    /// All words but the last must have at least `count` bits in total, and the last word must be 0.
+    /// All words but the last must together have at least `count` bits, and the last word must be 0.
     unsafe fn look_up[K: Key][K](bits: &[u64], least: K, count: u64, keys: &[K; BLOCK], out: &mut [u8], invert: bool) {
         let least = least.cast::<u64>();
         let beyond = (bits.len() as u64 - 1) * 64;

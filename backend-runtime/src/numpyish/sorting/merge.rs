@@ -74,7 +74,8 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
     Ok(swapped)
 }
 
-/// Merges two sorted slices, but writes only the range of the result that begins at index `first` and fits `out`.
+/// Merges two sorted slices, but writes only a part of the result. The part begins at index `first`, and has the length
+/// of `out`.
 fn merge_part<K: Key>(a: &[K], b: &[K], first: usize, out: &mut [K]) {
     let (start, end) = (before(a, b, first), before(a, b, first + out.len()));
     merge(&a[start..end], &b[first - start..first + out.len() - end], out);

@@ -44,7 +44,8 @@ pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending
     typed(sorting_indices(view(x), axis, descending))
 }
 
-/// Indices at which to insert the elements of `x2` into the 1-D `x1` so that it stays sorted. NaN comes last.
+/// Indices at which the elements of `x2` can be inserted into the sorted 1-D array `x1` so that `x1` stays sorted. NaN
+/// comes last.
 pub fn searchsorted<T: Ordered>(
     b: &Numpyish,
     x1: &NdArray<T>,
@@ -87,11 +88,11 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     arranged::<K>(op, x, axis, descending, &|keys, spare| merge::sort(op, keys, spare, 0))
 }
 
-/// Reorders keys. Returns `true` if the result is in the scratch memory, which is the second argument.
+/// Reorders keys. The second argument is scratch memory. Returns `true` if the result is in this memory.
 type Arrange<'f, K> = dyn Fn(&mut [K], &mut Vec<K>) -> Result<bool> + Sync + 'f;
 
-/// Reorders the elements along one axis in the same way as `arrange` reorders the keys of each lane. Zeros of either
-/// sign have equal keys, and keep their order.
+/// Reorders the elements of each lane along an axis in the same way as `arrange` reorders the keys of the lane. 0.0 and
+/// -0.0 have equal keys, and keep their order.
 fn arranged<K: Key>(
     op: &'static str,
     x: View<'_>,
@@ -100,7 +101,7 @@ fn arranged<K: Key>(
     arrange: &Arrange<'_, K>,
 ) -> Result<RawArray> {
     let len = x.shape[axis];
-    // keys that are as wide as elements are stored in the memory of the result
+    // keys are stored in the memory of the result if they are as wide as its elements
     let apart = size_of::<K>() != x.dtype.size();
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, if apart { len } else { 0 })?, Vec::new());
@@ -196,7 +197,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
     let (n, left) = (x1.len(), side == Side::Left);
-    // a search compares few elements, so with few searches, most elements need no key
+    // a search compares few elements; so if there are few searches, most elements need no key
     if n / 32 >= out.len() {
         // SAFETY: the packed copies have the elements and the values, and the result has one place per value.
         unsafe {

@@ -1,5 +1,5 @@
-//! Sorts many short lanes at a time by a network. The comparisons of a network do not depend on the values, so that
-//! several lanes are sorted in the lanes of vectors.
+//! Sorts many short lanes at a time by a sorting network. The comparisons of a network do not depend on the values. So
+//! each element of a vector register can belong to another lane.
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Register;
@@ -61,7 +61,7 @@ impl Network {
         network
     }
 
-    /// Sorts each lane of a tile, across the rows.
+    /// Sorts each lane of a tile, that is, each column.
     fn sort<K: Key>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
         // SAFETY: `set` reports that the processor has the instructions; there are no other preconditions.

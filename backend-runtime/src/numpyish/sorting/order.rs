@@ -85,8 +85,8 @@ struct Keys<'a, K> {
 }
 
 impl<K: Key> Keys<'_, K> {
-    /// Sorts entries with equal bits of the key again, by the lowest `rest` bits of the key, which have not been
-    /// compared yet.
+    /// Finds consecutive entries that contain the same bits of the key. Sorts them again by the lowest `rest` bits of
+    /// the key, which the entries do not contain.
     fn sort_equals(&self, op: &'static str, entries: &mut [u64], spare: &mut Vec<u64>, rest: u32) -> Result<()> {
         if rest == 0 {
             return Ok(());
@@ -112,7 +112,7 @@ impl<K: Key> Keys<'_, K> {
         for entry in &mut *entries {
             let key = self.above_least(*entry);
             differ |= key ^ first;
-            // the higher bits of the key are the same in all entries, so they may be shifted out
+            // the higher bits of the key are the same in all these entries, so they may be lost in the shift
             *entry = ((key >> below) << self.index_bits) | index(*entry, self.index_bits);
         }
         if differ == 0 {

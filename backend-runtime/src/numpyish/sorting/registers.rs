@@ -3,8 +3,8 @@
 use super::keys::Key;
 use std::arch::x86_64::*;
 
-/// A register of keys, whose operations are instructions for all lanes at once. Its functions must be called only from
-/// functions that are compiled for its instruction set.
+/// A register of keys. Its operations are instructions that process all lanes at once. They must be called only from
+/// functions that are compiled for the instruction set of the register.
 pub trait Register: Copy {
     /// The key of one lane.
     type Key: Key;
@@ -31,13 +31,13 @@ pub trait Register: Copy {
     /// The processor must have the register's instructions.
     unsafe fn in_order(self, other: Self) -> (Self, Self);
 
-    /// In each lane, the key of the lane whose index differs in the bits `BY`.
+    /// The same keys in another order: lane `i` gets the key of lane `i ^ BY`.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
     unsafe fn exchanged<const BY: usize>(self) -> Self;
 
-    /// The lanes of `other` whose index has the bit `BIT`, and the other lanes of `self`.
+    /// The key of `other` in each lane whose index has the bit `BIT`, and the key of `self` in each remaining lane.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
@@ -48,8 +48,8 @@ pub trait Register: Copy {
     /// two groups may be overwritten.
     ///
     /// # Safety
-    /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys both from
-    /// `left` on and before `right`; both must be the same memory, or must not overlap.
+    /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys from `left`
+    /// on, and for as many keys before `right`. These two ranges must be the same memory, or must not overlap.
     unsafe fn split(self, most: Self, left: *mut Self::Key, right: *mut Self::Key) -> usize;
 }
 
@@ -69,7 +69,7 @@ pub struct Half64(__m256i);
 #[derive(Clone, Copy)]
 pub struct Half32(__m256i);
 
-/// For each word, the index of the word in the lane whose index differs in the bits `by`. A lane has `each` words.
+/// The index of the corresponding word of lane `i ^ by`, for each word of lane `i`. A lane has `each` words.
 const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     let mut all = [0; WORDS];
     let mut i = 0;
@@ -90,7 +90,8 @@ const fn lanes_with(bit: usize) -> u16 {
     all
 }
 
-/// The words of lanes whose index has the bit `bit` are -1, and all other words are 0. A lane has `each` words.
+/// A mask of words: -1 for the words of lanes whose index has the bit `bit`, and 0 for all other words. A lane has
+/// `each` words.
 const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     let (mut all, mut i) = ([0; 8], 0);
     while i < 8 {
@@ -100,7 +101,8 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes, the order of the words of all lanes that puts the set last. A lane has `words` words.
+/// An order of all words, for each set of lanes. In this order, the words of the lanes in the set come last. A lane has
+/// `words` words.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -234,11 +236,11 @@ impl Register for Wide32 {
 
     #[inline(always)]
     unsafe fn split(self, most: Self, left: *mut u32, right: *mut u32) -> usize {
-        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid. At `right`, only the keys above
-        // `most` are written.
+        // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid. At
+        // `right`, only the keys above `most` are written.
         unsafe {
-            // This function uses no table, because the table would have 65536 orders. The first group is written as a
-            // whole register, and then the second group is written over the excess of the first.
+            // A table of orders would have 65536 entries. Therefore, the first group is written as a whole register,
+            // and the second group is then written over the excess of the first.
             let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
             let many = above.count_ones() as usize;
             _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));

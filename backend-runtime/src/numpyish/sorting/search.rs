@@ -1,5 +1,5 @@
-//! Binary search of many values. Several values are searched at a time, so that their memory accesses overlap, and
-//! without branches, which could not be predicted.
+//! Binary search of many values. Several values are searched at a time, so that their memory accesses overlap. There
+//! are no branches, because they could not be predicted.
 
 use super::{super::simd::versions, keys::Key};
 use crate::DType;
@@ -29,8 +29,8 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// For each of the first keys of a block, counts the sorted keys smaller than it and, with `EQUAL`, the keys equal to
-/// it.
+/// Counts, for each of the first keys of a block, the sorted keys that are smaller. With `EQUAL`, also counts the equal
+/// keys. `places` has as many elements as keys are searched.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
     // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
@@ -72,12 +72,13 @@ pub unsafe fn few_places<K: Key>(
 }
 
 versions! {
-    /// Finds the places of the keys of a block. With `EQUAL`, equal keys are counted as smaller.
+    /// Counts, for each key of a block, the sorted keys that come before it. With `EQUAL`, equal keys come before it,
+    /// too.
     unsafe fn all[K: Key, const EQUAL: bool][K, EQUAL](sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {
             let mut at = [0_usize; SIDE];
             let mut left = sorted.len();
-            // the place is one of the `left` indices from `at` on, or the index after them
+            // the result is one of the `left` indices from `at` on, or the index after these
             while left > 0 {
                 let half = left.div_ceil(2);
                 for k in 0..SIDE {

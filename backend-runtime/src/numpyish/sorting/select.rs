@@ -22,8 +22,8 @@ use crate::{
 /// Number of elements that are converted to keys at a time.
 const SOME: usize = 256;
 
-/// The first `k` elements along one axis in descending or ascending order, and their indices. NaN comes last, and equal
-/// elements keep their order.
+/// The first `k` elements in sorted order along one axis, and their indices. If `largest`, the order is descending. NaN
+/// comes last, and equal elements keep their order.
 pub fn topk<T: Ordered>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -50,7 +50,7 @@ pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: 
     typed(around(OP, view(x), axis, place))
 }
 
-/// The elements partitioned at index `kth` along one axis, in the order of `argpartition`.
+/// The elements partitioned along one axis as for `argpartition`. The order within both parts may be another.
 pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -160,7 +160,8 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
 const PART: usize = 32;
 
 versions! {
-    /// Bit `i` of the result is set if the i-th part has a key smaller than `end`.
+    /// Tests which parts of a block have a key smaller than `end`. Bit `i` of the result is set for the i-th of these
+    /// parts.
     unsafe fn parts_below[K: Key][K](keys: &[K; SOME], end: K) -> u32 {
         let mut parts = 0;
         for (i, part) in keys.as_chunks::<PART>().0.iter().enumerate() {
@@ -253,7 +254,7 @@ impl<K: Key> Chosen<K> {
         self.len = len;
     }
 
-    /// Keeps only the wanted keys, which are the first in order. Returns the largest of the wanted keys.
+    /// Keeps only the wanted keys: the first `count` keys in order. Returns the largest of them.
     fn drop_others(&mut self) -> K {
         let (keys, last) = (&mut self.keys[..self.len], self.count - 1);
         self.spare.clear();

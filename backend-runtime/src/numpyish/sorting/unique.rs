@@ -28,7 +28,7 @@ pub fn unique_counts<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArra
     Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
 }
 
-/// The distinct elements, and for each element of `x` the index of its value.
+/// The distinct elements, and the inverse: for each element of `x`, the index of its value among the distinct elements.
 pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
     let [values, _, inverse, _] = located("unique_inverse", view(x))?;
     Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
@@ -37,7 +37,8 @@ pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArr
 /// The result of [`unique_all`].
 type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
-/// The distinct elements, their first indices, the index of the value of each element of `x`, and the counts.
+/// The distinct elements, the index of the first occurrence of each, the inverse as in `unique_inverse`, and the number
+/// of occurrences of each.
 pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
     let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
@@ -66,8 +67,9 @@ fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     }
 }
 
-/// Distinct values of sorted keys, and their counts. `each` is called for every key, with the key's index, the index of
-/// its value, and true if the key is the first with that value. Every key that equals `nan` is a new value.
+/// The distinct values among sorted keys, and their counts. Calls `each` for every key with three arguments: the index
+/// of the key, the index of its value, and whether the key is the first with this value. Every key that equals `nan` is
+/// a value of its own.
 fn runs<K: Key>(
     op: &'static str,
     keys: &[K],
@@ -92,7 +94,7 @@ fn runs<K: Key>(
     Ok((values, counts))
 }
 
-/// Keeps one key of each value among sorted keys. Every key that equals `nan` is a value.
+/// Keeps one key of each value among sorted keys. Every key that equals `nan` is a value of its own.
 fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let Some(mut last) = keys.first().copied() else { return };
     let mut kept = 1;
@@ -118,7 +120,7 @@ fn nan<K: Key>(dtype: DType) -> Option<K> {
     (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
 }
 
-/// The elements that belong to keys. The value zero gets the sign of the first zero among all `n` elements.
+/// The elements that have these keys. The value zero gets the sign of the first zero among all `n` elements.
 ///
 /// # Safety
 /// `flat` must point to `n` elements of the dtype.

@@ -17,8 +17,8 @@ const FROM: usize = 24;
 /// Maximum number of registers that a network sorts.
 const ROWS: usize = 16;
 
-/// Number of registers that are partitioned before the next registers are chosen. The next choice needs the number of
-/// keys at each end, so it must wait for all these partitions.
+/// Number of registers that are partitioned before the next registers are read. The place of the next read depends on
+/// the number of keys at each end, so the read must wait for all these partitions.
 const AT_ONCE: usize = 8;
 
 /// Number of lanes of the widest register.
@@ -105,7 +105,7 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
 }
 
 /// Compares keys with their mirror images, in blocks of `MIRROR + 1` lanes. The second half of a block begins at lane
-/// `HALF`.
+/// `HALF` of the block, and gets the larger keys.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -142,8 +142,8 @@ unsafe fn halve_lanes<V: Register, const DISTANCE: usize, const N: usize>(x: &mu
     }
 }
 
-/// Sorts the keys of all registers. The result is in order across the registers within a lane, and then lane after
-/// lane.
+/// Sorts the keys of all registers. In the result, the keys of one lane are in order across the registers, and each
+/// lane continues the lane before it.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -349,7 +349,7 @@ fn most_cuts(n: usize) -> u32 {
 /// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
-    // the larger part of each cut waits, so that the number of waiting parts is at most the number of bits of the
+    // of both parts of a cut, the larger one waits; so the number of waiting parts is at most the number of bits of the
     // length
     let mut waiting = [(0, 0, 0); usize::BITS as usize];
     waiting[0] = (0, keys.len(), cuts);

@@ -1,6 +1,6 @@
-//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. An array is divided into parts that stay in
-//! the cache between the steps, except if lanes are long. The steps compute the maxima, the exponentials of the
-//! differences from the maxima, their sums, and the results.
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. The steps compute the maxima, the exponentials
+//! of the differences from the maxima, the sums of these exponentials, and the results. An array is divided into parts,
+//! which stay in the cache between the steps unless lanes are long.
 
 use super::super::{
     NdArray, Numpyish,
@@ -55,7 +55,8 @@ struct Lanes<'a> {
     dims: Dims,
 }
 
-/// Number of indices of the axes before the summed axes, of the summed axes (`n`), and of the axes after them.
+/// The numbers of indices of three groups of axes: the axes before the summed axes, the summed axes (`n`), and the axes
+/// after the summed axes.
 #[derive(Clone, Copy)]
 struct Dims {
     outer: usize,
@@ -199,8 +200,8 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     }
 }
 
-/// Some lanes of an array: `count` times `n` rows of `width` elements, whose starts are `step` elements apart. A lane
-/// has one element in each of `n` rows.
+/// Some lanes of an array: `count` times `n` rows of `width` elements. The rows begin `step` elements apart. A lane has
+/// one element in each of `n` rows.
 struct Part {
     op: &'static str,
     count: usize,
@@ -267,7 +268,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns the values of the lanes, one per lane, in the order of the lanes.
+    /// Converts the result of a reduction, which has one value per lane, to a buffer with these values in the order of
+    /// the lanes.
     fn values(&self, values: Result<RawArray>) -> Result<Buffer> {
         let (values, _, strides) = values.map_err(|why| why.within(self.op))?.into_parts();
         assert!(strides.is_none() && values.len() == self.count * self.width, "lanes in their order");
@@ -536,7 +538,8 @@ mod tests {
         assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
     }
 
-    /// Results far from 0 keep their precision, because the largest element and the logarithm are not added first.
+    /// Results far from 0 keep their precision, because the largest element and the logarithm are subtracted
+    /// separately.
     #[test]
     fn large_numbers() {
         let x = ndarray::arr1(&[1e5_f32; 2]).into_dyn().into_shared();

@@ -6,7 +6,7 @@ type F = f32;
 type Bits = u32;
 /// Number of bits of a mantissa, without the leading one.
 const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
-/// The bias of exponents.
+/// The bias of the exponent in the bits of a float.
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
 #[path = "../real/bessel.rs"]

@@ -1,6 +1,6 @@
 //! The beta function and its logarithm, computed with twice the precision. Arguments of at least 8 use Stirling's
-//! formula, and smaller arguments the recurrence: 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical
-//! Functions.
+//! formula, and smaller arguments use the recurrence. The formulas are 5.11.1 and 5.12.1 of the NIST Digital Library of
+//! Mathematical Functions.
 
 use super::constants::PI;
 use super::exact::{Wide, product, quotient, sum, sum_ordered, wide_product, wide_sum};
@@ -92,7 +92,7 @@ struct Parts {
     of: (f64, f64),
 }
 
-/// The parts of a value that has no exponential and is equal to `factor`.
+/// The parts of a value that is `factor` alone, without an exponential.
 fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }
@@ -153,7 +153,7 @@ fn sine_sign(x: f64) -> f64 {
     if (0.5 * floor).trunc() == 0.5 * floor { 1.0 } else { -1.0 }
 }
 
-/// The beta function as a factor and the logarithm of another factor.
+/// The beta function as a product of two factors: the first factor itself, and the logarithm of the second factor.
 #[inline(always)]
 fn parts(x: f64, y: f64) -> (f64, Wide) {
     let (small, large) = if x < y { (x, y) } else { (y, x) };

@@ -35,7 +35,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     let unit = 2f64.powi(-(shift as i32) - 53);
     let first = (size >> 75) as f64 * unit;
     let second = (size << 53 >> 64) as f64 * (unit * 2f64.powi(-64));
-    // converts quarter turns to radians
+    // convert quarter turns to radians
     let (high, lost) = product(first, FRAC_PI_2);
     let (high, low) = sum_ordered(high, lost + (first * FRAC_PI_2_LOW + second * FRAC_PI_2));
     let back = up != x.is_sign_negative();
@@ -43,7 +43,7 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     if back { (quarters, -high, -low) } else { (quarters, high, low) }
 }
 
-/// The 64 bits of 2/pi that begin with the bit of weight 2^-(1 + start). Bits before the first one are 0.
+/// The 64 bits of 2/pi that begin with the bit of weight 2^-(1 + start). Bits before the first bit of 2/pi are 0.
 fn word(start: i64) -> u64 {
     let at = |i: i64| usize::try_from(i).ok().and_then(|i| FRAC_2_PI_BITS.get(i)).copied().unwrap_or(0);
     let (index, shift) = (start.div_euclid(64), start.rem_euclid(64) as u32);

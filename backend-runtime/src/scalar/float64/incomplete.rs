@@ -79,7 +79,8 @@ fn fraction(a: f64, x: f64) -> f64 {
     prefactor(a, x) * a * value
 }
 
-/// The upper incomplete gamma function for `x` and `a` near 0, computed by the series of 1 minus the function.
+/// The upper incomplete gamma function for `x` and `a` near 0: 1 minus the series of the lower function, computed
+/// without cancellation.
 #[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
     let (mut power, mut total, mut n) = (1.0, 0.0, 1.0);

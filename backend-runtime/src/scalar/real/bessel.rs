@@ -1,7 +1,7 @@
 //! Bessel functions of the first kind, and modified Bessel functions, of order 0 and 1.
 //!
-//! For arguments up to 8 the functions are polynomials. For `J0` and `J1`, the polynomials are multiplied by the
-//! distances from the roots in this range. For arguments of at least 8, the functions use the modulus and the phase of
+//! For arguments up to 8 the functions are polynomials. For `J0` and `J1`, each polynomial is multiplied by factors
+//! that are 0 at the first four roots. For arguments of at least 8, the functions use the modulus and the phase of
 //! Hankel's expansion: 10.17.3 and 10.40.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::F;
@@ -23,8 +23,8 @@ fn from_root(x: F, root: F, low: F) -> F {
     ((x - root) - low) * (x + root)
 }
 
-/// The remaining factors of a Bessel function: the factors of the next two roots, whose squares are `first` and
-/// `second`, and a polynomial.
+/// Product of the remaining factors of a Bessel function: a factor for each of the next two roots, whose squares are
+/// `first` and `second`, and a polynomial in `square`.
 #[inline(always)]
 fn factors<const N: usize>(square: F, first: F, second: F, coefficients: &[F; N]) -> F {
     (first - square) * (second - square) * polynomial(square.mul_add(1.0 / 32.0, -1.0), coefficients)

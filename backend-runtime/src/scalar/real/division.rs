@@ -2,7 +2,7 @@
 
 use super::F;
 
-/// `x % y` without rounding. Calls a function only if the quotient has more bits than a mantissa.
+/// `x % y` without rounding. Calls `long_remainder` only if the quotient has more bits than a mantissa.
 #[inline(always)]
 fn truncated_remainder(x: F, y: F) -> F {
     let quotient = (x / y).trunc();
@@ -28,7 +28,8 @@ pub fn fmod(x: F, y: F) -> F {
     if rest == 0.0 { F::copysign(0.0, x) } else { rest }
 }
 
-/// The floored quotient, as in NumPy, computed from the exact remainder so that the two are consistent.
+/// The floored quotient, as in NumPy. It is computed from the exact remainder, so that quotient and remainder are
+/// consistent.
 #[inline(always)]
 pub fn floor_divide(x: F, y: F) -> F {
     let rest = truncated_remainder(x, y);

@@ -27,14 +27,14 @@ pub fn product(x: F, y: F) -> (F, F) {
 /// A number as a sum of two floats, where the second is within the rounding error of the first.
 pub type Wide = (F, F);
 
-/// `x * y`, with an error of about the square of a rounding error.
+/// `x * y`. The relative error is about the square of the relative rounding error of one float.
 #[inline(always)]
 pub fn wide_product(x: Wide, y: Wide) -> Wide {
     let (high, low) = product(x.0, y.0);
     sum_ordered(high, low + x.0.mul_add(y.1, x.1 * y.0))
 }
 
-/// `x + y`, with an error of about the square of a rounding error of the larger operand.
+/// `x + y`. The error is about the larger operand times the square of the relative rounding error of one float.
 #[inline(always)]
 pub fn wide_sum(x: Wide, y: Wide) -> Wide {
     let (high, low) = sum(x.0, y.0);

@@ -43,7 +43,7 @@ pub fn atan(x: F) -> F {
     (high + (lost + angle.low)).copysign(x)
 }
 
-/// Angle of the point (x = `x`, y = `y`). Within 2 ulp.
+/// Angle of the point with the coordinates `x` and `y`. Within 2 ulp.
 #[inline(always)]
 pub fn atan2(y: F, x: F) -> F {
     // if one coordinate is infinite, a finite one counts as 0; if both are infinite, they count as equal
@@ -66,7 +66,7 @@ pub fn atan2(y: F, x: F) -> F {
 }
 
 /// The angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must not overflow or
-/// underflow. The error is about the square of a rounding error, times a small factor.
+/// underflow. The relative error is a small multiple of the square of a float's relative rounding error.
 #[inline(always)]
 pub(super) fn wide_angle(y: F, x: F) -> Wide {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);
@@ -103,7 +103,8 @@ fn angle(y: F, x: F) -> Angle {
     Angle { base, term, low: term.mul_add(z * polynomial(z, &ATAN), base_low) }
 }
 
-/// The nearest angle with a known tangent: its tangent, the angle as a sum of two floats, and whether it is pi/2.
+/// The angle with a known tangent that is nearest to the angle of a point: its tangent, the angle as a sum of two
+/// floats, and whether the angle is pi/2.
 struct Nearest {
     tangent: F,
     base: F,

@@ -18,8 +18,8 @@ pub(super) struct Split {
     power: Bits,
 }
 
-/// Returns whether `x` is positive and normal, which excludes infinity. If the compiler knows this for the elements of
-/// a loop, the code for other numbers is removed.
+/// Returns whether `x` is positive and normal, which excludes infinity. If the compiler knows that all elements of a
+/// loop are positive and normal, it removes the code for other numbers.
 #[inline(always)]
 pub fn is_positive_normal(x: F) -> bool {
     const LEAST: Bits = F::MIN_POSITIVE.to_bits();
@@ -61,8 +61,8 @@ fn join(k: F, f: F) -> F {
     k.mul_add(LN_2_HIGH, f - (half_square - k.mul_add(LN_2_LOW, rest)))
 }
 
-/// `k + log(1 + f) / ln(base)`. `scale` is 1 / ln(base); `k` and `scale` have low-order parts. The result is exact if
-/// it is an integer.
+/// `k + log(1 + f) / ln(base)`. `scale` is `1 / ln(base)`. Both `k` and `scale` are pairs of a number and its low-order
+/// part. The result is exact if it is an integer.
 #[inline(always)]
 fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     let (half_square, rest) = series(f);
@@ -74,7 +74,8 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     sum + (lost + error)
 }
 
-/// `value`, which is the logarithm of `x`, or the special value if `x` is 0, infinite, NaN or negative.
+/// `value`, which is the logarithm of `x`. If `x` is 0, infinite, NaN or negative, the result is the special value of
+/// the logarithm instead.
 #[inline(always)]
 fn with_limits(x: F, value: F) -> F {
     let limit = if x == F::INFINITY { x } else { value };
@@ -144,14 +145,14 @@ pub(super) fn log1p_of(x: F, rest: F) -> F {
     let u = 1.0 + x;
     let dropped = if x >= 1.0 { 1.0 - (u - x) } else { x - (u - 1.0) };
     let s = split_normal(u);
-    // 2^-k, computed from 2^(1 - k), which is 0 if 2^-k would be subnormal
+    // 2^-k, computed from 2^(1 - k). If 2^(1 - k) would be subnormal, its bits are 0
     let inverse = F::from_bits(EXPONENT - s.power) * 0.5;
     let f = (s.m - 1.0) + (dropped + rest) * inverse;
     join(s.k, f)
 }
 
-/// `log(exp(x) + exp(y))` without intermediate overflow, by NumPy's formula. Within 2 ulp of the larger of the two
-/// terms `maximum(x, y)` and `log(1 + exp(-|x - y|))`, which may cancel.
+/// `log(exp(x) + exp(y))` without intermediate overflow, by NumPy's formula. The formula has the terms `maximum(x, y)`
+/// and `log(1 + exp(-|x - y|))`, which may cancel. The error is within 2 ulp of the larger term.
 #[inline(always)]
 pub fn logaddexp(x: F, y: F) -> F {
     let apart = super::maximum(x, y) + log1p(super::exp(-(x - y).abs()));

@@ -51,12 +51,12 @@ pub fn minimum(x: F, y: F) -> F {
 /// -1, 0 or 1; NaN for NaN.
 #[inline(always)]
 pub fn sign(x: F) -> F {
-    // the difference is an integer, so that 0 becomes +0
+    // an integer difference is never -0, so that -0 gives +0
     let sign = (x > 0.0) as i8 - (x < 0.0) as i8;
     if x.is_nan() { x } else { sign as F }
 }
 
-/// The next value from `x` toward `y`.
+/// The nearest representable value after `x` in the direction of `y`.
 #[inline(always)]
 pub fn nextafter(x: F, y: F) -> F {
     let next = if y > x { x.next_up() } else { x.next_down() };

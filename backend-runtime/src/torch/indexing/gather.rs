@@ -15,8 +15,8 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// The elements that a list of indices selects: a view if the list has only slices, integers and new axes, and no slice
-/// runs backwards.
+/// Returns the elements that a list of indices selects. The result is a view if the list has only slices, integers and
+/// new axes, and no slice runs backwards.
 pub fn get(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>) -> Result<Tensor> {
     let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
     let picked = Picked::new(on, &selection, index, on.dtype.size())?;
@@ -55,9 +55,9 @@ pub fn add_at(
     put(on, &x, index, values, via, true)
 }
 
-/// Returns the changed array. It is `x` itself if the selection is empty, or if `x` is the only handle of memory that
-/// libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32; otherwise it is a new
-/// array.
+/// Returns the changed array. It is `x` itself if the selection is empty. It is also `x` itself if `x` is the only
+/// handle of memory that libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32.
+/// Otherwise it is a new array.
 fn put(
     on: OpContext<'_>,
     x: &Tensor,
@@ -78,7 +78,7 @@ fn put(
     }
     let detour = via.detour(on.dtype);
     let mut target = x.clone();
-    // the limit is 2, because `target` itself is a second handle
+    // the tensor must have exactly 2 handles, because `target` itself is a second handle
     if !target.is_alone(2) || rules::overlaps(target.shape(), &signed(target.strides())) {
         let copy = on.call(&ops::CLONE, args![&on.enter(DtypeStrategy::Wrap, &target)?])?;
         target = on.leave(DtypeStrategy::Wrap, copy)?;
@@ -195,12 +195,13 @@ impl Picked {
     }
 }
 
-/// A view of the part of an array from which a list of indices selects. Its axes are the result's axes before those of
-/// the index arrays, then the indexed axes, then the remaining axes.
+/// A view of the part of an array from which a list of indices selects. The view has first the axes that come before
+/// the index arrays' axes in the result, then the indexed axes, then the remaining axes.
 struct Part {
     view: Tensor,
-    /// `before` is the number of axes before the indexed axes, and `chosen` the number of indexed axes.
+    /// Number of axes before the indexed axes.
     before: usize,
+    /// Number of indexed axes.
     chosen: usize,
     /// The axes of the view that run backwards in the result.
     backwards: Vec<usize>,

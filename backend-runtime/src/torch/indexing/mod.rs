@@ -152,17 +152,19 @@ fn multiplied_by_loops(
     placed(on, scatter_mul_of(x.view(), indices.view(), values.view(), axis))
 }
 
-/// A copy of `x` where each element at `indices` along one axis is the maximum of itself and the values.
+/// A copy of `x` where each element at `indices` along one axis is the maximum of its old value and all `values` for
+/// it.
 pub fn scatter_max(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
-/// A copy of `x` where each element at `indices` along one axis is the minimum of itself and the values.
+/// A copy of `x` where each element at `indices` along one axis is the minimum of its old value and all `values` for
+/// it.
 pub fn scatter_min(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amin", DtypeStrategy::Order)
 }
 
-/// A copy of `x` with its elements at `indices` and `values` combined by one of libtorch's reductions.
+/// A copy of `x` in which the elements at `indices` are combined with `values` by one of libtorch's reductions.
 fn combined(
     on: OpContext<'_>,
     x: &Tensor,
@@ -190,7 +192,7 @@ pub fn scatter(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor,
     if indices.size() == 0 {
         return on.call(&ops::CLONE, args![x]);
     }
-    // for each index of the axis, the position of the last value written there, or -1, so that libtorch's order of
+    // for each index of the axis, the position of the last value that is written there, else -1. So libtorch's order of
     // writes does not matter
     let len = x.shape()[axis];
     let none = on.full(&[len], RawElement::of(-1_i64))?;

@@ -75,7 +75,7 @@ fn right_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor>
     on.call(&ops::EXPAND, args![&x, &shape])
 }
 
-/// The matrices of a system, broadcast to the right-hand sides.
+/// The left-hand matrices of a system, with their leading axes broadcast to the leading axes of the result.
 fn left_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> {
     let shape = [&system.batches[..], &[system.rows, system.unknowns]].concat();
     on.call(&ops::EXPAND, args![x, &shape])

@@ -42,7 +42,8 @@ pub fn matmul(on: OpContext<'_>, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     on.leave(DtypeStrategy::Wrap, product)
 }
 
-/// Number of bits per limb, so that sums of up to [`MOST_TERMS`] products of two limbs are exact in float64.
+/// Number of bits per limb, a digit of a long integer. Sums of up to [`MOST_TERMS`] products of two limbs are exact in
+/// float64.
 const LIMB: i64 = 16;
 
 /// Maximum number of products of limbs whose sum fits in 53 bits.

@@ -72,7 +72,7 @@ fn csc_of_ops(
     summed(on, &weighted(on, &on.enter(via, values)?, &x)?, indices, &p.shape)
 }
 
-/// Selected elements of a product of dense matrices.
+/// Elements of the product of `x1` with the transpose of `x2`, at the places that `indices` and `indptr` describe.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &Tensor,
@@ -107,7 +107,7 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// Returns an error if a factor has another dtype than the call, or if a structure array is not int64.
+/// Returns an error if a factor has another dtype than the call, or if the indices or the pointers are not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
     on.require_numbers()?;
     on.require(&factors)?;
@@ -118,10 +118,11 @@ fn is_on_host(x: &Tensor) -> bool {
     x.device() < 0
 }
 
-/// A product of two factors, given the factors and their structure.
+/// A function from two factors, and from the indices and pointers of the sparse matrix, to a product.
 type Product<'a> = dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray> + 'a;
 
-/// A product of two factors with a structure of indices and pointers, by the host's loops.
+/// Computes a product of two factors by the host's loops. `structure` has the indices and the pointers of the sparse
+/// matrix.
 fn of_loops(
     on: OpContext<'_>,
     factors: [&Tensor; 2],

@@ -1,5 +1,5 @@
-//! Tests that the backend refuses ops that a row can name but must not run. Such ops would let safe code change shared
-//! memory, or hold a tensor that is not an array.
+//! Tests that the backend refuses ops that a row of the op table can name but must not run. Such ops would let safe
+//! code change shared memory, or hold a tensor that is not an array.
 
 use super::{array, host, torch};
 use crate::{
@@ -95,7 +95,7 @@ fn what_is_no_array_is_an_error() {
     }
 }
 
-/// A row may reinterpret bytes other than 0 and 1 as bools; they must not become Rust's `bool`.
+/// A row of the op table may reinterpret bytes other than 0 and 1 as bools. These bytes must not become Rust's `bool`.
 #[test]
 fn bytes_that_are_no_bools_are_an_error() {
     let Some(b) = torch() else { return };

@@ -36,7 +36,7 @@ impl Alone {
     }
 }
 
-/// An empty folder for each test.
+/// Makes an empty folder for a test.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -44,7 +44,7 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// A `.npy` file of version 1.0.
+/// The bytes of a `.npy` file of version 1.0.
 pub fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");

@@ -24,8 +24,8 @@ fn seals(writable: bool) -> SealFlags {
     if writable { LENGTH } else { LENGTH.union(SealFlags::WRITE) }
 }
 
-/// Returns an error if the machine does not have enough memory. The system has no separate limit for the pages of such
-/// files, and would kill processes if the pages used up all memory.
+/// Returns an error if the machine does not have enough memory. The system has no separate limit for the pages of files
+/// in memory, and would kill processes if these pages used up all memory.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = |name: &str| {
@@ -55,12 +55,12 @@ pub fn seal(op: &'static str, file: &File, writable: bool) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, seals(writable)).map_err(|why| failed(op, 0, why.into()))
 }
 
-/// The file descriptor in this process.
+/// The number of the file descriptor in this process.
 pub fn number(file: &File) -> u32 {
     file.as_raw_fd() as u32
 }
 
-/// Opens the memory `name` of another process, where it is the open file `number`.
+/// Opens the memory `name` of another process. In that process, the memory has the file descriptor `number`.
 pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: bool) -> Result<File> {
     let path = format!("/proc/{process}/fd/{number}");
     let gone = || {

@@ -11,14 +11,14 @@ use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
 /// A residual counts as vanished if its length, relative to its length at the start of the iteration, is at most this
 /// multiple of the dtype's epsilon.
 const GONE: f64 = 1e3;
-/// A vector counts as dependent on others if the length that remains without its components along them, relative to its
-/// own length, is at most this multiple of the dtype's epsilon.
+/// A vector counts as dependent on earlier vectors if little of its length remains after its components along these
+/// vectors are removed: at most this multiple of the dtype's epsilon, relative to the length before.
 const DEPENDENT: f64 = 16.0;
 
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex
 /// spectrum", ETNA 1 (1993), algorithm 3.1. Each iteration makes `l` steps of biCG and minimises the residual over a
 /// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual,
-/// unless the pass provides another one. The preconditioner is applied on the right, so the residuals are those of the
+/// unless the pass provides another one. The preconditioner is applied on the right, so the residuals belong to the
 /// original system.
 ///
 /// `l` is limited to the number of unknowns. With `l` of three or more, the residual may vanish before the last step,

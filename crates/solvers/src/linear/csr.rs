@@ -8,7 +8,7 @@ use backends::{Error, Result, WideFloat};
 pub struct HostCsr<T> {
     rows: usize,
     columns: usize,
-    /// The start of each row in `indices` and `values`, followed by the end.
+    /// The start of each row in `indices` and `values`, followed by the end of the last row.
     indptr: Vec<usize>,
     /// The columns, ascending within each row.
     indices: Vec<usize>,
@@ -17,7 +17,7 @@ pub struct HostCsr<T> {
 
 impl<T: WideFloat> HostCsr<T> {
     /// Creates a matrix of this shape. `indptr` has the start of each row in `indices` (columns) and `values`, followed
-    /// by the end. Columns may be in any order; duplicates are added.
+    /// by the end of the last row. Columns may be in any order; duplicates are added.
     ///
     /// # Errors
     /// `Error::Argument` if the lists do not fit each other or the shape.

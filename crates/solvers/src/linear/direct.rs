@@ -57,7 +57,7 @@ pub(super) fn sparse<B: Backend, T: WideFloat>(
     b.reshape(b.from_iter(numbers)?, y.shape())
 }
 
-/// The least-squares solutions along the last axis of `y`.
+/// Finds the least-squares solution for each vector along the last axis of `y`.
 pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b: &B,
     matrix: &B::Array<T>,

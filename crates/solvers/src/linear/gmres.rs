@@ -136,7 +136,7 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
     s.precondition(&shift)
 }
 
-/// The vector scaled to length 1, or 0 if its length is 0.
+/// Scales a vector to length 1. A vector of length 0 becomes 0.
 fn unit<B: Backend, T: WideFloat>(b: &B, w: &B::Array<T>, norm: &B::Array<T>) -> Result<B::Array<T>> {
     let scale = ratio(b, &b.ones_like(norm)?, norm)?;
     expr!(b, w * scale)

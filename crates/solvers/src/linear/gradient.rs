@@ -12,7 +12,7 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// The method by which systems with the matrix are solved.
+/// How systems with the matrix, or with its transpose, are solved.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
     /// By products with the operator.

@@ -8,9 +8,9 @@ use backends::{ArrayAttributes, Arrays, Backend, Error, PadMode, PadOptions, Rea
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum GridBoundary {
-    /// The values beyond an end are those at the other end.
+    /// The values beyond an end equal the values at the other end.
     Periodic,
-    /// The value one step beyond the last element is 0 (Dirichlet).
+    /// The value one grid point beyond the last element is 0 (Dirichlet).
     Zero,
     /// The values beyond an end equal the last element, so the derivative across the boundary is 0 (Neumann).
     Neumann,
@@ -28,8 +28,8 @@ impl GridBoundary {
 
 /// The Laplacian of a grid minus a multiple of the grid:
 /// `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's equation (with a
-/// `shift` of 0) and Helmholtz' equation. Symmetric; negative definite if `shift` is positive, or if it is 0 and an axis
-/// has the boundary `Zero`.
+/// `shift` of 0) and Helmholtz' equation. The operator is symmetric. It is negative definite if `shift` is positive, or
+/// if `shift` is 0 and an axis has the boundary `Zero`.
 ///
 /// The grid is formed by the last axes of an array, one for each boundary; axes before them are a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,7 +165,7 @@ pub(super) fn beyond<B: Backend, T: WideFloat>(
     b.pad_with(x, widths, PadOptions::new().mode(ends.padding()))
 }
 
-/// A slice along one axis.
+/// The slice `start..stop`, with the given step, along one axis.
 pub(super) fn part<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,
@@ -191,7 +191,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Laplacian {
         }
         let first = x.ndim() - axes;
         let around = self.padded(b, x)?;
-        // the grid shifted by one step along an axis, as a view
+        // the grid shifted by one element along an axis, as a view
         let moved = |axis: usize, by: isize| {
             let mut slices = vec![Slice::ALL; first];
             slices.extend((0..axes).map(|k| {

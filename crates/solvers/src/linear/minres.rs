@@ -8,10 +8,10 @@ use super::{
 };
 use backends::{Backend, Result, WideFloat, expr};
 
-/// The best unknowns so far, for systems whose operator is singular. For such an operator, the right side may have no
-/// solution. The iterations then approach a least-squares solution, where `A r` is nearly 0, and after it diverge: the
-/// component of `x` in the null space grows until the rounding errors of `A x` are as large as the residual. So the
-/// unknowns with the least `|A r| / (|A| |r|)` are kept, and returned if `x` grew that much.
+/// The best unknowns so far, for systems whose operator is singular. Such a system may have no solution. The iterations
+/// then approach a least-squares solution, for which `A r` is nearly 0, and later move away from it: the component of
+/// `x` in the null space grows until the rounding errors of `A x` are as large as the residual. Therefore, the unknowns
+/// with the least `|A r| / (|A| |r|)` are kept. They are the result if `x` has grown as much as this.
 struct Kept<B: Backend, T: WideFloat> {
     x: B::Array<T>,
     /// A copy of the kept unknowns, made at the last check that found `x` not too long.
@@ -29,7 +29,7 @@ struct Kept<B: Backend, T: WideFloat> {
     iterations: usize,
 }
 
-/// Unknowns are kept only if their ratio is below this.
+/// Unknowns are kept only if their ratio is below this number.
 const LOW: f64 = 0.1;
 /// The ratio counts as risen if it exceeds the kept ratio by this factor.
 const RISE: f64 = 32.0;
@@ -136,8 +136,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
     }
 }
 
-/// True for the systems whose `x` is a least-squares solution: the product `A r` with the residual, computed from `x`,
-/// is nearly 0.
+/// True for the systems whose `x` is a least-squares solution: the product `A r` is nearly 0, where `r` is the residual
+/// computed from `x`.
 pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     r: &B::Array<T>,
@@ -158,9 +158,9 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
 }
 
 /// MINRES (Paige and Saunders, "Solution of sparse indefinite systems of linear equations", SIAM J. Numer. Anal. 12,
-/// 1975), with a Hermitian positive definite preconditioner. It stores the directions of the unknowns and also their
-/// products with the operator. So it can update the residual as an array, whose norm is that of the original system's
-/// residual, even with a preconditioner.
+/// 1975), with a Hermitian positive definite preconditioner. It stores the search directions, and also the operator's
+/// products with them. So it can update the residual of the original system as an array, and knows the norm of this
+/// residual even with a preconditioner.
 pub(super) fn minres<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -264,7 +264,8 @@ impl Plateaus {
         Plateaus { lengths: vec![0; previous.len()], previous }
     }
 
-    /// Returns whether a plateau has become long.
+    /// Records the residuals of an iteration. Returns true each time the plateau of a system has lasted for `LONG` more
+    /// iterations.
     fn are_long(&mut self, residual_sq: Vec<f64>) -> bool {
         for ((length, rr), previous) in self.lengths.iter_mut().zip(&residual_sq).zip(&self.previous) {
             *length = if *rr >= (1.0 - 1e-6) * previous { *length + 1 } else { 0 };

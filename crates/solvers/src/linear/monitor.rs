@@ -16,7 +16,8 @@ const GAIN: f64 = 0.9;
 
 pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'c;
 
-/// The state of a system within a pass, that is, the iterations from one explicitly computed residual to the next.
+/// The state of a system within a pass. A pass consists of the iterations between two residuals that are computed from
+/// the unknowns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The system takes no part in the pass.
@@ -73,7 +74,7 @@ fn may_be_inconsistent(reason: &Reason) -> bool {
     matches!(reason, Reason::MaxIter | Reason::Stagnation | Reason::Breakdown(_))
 }
 
-/// The elements of an array of squares as floats. Squares are real in complex dtypes, too.
+/// Copies an array of squares to the host as floats. In complex dtypes, squares are real as well.
 pub(super) fn squares<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.real().to_f64()).collect())
 }
@@ -141,7 +142,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.is_unfinished()
     }
 
-    /// Changes to units that are 2 to the power of `exponents` times as large.
+    /// Multiplies the unit of each system by 2 to the power of the exponent in `exponents`, and converts the stored
+    /// lengths to the new units.
     pub fn in_units(&mut self, exponents: &[i32]) {
         for (i, &e) in exponents.iter().enumerate() {
             self.unit[i] += e;
@@ -151,7 +153,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
     }
 
-    /// Starts a pass, with `r.r` of the systems in the units of the pass.
+    /// Starts a pass. `pass` holds the exponents that are added to the units of the systems, and `residual_sq` holds
+    /// `r.r` of each system in these units.
     pub fn start_pass(&mut self, pass: &[i32], residual_sq: Vec<f64>) {
         self.pass = pass.to_vec();
         let limit = 0.1 * epsilon::<T>();
@@ -272,7 +275,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
                     State::Stopped => Some(Reason::Callback),
                     State::Claimed | State::Broken(_) if has_gained && self.iterations[i] < self.max_iter => None,
                     State::Running if after < steady * before => None,
-                    // the pass brought no gain: starts again from the same unknowns, with the second shadow residual
+                    // the pass brought no gain: the next pass uses the second shadow residual
                     _ if self.has_second_way && !self.second_way[i] && self.iterations[i] < self.max_iter => {
                         takes &= state != State::Grown;
                         self.second_way[i] = true;

@@ -10,7 +10,7 @@ use backends::{ArrayAttributes, Arrays, Backend, Error, Result, WideFloat};
 ///
 /// Operators must compute with the backend passed as `b`, which may or may not record operations for gradients.
 pub trait LinearOperator<B: Backend, T: WideFloat> {
-    /// `A x`. If `x` has leading batch axes, the result has the same ones.
+    /// Returns `A x`. The result has the same leading batch axes as `x`.
     ///
     /// # Errors
     /// The errors of the ops; `Error::Shapes` if `x` does not fit.
@@ -30,7 +30,7 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
         None
     }
 
-    /// Number of axes of one system's unknowns, if known: the axes before them are a batch of systems.
+    /// Number of axes of one system's unknowns, if known. Any axes before these axes are a batch of systems.
     fn unknown_ndim(&self) -> Option<usize> {
         None
     }
@@ -40,7 +40,8 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
         false
     }
 
-    /// Returns whether [`matrix`](LinearOperator::matrix) gives a dense matrix, without a copy.
+    /// Returns whether the operator stores a dense matrix, which [`matrix`](LinearOperator::matrix) returns without a
+    /// copy.
     fn is_dense(&self) -> bool {
         false
     }
@@ -84,7 +85,7 @@ pub struct MatrixFree<'a, B: Backend, T: WideFloat> {
 type Product<'a, B, T> = Box<dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a>;
 
 impl<'a, B: Backend, T: WideFloat> MatrixFree<'a, B, T> {
-    /// Creates an operator that multiplies by `A` with this function.
+    /// Creates an operator from a function that computes `A x`.
     pub fn new(apply: impl Fn(&B, &B::Array<T>) -> Result<B::Array<T>> + 'a) -> Self {
         MatrixFree { apply: Box::new(apply), adjoint: None, hermitian: false }
     }
@@ -120,8 +121,8 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for MatrixFree<'_, B, T> {
     }
 }
 
-/// An array as an operator: its last two axes are the matrix, and the unknowns are the last axis of `x`. Leading axes
-/// are batches, and broadcast.
+/// An array as an operator. The last two axes of the array are the matrix, and the last axis of `x` contains the
+/// unknowns. The other axes of both arrays are batches, and broadcast.
 pub struct Dense<'a, B: Backend, T: WideFloat>(&'a B::Array<T>);
 
 impl<'a, B: Backend, T: WideFloat> Dense<'a, B, T> {
@@ -182,7 +183,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
     message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
 )]
 pub trait IntoOperator<'a, B: Backend, T: WideFloat, K> {
-    /// Converts to the operator.
+    /// Converts the argument to an operator.
     fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a>;
 }
 

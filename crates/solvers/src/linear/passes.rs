@@ -20,9 +20,9 @@ pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     pub r: B::Array<T>,
     /// The inner product `r.r`.
     pub rr: B::Array<T>,
-    /// `z` is the preconditioner's product with the residual, and `az` the operator's product with `z`. Each is `None`
-    /// if it is not yet known.
+    /// The preconditioner's product with the residual; `None` if the product is not yet known.
     pub z: Option<B::Array<T>>,
+    /// The operator's product with `z`; `None` if the product is not yet known.
     pub az: Option<B::Array<T>>,
     /// The shadow residual, if the method uses a shadow residual other than the residual itself.
     pub shadow: Option<B::Array<T>>,
@@ -122,7 +122,7 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         };
         let mut new = with(&d)?;
         if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
-            // rounds the unknowns to the form that the user gets, where they may have fewer digits or be infinite
+            // rounds the unknowns to the numbers that the user gets, which may have fewer digits or be infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -190,9 +190,8 @@ fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Res
 
 type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays>::Array<T>, Vec<i32>);
 
-/// Computes the first products with the preconditioner and with the operator. If the size of the preconditioner or of
-/// the operator would cause overflow or underflow, it is scaled by powers of two. Also returns the exponents for the
-/// operator.
+/// Computes the first products with the preconditioner and with the operator. Each of the two is scaled by powers of
+/// two if its size would cause overflow or underflow. Also returns the exponents for the operator.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,
@@ -242,7 +241,8 @@ fn residual_of<B: Backend, T: WideFloat>(
     })
 }
 
-/// Combines the residuals of two sets of unknowns: `x` for the systems where `first` is true, the other set elsewhere.
+/// Combines the residuals of two sets of unknowns: takes `x` for the systems where `first` is true, and `y` for all
+/// other systems.
 fn one_of<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     first: &[bool],

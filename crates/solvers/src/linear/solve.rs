@@ -24,7 +24,7 @@ pub enum Method {
     #[default]
     Auto,
     /// Conjugate gradients, for Hermitian operators that are positive or negative definite. It also runs on other
-    /// operators, and may diverge.
+    /// operators, but may then diverge.
     Cg,
     /// Conjugate gradients whose step lengths are computed from products with the operator. It tolerates operators that
     /// are not quite linear or symmetric.
@@ -154,7 +154,8 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self
     }
 
-    /// Sets the number of iterations after which GMRES restarts, 30 by default; GMRES stores one array more than this.
+    /// Sets the number of iterations after which GMRES restarts, 30 by default. GMRES stores one array more than this
+    /// number.
     pub fn restart(mut self, restart: usize) -> Self {
         self.restart = restart;
         self
@@ -188,9 +189,9 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self
     }
 
-    /// For operators whose null space is the constants, such as a Laplacian with periodic boundaries: subtracts the
-    /// mean of the right side, which is outside of the operator's range, and returns the solution of mean 0, with the
-    /// gradients of that solution.
+    /// Sets whether means are removed, for operators whose null space is the constants, such as a Laplacian with
+    /// periodic boundaries. The solve then subtracts the mean of the right side, because this mean is outside of the
+    /// operator's range. The result is the solution of mean 0, with the gradients of this solution.
     pub fn mean_free(mut self, mean_free: bool) -> Self {
         self.mean_free = mean_free;
         self

@@ -8,8 +8,8 @@ use super::{
 use crate::sparse::{Coo, Csc, Csr, Dia};
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
 
-/// Multiplies the vectors along the last axis of `x` by a matrix. The given function multiplies a vector or the columns
-/// of a matrix.
+/// Multiplies the vectors along the last axis of `x` by a matrix. `product` multiplies the matrix by a single vector,
+/// or by each column of another matrix.
 fn rows<B: Backend, T: WideFloat>(
     b: &B,
     [m, n]: [usize; 2],
@@ -37,7 +37,7 @@ macro_rules! operators {
 
             fn apply_adjoint(&self, $b: &B, $y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
                 let ($m, [rows_of_this, columns]) = (self, self.shape());
-                // A^H y is the conjugate of A^T times the conjugate of y
+                // A^H y is the conjugate of the product of A^T and the conjugate of y
                 let $y = &$b.conj($y)?;
                 let product = rows($b, [columns, rows_of_this], $y, |$y| $transposed).map_err(|why| why.within(OP))?;
                 $b.conj(product).map(Some)

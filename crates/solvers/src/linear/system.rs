@@ -31,7 +31,7 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub operator_scale: Option<Powers<B, T>>,
     pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
-    /// The largest `|A v| / |v|` seen in each system, for methods that use it.
+    /// The largest `|A v| / |v|` seen in each system. Only MINRES fills this list.
     pub sizes: RefCell<Vec<f64>>,
     /// The square of the operator's size in the norm of the preconditioner, which MINRES keeps for its next pass.
     pub size_sq: RefCell<Option<B::Array<T>>>,
@@ -84,7 +84,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         if y.shape() == x.shape() { Ok(y) } else { Err(not_square(x.shape(), y.shape())) }
     }
 
-    /// The product with the conjugate transpose; `why` names its purpose in the error message.
+    /// The product with the conjugate transpose. In the error message, `why` names the method that needs the product.
     pub fn adjoint(&self, y: &B::Array<T>, why: &'static str) -> Result<B::Array<T>> {
         let adjoint = self.adjoint.ok_or_else(|| {
             Error::argument(
@@ -164,7 +164,8 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(found)
     }
 
-    /// Splits the array into a power of two for each system and the array scaled by the inverse of that power.
+    /// Divides each system of an array by a power of two, so that the largest magnitude is from 1/2 to 1. The result
+    /// also contains the exponents of these powers.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
@@ -194,7 +195,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         expr!(b, where(mask, x, y))
     }
 
-    /// `x += alpha * p`, for the systems that are still running.
+    /// Adds `alpha * p` to `x`, for the systems that are still running.
     pub fn advance(
         &self,
         monitor: &mut Monitor<'_, '_, B, T>,
@@ -224,12 +225,12 @@ pub(super) fn not_square(x: &[usize], y: &[usize]) -> Error {
     )
 }
 
-/// The magnitudes of the elements.
+/// Copies the magnitudes of the elements to the host.
 pub(super) fn magnitudes<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<Vec<f64>> {
     Ok(b.to_vec::<T>(x)?.into_iter().map(|x| x.abs().to_f64()).collect())
 }
 
-/// `n / d`, or 0 where `d` is 0: then there is no direction to step along.
+/// Returns `n / d`, or 0 where `d` is 0, so that a method makes no step in this case.
 pub(super) fn ratio<B: Backend, T: WideFloat>(b: &B, n: &B::Array<T>, d: &B::Array<T>) -> Result<B::Array<T>> {
     expr!(b, where(d == 0, 0, n / d))
 }

@@ -21,8 +21,8 @@ const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 /// Maximum number of trial steps while the interval grows, and again while it shrinks.
 const TRIALS: usize = 30;
-/// If the function keeps falling along a step of this many times the largest unknown (or times 1 if that is larger),
-/// the descent counts as unbounded.
+/// The descent counts as unbounded if the function keeps falling along a step of this length. The length is relative to
+/// the largest unknown, or to 1 if all unknowns are smaller.
 const ENDLESS: f64 = 1e20;
 
 /// Result of a line search.
@@ -40,7 +40,7 @@ impl<B: Backend, U: Real> Found<B, U> {
     }
 }
 
-/// A trial step along the direction, with the value and slope there.
+/// A trial step along the direction, with the point that it reaches and the slope at this point.
 struct Trial<B: Backend, U: Real> {
     step: f64,
     slope: f64,
@@ -134,8 +134,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
-    /// Narrows the interval between two trials. `low` is the trial with the lowest value so far that falls
-    /// sufficiently; `high` is the other end.
+    /// Narrows the interval between two trials. `low` is the trial with the lowest value among the trials so far that
+    /// fall sufficiently; `high` is the other end.
     fn zoom(
         &self,
         problem: &mut Problem<'_, '_, B, U>,

@@ -82,7 +82,7 @@ pub enum Method {
 pub struct Iteration {
     /// Number of steps so far.
     pub iterations: usize,
-    /// Number of evaluations of the function so far, including those with gradient.
+    /// Number of evaluations of the function so far, including evaluations with gradient.
     pub evaluations: usize,
     /// The value at the current point.
     pub value: f64,
@@ -126,8 +126,8 @@ impl Default for Minimize<'_> {
 }
 
 impl<'c> Minimize<'c> {
-    /// L-BFGS with 10 stored steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16 bits), no other tolerance, and at
-    /// most 1000 iterations.
+    /// Returns the default options: L-BFGS with 10 stored steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16
+    /// bits), no other tolerance, and at most 1000 iterations.
     pub fn new() -> Minimize<'c> {
         Minimize::default()
     }

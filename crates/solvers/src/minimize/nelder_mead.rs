@@ -7,7 +7,7 @@ use super::{
 use backends::{Arrays, Backend, Real, Result, grad::Params};
 
 /// Finds a minimum of a function of few unknowns from its values alone, by the simplex method of Nelder and Mead
-/// (Comput. J. 7, 1965). The initial simplex, the order of ties and the stopping criterion are those of
+/// (Comput. J. 7, 1965). The initial simplex, the order of ties and the stopping criterion are as in
 /// `scipy.optimize.minimize(method="Nelder-Mead")`.
 ///
 /// `f` returns one real number, runs on the backend `b` itself, and needs no gradient; NaN counts as higher than every

@@ -19,7 +19,7 @@ impl Slots {
         self.next = 0;
     }
 
-    /// The state of the next array; in the first step it is created by `make`.
+    /// Returns the state of the next array. In the first step, `make` creates this state.
     fn next<S: Send + Sync + 'static>(&mut self, op: &'static str, make: impl FnOnce() -> Result<S>) -> Result<&mut S> {
         let place = self.next;
         self.next += 1;

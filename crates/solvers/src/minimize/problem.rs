@@ -139,7 +139,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(Search { b, options, gtol, evaluations: 0, iterations: 0, trajectory: Vec::new() })
     }
 
-    /// The inner product.
+    /// The inner product of two vectors. The vectors are rescaled if the products of their elements might overflow or
+    /// underflow.
     pub fn dot(&self, x: &B::Array<U>, y: &B::Array<U>) -> Result<f64> {
         let b = self.b;
         let sum = b.item(&expr!(b, sum(x * y, ..))?)?.to_f64();
@@ -227,7 +228,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         self.iterations += 1;
         let little = self.changed_little(before, after)?;
-        // a search that converges in its last allowed step has converged
+        // if the last allowed step also meets `ftol` or `xtol`, the search counts as converged
         Ok(match self.look(after)? {
             Some(Stop::Iterations | Stop::Evaluations) if little.is_some() => little,
             Some(stop) => Some(stop),
@@ -269,8 +270,8 @@ fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
 }
 
-/// The size at which squares approach the largest number of the dtype. For float16 it is near the largest number
-/// itself, because typical values are already large in its range.
+/// The size at which squares approach the largest number of the dtype. For float16, this size is near the largest
+/// number itself, because typical values are already large in the range of float16.
 pub(super) fn endless<U: Real>() -> f64 {
     largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }

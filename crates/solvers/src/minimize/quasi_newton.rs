@@ -205,7 +205,7 @@ impl Progress {
     }
 }
 
-/// Minimises by steps along the negative product of the estimate and the gradient.
+/// Minimises by steps along `-H g`, where `H` is the estimate of the inverse Hessian and `g` is the gradient.
 pub(super) fn descend<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     curvature: &mut impl Curvature<B, U>,

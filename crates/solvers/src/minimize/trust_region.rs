@@ -83,7 +83,7 @@ pub fn trust_region<B: Backend, T: Real>(
             search.evaluations += 1;
             let falls = value - or_nan(value_at(b, &f, &trial, shape))?.unwrap_or(f64::NAN);
             let ratio = (falls + noise) / (promised + noise);
-            // this also holds for NaN, which results from a step to a point where the function is undefined
+            // the ratio is NaN after a step to a point where the function is undefined
             if ratio.is_nan() || ratio < 0.25 {
                 radius = 0.25 * length.min(radius);
             } else if ratio > 0.75 && length > 0.99 * radius {

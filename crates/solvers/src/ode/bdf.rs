@@ -23,12 +23,13 @@ fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// The coefficient of the slope at the new time, by order.
+/// The divisor in the coefficient of the slope at the new time, by order: the coefficient is the step length divided by
+/// this number.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
 
-/// Ratio of a step's error to the backward difference of the next higher order than the step uses.
+/// Ratio of the error of a step of this order to the backward difference of the next higher order.
 fn error_constant(order: usize) -> f64 {
     KAPPA[order] * gamma(order) + 1.0 / (order + 1) as f64
 }
@@ -91,8 +92,8 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(Attempt::TooLong(trouble))
     }
 
-    /// Updates the differences after a step. `d` is the backward difference of the next higher order than the step
-    /// used.
+    /// Updates the differences after a step. `d` is the backward difference of order `order + 1`, where `order` is the
+    /// order of the step.
     fn advance(&mut self, b: &B, d: &B::Array<T>) -> Result<()> {
         let (order, differences) = (self.order, &mut self.differences);
         differences[order + 2] = b.subtract(d, &differences[order + 1])?;

@@ -3,8 +3,9 @@
 use super::problem::Equation;
 use backends::{Backend, Float, Real, Result, expr};
 
-/// Limits for the ratio of a step's length to the previous step's length.
+/// Lower limit for the ratio of a step's length to the previous step's length.
 pub(super) const SHORTER: f64 = 0.2;
+/// Upper limit for the ratio of a step's length to the previous step's length.
 pub(super) const LONGER: f64 = 10.0;
 /// Safety factor applied to the step length that the error estimate allows.
 pub(super) const SAFETY: f64 = 0.9;
@@ -28,8 +29,8 @@ impl Control {
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error relative to the allowed error, for which the larger of the two states counts.
-    /// NaN if the new state is not finite.
+    /// The root mean square of an error relative to the allowed error. The allowed error of an element depends on the
+    /// larger magnitude of this element in the two states. NaN if the new state is not finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
         let (old, new) = (b.abs::<T>(states[0])?, b.abs::<T>(states[1])?);
@@ -48,7 +49,7 @@ pub(super) fn eps<R: Real>() -> f64 {
     R::ONE.nextafter(R::HIGHEST).to_f64() - 1.0
 }
 
-/// The root mean square.
+/// The root mean square of the elements; 0 if the array is empty.
 pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     if b.shape(&x).contains(&0) {
         return Ok(0.0);
@@ -128,7 +129,7 @@ impl Trouble {
     }
 }
 
-/// Names the kind of value that is not finite, if the array has one.
+/// Returns a name for the kind of non-finite values in the array; `None` if all elements are finite.
 pub(super) fn not_finite<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<Option<&'static str>> {
     let size = b.abs::<T>(x)?;
     // the norm is 0 if all elements are finite, else NaN

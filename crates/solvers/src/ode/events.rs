@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Selects zeros in both directions, which do not end the solution.
+    /// Creates an event that counts zeros in both directions and does not end the solution.
     pub fn new() -> Event {
         Event::default()
     }
@@ -67,8 +67,8 @@ pub(super) struct Events {
     all: Vec<Watched>,
 }
 
-/// The events in one step, in order of time, each with the index of its function; and a flag that is true if the last
-/// event is terminal.
+/// The events in one step, in order of time, each with the index of its function. The flag `is_terminal` is true if the
+/// last event ends the solution.
 #[derive(Debug, PartialEq)]
 pub(super) struct Occurred {
     pub zeros: Vec<(usize, f64)>,

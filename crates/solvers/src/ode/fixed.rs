@@ -2,7 +2,7 @@
 
 use backends::{Backend, Error, Float, Result, expr};
 
-/// The method of a step of fixed length.
+/// The method that computes a step of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Euler's method, which uses the slope at the start; order 1.

@@ -46,15 +46,15 @@ pub use problem::Ivp;
 pub use settings::{Method, SolveIvp};
 pub use solution::{Solution, Status};
 
-/// Solves `y' = f(t, y)` from the state `y0` at the first of two times to the second, which may be the earlier one, by
-/// the methods `RK45` and `BDF` of SciPy's `solve_ivp` ([`Method`]). Step control is as in SciPy, too: the root mean
+/// Solves `y' = f(t, y)` from the state `y0` at time `times[0]` to time `times[1]`, which may be the earlier time. The
+/// methods are `RK45` and `BDF` of SciPy's `solve_ivp` ([`Method`]). Step control is as in SciPy, too: the root mean
 /// square of the error over `atol + rtol * |y|` must be below 1.
 ///
-/// On a backend that records gradients, they pass through the steps; the lengths of the steps and the times of events
-/// are constants. The gradient of an implicit step comes from its equation (the implicit function theorem), not from
-/// the iterations that solve the equation.
+/// On a backend that records operations for gradients, the gradients pass through the steps. The lengths of the steps
+/// and the times of events are constants. The gradient of an implicit step comes from its equation (the implicit
+/// function theorem), not from the iterations that solve the equation.
 ///
-/// To give a Jacobian for implicit methods, or events, use [`Ivp`]. With complex states, implicit methods need a
+/// To give events, or a Jacobian for implicit methods, use [`Ivp`]. With complex states, implicit methods need a
 /// complex-differentiable `f`, without conjugates, magnitudes or real parts.
 ///
 /// # Errors

@@ -19,9 +19,9 @@ pub(super) struct Step<'s, B: Backend, T: Float> {
     pub c: f64,
     pub predicted: &'s B::Array<T>,
     pub psi: &'s B::Array<T>,
-    /// `scale` is the error that the tolerances allow, and `tolerance` is the allowed error of `d`, as a fraction of
-    /// `scale`.
+    /// The error that the tolerances allow for each element.
     pub scale: &'s B::Array<T::Real>,
+    /// The allowed error of `d`, as a fraction of `scale`.
     pub tolerance: f64,
     pub atol: f64,
 }

@@ -38,7 +38,7 @@ pub struct Ivp<'p, B: Backend, T: Float> {
 }
 
 impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
-    /// Creates the problem `y' = f(t, y)` from the state `y0` at the first of two times to the second.
+    /// Creates the problem `y' = f(t, y)` with the state `y0` at time `times[0]`. The solution ends at time `times[1]`.
     pub fn new(
         b: &'p B,
         f: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p,

@@ -116,8 +116,8 @@ impl SolveIvp {
         self
     }
 
-    /// Sets the times at which states are returned, in ascending order along the solution, instead of the ends of the
-    /// steps. The states are interpolated (dense output).
+    /// Sets the times at which states are returned, in the order in which the solution reaches them. The states at
+    /// these times are interpolated (dense output). By default, the states at the ends of the steps are returned.
     #[must_use]
     pub fn t_eval(mut self, times: &[f64]) -> Self {
         self.t_eval = Some(times.to_vec());

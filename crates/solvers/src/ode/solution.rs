@@ -2,7 +2,7 @@
 
 use super::dense::DenseOutput;
 
-/// The outcome of a solve. The values are those of SciPy's `status`.
+/// The outcome of a solve. The integer values are the same as in SciPy's `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum Status {

@@ -217,11 +217,11 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     }
 }
 
-/// The Kronecker product: a copy of `y` for each element of `x`, multiplied by that element and placed at its position.
-/// With `n` and `m` stored elements in the factors, the product stores `n m` elements.
+/// The Kronecker product: each element of `x` is replaced by a copy of `y` that is multiplied by this element. With `n`
+/// and `m` stored elements in the factors, the product stores `n m` elements.
 ///
-/// With identities as factors, it extends an operator along one axis to a grid: the Laplacian of a grid is the
-/// Laplacian along each row plus the Laplacian along each column.
+/// If one factor is an identity, the product extends an operator along one axis to a grid: the Laplacian of a grid is
+/// the Laplacian along each row plus the Laplacian along each column.
 ///
 /// ```
 /// use backends::{Error, prelude::*};

@@ -170,7 +170,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.transpose(b)?.matmul(b, x)
     }
 
-    /// The transpose. The values move along their diagonals.
+    /// The transpose. The values of a diagonal are moved, because value `j` of a row belongs to column `j` of the
+    /// matrix.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.

@@ -62,7 +62,7 @@ pub fn pointers_of<B: Backend>(b: &B, row_of: &B::Array<i64>, rows: usize) -> Re
     b.searchsorted(row_of, b.arange(0, rows as i64 + 1, 1)?)
 }
 
-/// The pointers of a matrix whose rows have these numbers of elements.
+/// The pointers of a matrix whose row `i` has `lengths[i]` elements.
 pub fn pointers<B: Backend>(b: &B, lengths: &B::Array<i64>) -> Result<B::Array<i64>> {
     b.cumulative_sum_with(lengths, 0, CumulativeSumOptions::new().include_initial(true))
 }
@@ -79,7 +79,7 @@ pub struct Gathered<B: Backend> {
     pub indptr: B::Array<i64>,
     /// For each element, the index of its row in the selection.
     pub owner: B::Array<i64>,
-    /// For each element, its position in the original matrix.
+    /// For each element, its index among the stored elements of the original matrix.
     pub place: B::Array<i64>,
 }
 

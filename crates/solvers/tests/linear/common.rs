@@ -81,7 +81,7 @@ pub fn matrix<B: Backend, T: WideFloat>(b: &B, n: usize, seed: u64) -> Result<B:
     b.reshape(b.from_iter(elements.collect::<Vec<_>>())?, [n, n])
 }
 
-/// `A A^H`: Hermitian and positive definite.
+/// The matrix `A A^H`, which is Hermitian and positive definite, where `A` is the matrix of [`matrix`].
 pub fn definite<B: Backend, T: WideFloat>(b: &B, n: usize, seed: u64) -> Result<B::Array<T>> {
     let a = matrix::<B, T>(b, n, seed)?;
     b.matmul(&a, b.matrix_transpose(b.conj(&a)?)?)

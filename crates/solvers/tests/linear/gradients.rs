@@ -1,4 +1,4 @@
-//! Gradients of solutions, compared with those of the dense solve and with finite differences.
+//! Gradients of solutions, compared with the gradients of the dense solve and with finite differences.
 
 use crate::{common::*, on_every_backend};
 use backends::{
@@ -18,8 +18,7 @@ const METHODS: [Method; 7] = [
     Method::Direct,
 ];
 
-/// Solves by an iterative method, or by the dense solve if `method` is `None`. For methods that need it, `a` is made
-/// symmetric.
+/// Solves by the given method, or by the op `solve` if `method` is `None`.
 fn solved<B: Backend, T: WideFloat>(
     b: &B,
     method: Option<Method>,

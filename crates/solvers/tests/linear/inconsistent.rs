@@ -141,7 +141,7 @@ fn of_a_batch_each_system_has_its_reason() {
     near(&b, "A x", &a.apply(&b, &found.x).unwrap(), &free, 1e-6);
 }
 
-/// A matrix with only `different` different eigenvalues: `S D S^-1` with a triangular `S`.
+/// A matrix with only `different` distinct eigenvalues: `S D S^-1` with a triangular `S`.
 fn few_eigenvalues(n: usize, different: usize, seed: u64) -> Vec<f64> {
     let m = numbers(&[n, n], seed);
     let s = |i: usize, j: usize| match i.cmp(&j) {

@@ -78,7 +78,7 @@ impl<T: WideFloat> Triplets<T> {
     }
 }
 
-/// Compares the products of all sparse formats, used as operators, with those of the dense matrix.
+/// Uses a matrix in each sparse format as an operator, and compares the products with the products of the dense matrix.
 fn layouts<B: Backend, T: WideFloat>(b: &B) -> Checked {
     let triplets = Triplets::<T>::convection(4, 0.7);
     let (csr, dense) = (triplets.on(b), triplets.dense(b));

@@ -14,7 +14,8 @@ fn bdf(rtol: f64, atol: f64) -> SolveIvp {
     SolveIvp::new().method(Method::Bdf).rtol(rtol).atol(atol)
 }
 
-/// Checks that each count is at most 1.5 times SciPy's, because rounding may lead to other steps.
+/// Checks that each count is at most 1.5 times SciPy's count. The counts may differ, because rounding may lead to other
+/// steps.
 #[track_caller]
 fn like_scipy(found: [usize; 3], scipy: [usize; 3]) {
     for (x, y) in found.into_iter().zip(scipy) {
@@ -243,7 +244,7 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     Ok(())
 }
 
-/// The component z of `fed` alone, as both elements of the state, which takes fewer steps.
+/// Like `fed`, but both components of the state are the second component z. This takes fewer steps.
 fn fed_for<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| expr!(b, -rate * y * y);
     let found = solve_ivp(b, f, [0.0, 1.0], &b.asarray([1.0, 1.0])?, bdf(1e-6, 1e-9).t_eval(&[0.5, 1.0]))?;

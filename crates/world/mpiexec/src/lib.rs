@@ -1,5 +1,5 @@
-//! Runs programs under MPI, for tests. It starts the `mpiexec` of a given MPI library so that no process is left
-//! behind, and ends a job that takes too long.
+//! Runs programs under MPI, for tests. This crate starts the `mpiexec` of a given MPI library so that no process is
+//! left behind, and ends a job that takes too long.
 //!
 //! The libraries are in the folder `mpi` of the repository, which `cargo xtask setup` creates. Each library has its own
 //! environment: `mpi/mpich` and `mpi/openmpi`.
@@ -38,7 +38,7 @@ impl Mpi {
     /// All variants of this enum.
     pub const ALL: [Mpi; 3] = [Mpi::Standard, Mpi::Mpich, Mpi::OpenMpi];
 
-    /// The environment that contains the library.
+    /// The folder of the environment that contains the library.
     pub fn home(self, folder: &Path) -> PathBuf {
         folder.join(if self == Mpi::OpenMpi { "openmpi" } else { "mpich" })
     }
@@ -69,7 +69,7 @@ pub fn folder() -> Option<PathBuf> {
 
 /// Returns the command `mpiexec -n ranks`, to which the caller adds the program and its arguments. The ranks
 /// communicate through the memory of this machine and open no port to other machines. Each launcher opens one port for
-/// its processes on other machines, which no setting closes. On Linux, if this process may create networks (as root),
+/// processes on other machines. No setting closes this port. On Linux, if this process may create networks (as root),
 /// the job runs in a separate network with only a loopback interface. This process's environment variables for MPI and
 /// for ranks are not passed on.
 pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
@@ -143,7 +143,7 @@ pub struct Finished {
 /// Runs a program, usually `mpiexec`, until it ends or reaches the limit.
 ///
 /// # Errors
-/// If the program cannot be started.
+/// An error if the program cannot be started.
 pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -189,7 +189,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Asks a launcher, its process group and its ranks to end, and then kills all that remain in the group.
+/// Asks all processes in the process group of a launcher to end, and then kills the processes that remain in the group.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Ok(group) = libc::pid_t::try_from(child.id()) {

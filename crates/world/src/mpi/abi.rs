@@ -1,5 +1,6 @@
-//! The binary interfaces of MPI libraries: those of the standard (since MPI-5), of MPICH, and of Open MPI. They differ
-//! only in the values of constants, which are defined here. Each value comes from the library's own `mpi.h`.
+//! The three binary interfaces of MPI libraries: the interface of the standard (since MPI-5), of MPICH, and of Open
+//! MPI. These interfaces differ only in the values of constants, which are defined here. Each value comes from the
+//! library's own `mpi.h`.
 
 use super::{
     functions::{Ptr, Word},
@@ -31,7 +32,7 @@ pub(super) struct Abi {
     pub any_tag: c_int,
     /// `MPI_ERR_TRUNCATE`
     pub truncated: c_int,
-    /// The index of the tag in the status, as an array of C ints.
+    /// The index of the tag in the status, if the status is read as an array of C ints.
     pub tag: usize,
     /// The datatypes of the kinds, in the order of [`NAMED`].
     types: [Word; NAMED.len()],
@@ -140,8 +141,8 @@ impl Abi {
     }
 
     /// Determines the interface of a library. `standard` is the version of the standard's interface that the library
-    /// reports, and `version` is its version text. The file name is not used, because one package contains libraries of
-    /// both interfaces.
+    /// reports, and `version` is its version text. The file name is not used, because one package may contain libraries
+    /// with different interfaces.
     pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
         if let Some((1, _)) = standard {
             return Ok(Abi::standard());
@@ -211,7 +212,7 @@ pub(super) fn family(version: &str) -> Option<Family> {
     of_mpich.iter().any(|name| version.contains(name)).then_some(Family::Mpich)
 }
 
-/// Returns whether the version text is that of an MPICH older than 3.1.
+/// Returns whether the version text belongs to an MPICH older than 3.1.
 fn mpich_is_older(version: &str) -> bool {
     let Some((_, after)) = version.split_once("MPICH Version:") else { return false };
     let mut numbers =

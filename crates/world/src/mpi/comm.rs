@@ -51,8 +51,8 @@ impl Mpi {
         Ok(world)
     }
 
-    /// Creates the board on which the ranks of this machine publish their state. Collective; `None` if any of these
-    /// ranks cannot share memory.
+    /// Creates the board on which the ranks of this machine publish their state. Returns `None` if this machine has a
+    /// single rank, or if any of its ranks cannot share memory. Collective.
     pub fn board(&self) -> Result<Option<Arc<Board>>> {
         let (session, abi) = (self.session, &self.session.loaded.abi);
         let mut shared = 0;

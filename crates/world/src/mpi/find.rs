@@ -77,7 +77,7 @@ fn in_folder(folder: &Path, trust: Trust, family: Option<Family>) -> Vec<Candida
 }
 
 /// The library folders next to each `mpiexec` on the search path, and next to the link's target if `mpiexec` is a link.
-/// Their libraries belong to the same family as the launcher. Relative paths are skipped.
+/// The libraries in these folders belong to the same family as the launcher. Relative paths are skipped.
 fn beside_launchers(path: &std::ffi::OsStr) -> Vec<PathBuf> {
     let launcher = if cfg!(windows) { "mpiexec.exe" } else { "mpiexec" };
     let launchers = env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(launcher));

@@ -145,7 +145,8 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     (code == 0).then_some((major, minor))
 }
 
-/// Returns a text that a function of the library writes into a buffer together with its length.
+/// Returns the text that a function of the library writes. `fill` passes a buffer for the text, and a place for the
+/// length of the text, to this function.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
     // the buffer is as long as the longest text of any library: the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];

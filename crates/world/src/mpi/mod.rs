@@ -102,8 +102,8 @@ fn begin() -> Result<World> {
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
-        // prints the message now, because some libraries end the process below with a message that does not name the
-        // cause
+        // prints the message now, because some libraries, when they are initialised below, end the process with a
+        // message that does not name the cause
         say_once(&format!(
             "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
             loaded.version, loaded.path

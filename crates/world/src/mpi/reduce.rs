@@ -1,5 +1,5 @@
 //! Reductions that MPI lacks or leaves undefined: reductions of 16-bit floats and of bools, and maxima and minima of
-//! floats that are NaN if an element is NaN.
+//! floats, which here are NaN if any element is NaN.
 
 use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
 use crate::{

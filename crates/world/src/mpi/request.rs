@@ -13,7 +13,7 @@ pub(super) fn tag(kind: Kind) -> c_int {
     kind as c_int
 }
 
-/// Checks that a received message, described by `status`, is the expected one.
+/// Checks that a received message has the expected length and kind. `status` describes the message.
 pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
     let abi = &session.loaded.abi;
     let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
@@ -109,7 +109,7 @@ struct Started {
     request: Word,
     /// The buffer of the result.
     result: Memory,
-    /// The other buffer of the call, if it has two.
+    /// The second buffer of the call, from which the library sends; `None` if the call has only one buffer.
     sent: Option<Memory>,
     counts: ManuallyDrop<Vec<Counts>>,
     /// For a receive, the expected kind and the sender.

@@ -30,7 +30,7 @@ pub(super) struct Session {
     pub most: usize,
     /// The reduction operations created so far.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
-    /// Communicators whose handles were dropped, which must be freed later.
+    /// Communicators that must be freed later, because their handles were dropped.
     left_over: Mutex<Vec<Word>>,
     /// The board on which this rank publishes that it has left.
     board: OnceLock<Arc<Board>>,
@@ -245,7 +245,7 @@ fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()
     Err(Error::Mpi { call, message: if message.is_empty() { format!("error {code}") } else { message } })
 }
 
-/// From now on, `exit` is not reported as a failure.
+/// Records that this rank has finished its work. From now on, `exit` is not reported as a failure, and finalises MPI.
 pub(super) fn finish_at_exit() {
     PARTED.store(true, Relaxed);
 }

@@ -142,7 +142,8 @@ impl Rank {
         }
     }
 
-    /// Enters the next meeting, without waiting for it. Returns the number of the meeting.
+    /// Enters the next meeting, which is the next collective call of this communicator, without waiting for the other
+    /// ranks. Returns the number of the meeting.
     fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
         let mut state = self.shared.lock();
         let comm = &mut state.comms[self.comm];
@@ -195,7 +196,7 @@ impl Rank {
         join_parts(&data, n, buf, kind, join);
     }
 
-    /// Copies the parts that all ranks send to this rank in an all-to-all into `recv`.
+    /// Fills `recv` with the parts that all ranks send to this rank in an all-to-all.
     fn turn(&self, all: &All, recv: &mut [u8], kind: Kind) {
         let mut at = 0;
         for brought in all {
@@ -336,7 +337,7 @@ impl Transport for Rank {
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
         let number = self.from(from, |queue| queue.next());
         let received = self.receive(buf, kind, from, number);
-        // if a receive fails, the next receive gets its message
+        // if a receive fails before its message arrives, the next receive gets this message
         if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
             self.from(from, Queue::ask);
         }
@@ -399,7 +400,8 @@ impl Transport for Rank {
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         let Some(number) = number else { return Ok(None) };
         let mut state = self.shared.lock();
-        // all ranks have met to announce their colors, so they agree on the number of this meeting
+        // all ranks have met before to announce the numbers of their groups, so they agree on the number of this
+        // meeting
         let key = (self.comm, state.comms[self.comm].come[self.rank], number);
         let comm = match state.groups.get(&key) {
             Some(there) => *there,

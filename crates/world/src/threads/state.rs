@@ -1,8 +1,8 @@
-//! The state shared by the ranks of one process: for each rank the event that it waits for, messages, and meetings.
+//! The state that the ranks of one process share: the event that each rank waits for, the messages, and the meetings.
 //!
 //! Every collective call is a meeting: each rank brings its data and a description of its call, and continues when all
-//! ranks have entered. Every collective call therefore waits for all ranks, which MPI allows but does not guarantee. So
-//! mistakes in programs appear in every run.
+//! ranks have entered. Every collective call therefore waits for all ranks. MPI allows such a wait, but does not
+//! guarantee it. Because of the wait, a mistake in a program appears in every run.
 
 use crate::queue::Queue;
 use std::{
@@ -16,8 +16,8 @@ pub(super) struct Brought {
     pub what: String,
     /// The data of the rank.
     pub data: Vec<u8>,
-    /// The numbers of elements that the rank sends to each rank and expects from each rank, for calls in which they
-    /// differ between ranks.
+    /// For an all-to-all, the number of elements that the rank sends to each rank, and the number of elements that it
+    /// expects from each rank.
     pub counts: Option<(Vec<usize>, Vec<usize>)>,
 }
 
@@ -71,8 +71,8 @@ pub(super) enum Standing {
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// The groups. The key of a group consists of the world that it belongs to, the meeting that created it, and the
-    /// number of the group.
+    /// For each group, its index in `comms`. The key consists of the world that the group belongs to, the meeting that
+    /// created the group, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
     /// For each thread that has ended, a text that describes its end.
     pub ended: Vec<Option<&'static str>>,

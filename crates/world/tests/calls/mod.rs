@@ -104,7 +104,7 @@ fn moves<T: Number>(world: &World) -> Result<()> {
 }
 
 /// Data of an all-to-all in which rank a sends a + 2 b elements to rank b, each with the value 3 a + b. Returns the
-/// bytes to send, both counts, and the expected bytes.
+/// bytes to send, the counts `to` and `from`, and the expected bytes.
 fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usize>) {
     let (rank, size) = (world.rank(), world.size());
     let send = numbers::<T>((0..size).flat_map(|b| vec![3 * rank + b; rank + 2 * b]));
@@ -179,7 +179,7 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests pending messages that are completed in another order than they were started, with collectives in between.
+/// Tests pending messages. The last started message is completed first, and collectives run in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -198,7 +198,7 @@ fn pending<T: Number>(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests pending collectives that are completed in another order than they were started.
+/// Tests pending collectives, which are not completed in the order in which they were started.
 fn collectives_later<T: Number>(world: &World) -> Result<()> {
     let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
     let barrier = world.start_barrier()?;
@@ -326,7 +326,7 @@ fn empty(world: &World) -> Result<()> {
 fn ring(world: &World) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    // with the second length, a message is longer than libraries buffer, so it needs a receiver
+    // a message of the second length is longer than the buffers of the libraries, so its send waits for the receiver
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
@@ -415,7 +415,8 @@ fn groups(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Tests arguments that every transport rejects with the same error, on this rank only and without sending a message.
+/// Tests wrong arguments. Every transport rejects them with the same error, on this rank only, before a message is
+/// sent.
 pub fn wrong_arguments(world: &World) {
     let (rank, size) = (world.rank(), world.size());
     let (float, sum) = (Kind::Float64, Join::Sum);

@@ -37,7 +37,7 @@ impl Job {
         numbers.filter(of_job).map(named).collect()
     }
 
-    /// Checks that no process is left a short time after the launcher has ended.
+    /// Checks that all processes of the job end within 5 s.
     #[track_caller]
     pub fn has_ended(&self) {
         let start = Instant::now();
@@ -60,7 +60,8 @@ impl Job {
         }
     }
 
-    /// Kills one process of a program after it has run for a while. Returns whether a process was found.
+    /// Lets a program run for half a second on at least three ranks, and kills one of its processes. Returns whether a
+    /// process was killed.
     pub fn kill_a_rank(&self, program: &str) -> bool {
         let ranks = self.ranks(program, 3);
         thread::sleep(Duration::from_millis(500));
@@ -75,8 +76,9 @@ impl Job {
         text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
     }
 
-    /// Starts a program on two ranks and lets it run for a while. Returns the number of its processes, and the ports that
-    /// the launcher and the ranks have open. Loopback addresses, and the ports of processes named `except`, are left out.
+    /// Waits until a program runs on two ranks, and lets it run for a while. Returns the number of its processes, and
+    /// the open ports of the launcher and the ranks, except ports on loopback addresses and ports of the processes
+    /// named `except`.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
         thread::sleep(Duration::from_millis(700));
@@ -88,7 +90,7 @@ impl Job {
         };
         let (excepted, others): (Vec<_>, Vec<_>) = self.processes().into_iter().partition(|(_, name)| name == except);
         let mut sockets: BTreeSet<String> = others.into_iter().flat_map(|(number, _)| sockets_of(number)).collect();
-        // the ranks inherit the sockets of the process `except`, so these are left out
+        // the ranks inherit the sockets of the process `except`, so these sockets are left out
         for socket in excepted.into_iter().flat_map(|(number, _)| sockets_of(number)) {
             sockets.remove(&socket);
         }

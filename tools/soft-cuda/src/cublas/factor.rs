@@ -132,7 +132,8 @@ unsafe fn getrs(
     })
 }
 
-/// The side, the modes and the factor of a triangular system.
+/// The settings of a triangular system: which triangle of the matrix is used, the operation applied to the matrix,
+/// whether its diagonal is taken as ones, and the factor of the right-hand sides.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,

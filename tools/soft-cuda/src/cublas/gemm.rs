@@ -1,5 +1,5 @@
 //! Products of column-major matrices in device memory, computed by the definition as sums in double precision. The code
-//! is independent of the backends, so that it shows their mistakes.
+//! is independent of the backends, so that tests find mistakes of the backends.
 
 use crate::{
     fault::{Access, Fault},
@@ -100,12 +100,12 @@ impl Operand {
         Some(Operand { address, operation, leading, stride })
     }
 
-    /// The numbers of rows and columns of the stored matrix, if the operand after its operation has this shape.
+    /// The numbers of rows and columns of the stored matrix, given the shape of the operand after its operation.
     fn stored(&self, rows: i64, columns: i64) -> (i64, i64) {
         if self.operation == Operation::None { (rows, columns) } else { (columns, rows) }
     }
 
-    /// The address of a column of a batch.
+    /// The address of a column of matrix number `batch`.
     fn column(&self, size: usize, batch: i64, column: i64) -> u64 {
         let elements = batch.wrapping_mul(self.stride).wrapping_add(column.wrapping_mul(self.leading));
         self.address.wrapping_add_signed(elements.wrapping_mul(size as i64))
@@ -145,7 +145,7 @@ impl Gemm {
         sizes && there && fits(&a, m, k) && fits(&b, k, n) && fits(&c, m, n)
     }
 
-    /// Computes the products.
+    /// Computes `C = alpha op(A) op(B) + beta C` for every batch.
     pub(super) fn run(&self, kind: GemmDtype, scalars: Scalars, memory: &mut Memory) -> Result<(), Fault> {
         if self.m == 0 || self.n == 0 || self.batches == 0 {
             return Ok(());
@@ -206,8 +206,8 @@ enum Line {
     Column,
 }
 
-/// Reads one operand of a batch as contiguous rows or columns. After its operation, the operand has the shape rows x
-/// columns.
+/// Reads one operand of a batch as contiguous rows or columns. `rows` and `columns` give the shape of the operand after
+/// its operation.
 fn lines<T: Stored>(
     x: &Operand,
     batch: i64,

@@ -35,7 +35,7 @@ impl TransformKind {
         }
     }
 
-    /// Size of a complex number in bytes. All addresses must be multiples of it, even those of real numbers.
+    /// Size of a complex number in bytes. All addresses, even those of real numbers, must be multiples of this size.
     fn complex_bytes(self) -> usize {
         match self {
             TransformKind::Complex64 | TransformKind::ToHalf32 | TransformKind::FromHalf32 => 8,
@@ -43,7 +43,8 @@ impl TransformKind {
         }
     }
 
-    /// The lengths of the axes before the transform.
+    /// The lengths of the input's axes. In transforms to real numbers, the last axis has only the non-negative
+    /// frequencies.
     pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::FromHalf32 | TransformKind::FromHalf64) {
             halved(lengths)
@@ -52,7 +53,8 @@ impl TransformKind {
         }
     }
 
-    /// The lengths of the axes after the transform.
+    /// The lengths of the result's axes. In transforms of real numbers, the last axis has only the non-negative
+    /// frequencies.
     pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::ToHalf32 | TransformKind::ToHalf64) {
             halved(lengths)
@@ -121,7 +123,7 @@ impl Side {
     }
 }
 
-/// A plan that has been made.
+/// The transforms of a plan: their kind and number, and the memory layouts of their inputs and results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) kind: TransformKind,
@@ -166,8 +168,8 @@ impl Layout {
             TransformKind::FromHalf32 => self.apply::<Complex<f32>, f32>(Direction::Inverse, from, to, memory),
             TransformKind::FromHalf64 => self.apply::<Complex<f64>, f64>(Direction::Inverse, from, to, memory),
         }?;
-        // the work area is poisoned again to expose results that overlap it; poisoning it before the transform has
-        // exposed inputs that overlap it
+        // the work area is filled with poison twice: before the transform, to expose inputs that overlap it, and after
+        // the transform, to expose results that overlap it
         self.spoil_work(work, memory)
     }
 

@@ -6,7 +6,7 @@ use crate::dense::{
 };
 use std::ffi::{c_char, c_int, c_void};
 
-/// The dtype, which must be both the storage type and the compute type.
+/// Returns the dtype of a call. The storage type and the compute type must be the same.
 fn dtype(of: u32, compute: u32) -> Result<DenseDtype> {
     require(of == compute)?;
     DenseDtype::of(of).ok_or(Status::NOT_SUPPORTED)
@@ -463,7 +463,7 @@ impl Syev {
         let [of, of_w, compute] = self.types;
         let dtype = dtype(of, compute)?;
         require(DenseDtype::of(of_w) == Some(dtype.real()))?;
-        // as in the real library, larger batches are rejected, which the manual does not mention
+        // as in the real library, batches of 2^15 or more matrices are rejected; the manual does not mention this limit
         require(self.mode <= 1 && self.fill <= 1 && (0..1 << 15).contains(&self.batch) && self.w != 0)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let w = Place::list(dtype.real(), self.w, a.rows);
@@ -530,7 +530,7 @@ macro_rules! hermitian {
             })
         }
 
-        /// Computes eigenvalues of Hermitian matrices; eigenvectors replace the matrices.
+        /// Computes eigenvalues of Hermitian matrices. Eigenvectors, if requested, replace the matrices.
         ///
         /// # Safety
         /// The host memory must have `host_bytes` bytes.

@@ -3,7 +3,8 @@
 use super::{C, Columns, quotient};
 
 /// Overwrites the lower triangle with the lower Cholesky factor, and ignores the upper triangle. Returns the number
-/// (from 1) of the first column whose pivot is not above 0, or 0 if there is none. A NaN pivot is not detected.
+/// (from 1) of the first column whose pivot is 0 or negative, or 0 if all pivots are positive. A NaN pivot is not
+/// detected.
 pub(crate) fn cholesky(a: &mut Columns) -> usize {
     for j in 0..a.rows {
         let square = a[(j, j)].re - (0..j).map(|k| a[(j, k)].norm_sqr()).sum::<f64>();
@@ -20,8 +21,8 @@ pub(crate) fn cholesky(a: &mut Columns) -> usize {
     0
 }
 
-/// Overwrites a matrix with its LU factors. Returns, for each row, the number (from 1) of the row that it was exchanged
-/// with, and the number of the first zero pivot, or 0 if there is none.
+/// Overwrites a matrix with its LU factors. Returns for each row the number (from 1) of the row with which it was
+/// exchanged. Also returns the number (from 1) of the first zero pivot, or 0 for a regular matrix.
 pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     let (n, mut pivots, mut singular) = (a.rows, Vec::new(), 0);
     for j in 0..n {

@@ -1,6 +1,6 @@
-//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER. They are textbook methods in
-//! complex double precision for every dtype. The code is independent of the backends, so that it does not repeat their
-//! mistakes.
+//! Factorizations of small dense matrices for the stand-ins of cuBLAS and cuSOLVER, by textbook methods in complex
+//! double precision for every dtype. The code is independent of the backends, so that it does not repeat mistakes of
+//! the backends.
 
 mod factor;
 mod jacobi;
@@ -153,7 +153,7 @@ impl Columns {
     }
 }
 
-/// The quotient; real numbers are divided as reals.
+/// The quotient `x / y`. If `y` is real, both parts of `x` are divided by this real number.
 pub(crate) fn quotient(x: C, y: C) -> C {
     if y.im == 0.0 { C::new(x.re / y.re, x.im / y.re) } else { x / y }
 }

@@ -34,7 +34,8 @@ fn reduce(a: &mut Columns, q: &mut Columns) {
     }
 }
 
-/// The eigenvalue of the 2 x 2 block ending at `end` that is nearer to its last element.
+/// Of the two eigenvalues of the 2 x 2 block whose last row is `end`, the one that is nearer to the block's last
+/// element.
 fn shift(t: &Columns, end: usize) -> C {
     let (a, b, c, d) = (t[(end - 1, end - 1)], t[(end - 1, end)], t[(end, end - 1)], t[(end, end)]);
     let half = (a - d) / 2.0;
@@ -57,7 +58,7 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
             t[(k, j)] = c.conj() * upper + s.conj() * lower;
             t[(k + 1, j)] = c * lower - s * upper;
         }
-        // the elements above the block are rotated too, because they belong to the triangle
+        // the same rotation is later applied to columns, also above the block, because they belong to the triangle
         rotations.push((k, c, s));
     }
     for (k, c, s) in rotations {

@@ -80,7 +80,7 @@ impl Config {
     /// The maximum number of devices; some bits of each address hold the index of its device.
     const MOST_DEVICES: usize = 64;
 
-    /// Reads the variables that `get` looks up. The error describes the first invalid one.
+    /// Reads the settings. `get` looks an environment variable up. The error describes the first invalid variable.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         fn number(name: &str, text: &str) -> Result<u64, String> {
             text.parse().map_err(|_| format!("{name} is {text:?}, which is not a number"))

@@ -10,7 +10,7 @@ fn ordinal(device: c_int) -> Result<usize> {
     usize::try_from(device).map_err(|_| Code::INVALID_DEVICE)
 }
 
-/// Retains a device's primary context.
+/// Retains a device's primary context. The first call creates the context; all calls are counted.
 ///
 /// # Safety
 /// `context` must be null or valid for writing a handle.

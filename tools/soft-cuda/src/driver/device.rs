@@ -85,7 +85,7 @@ pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> u32 {
     code(unsafe { put(version, 13_000) })
 }
 
-/// Looks up a table of unnamed driver functions, which NVRTC asks for. This driver has no such table.
+/// Looks up a table of unnamed driver functions. NVRTC calls this function; this driver has no such tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGetExportTable(_table: *mut *const c_void, _id: *const c_void) -> u32 {
     Code::NOT_FOUND.0
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, devic
     })
 }
 
-/// Returns the identifier of a device, which on this machine is its ordinal in every process.
+/// Returns the identifier of a device. The identifier depends only on the ordinal, so it is the same in every process.
 ///
 /// # Safety
 /// `uuid` must be null or valid for writing 16 bytes.

@@ -36,7 +36,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The time after which a wait for other devices is checked again.
+/// The time after which a thread that waits for other devices checks again.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The condition variable that is notified when data has arrived from another device.
@@ -70,7 +70,7 @@ pub(crate) fn finish_device(device: usize) {
 /// Registers the report for the end of the process.
 fn report_at_exit() {
     extern "C" fn report() {
-        // if a thread still works and holds the lock, nothing is reported, because its counts would be incomplete
+        // if a thread still works and holds the lock, nothing is reported, because the counts would be incomplete
         if let Ok(driver) = DRIVER.try_lock() {
             driver.report();
         }

@@ -56,8 +56,8 @@ impl Driver {
         self.check(device)
     }
 
-    /// Returns whether an event has happened. The first query reports "not ready"; the next one reports that it has
-    /// happened.
+    /// Returns whether an event has happened. A query of a pending event runs the work up to the event, but still
+    /// reports "not ready"; the next query reports that the event has happened.
     pub fn event_query(&mut self, handle: u64) -> Result<()> {
         let pending = self.event(handle)?.mark.is_some_and(|mark| self.pending(mark));
         self.event_synchronize(handle)?;

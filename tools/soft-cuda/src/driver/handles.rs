@@ -4,7 +4,8 @@ use super::work::{Mark, Waited};
 use crate::ptx::{KernelInfo, Module};
 use std::{sync::Arc, time::Instant};
 
-/// An event.
+/// An event: the position in a stream at which it was recorded last, and the time when the stream reached this
+/// position.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) device: usize,
@@ -16,7 +17,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The position that a stream must wait for, if it waits for this event.
+    /// The position up to which a stream waits if it waits for this event; `None` if the event was never recorded.
     pub(super) fn waited(&self) -> Option<Waited> {
         self.mark.map(Waited)
     }

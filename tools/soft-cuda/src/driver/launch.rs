@@ -1,4 +1,4 @@
-//! Kernel launches: checks their limits, and copies their parameters during the call.
+//! Kernel launches. A launch is checked against the device's limits, and its parameters are copied during the call.
 
 use super::{
     device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},

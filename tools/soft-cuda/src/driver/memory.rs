@@ -30,7 +30,7 @@ impl Driver {
         Ok(address)
     }
 
-    /// Makes `count` allocations fail, beginning with the `n`-th from now; if `n` or `count` is 0, none fails.
+    /// Makes `count` allocations fail, beginning with the `n`-th from now. If `n` or `count` is 0, no allocation fails.
     pub fn fail_allocations(&mut self, n: u64, count: u64) {
         self.failing = Failing { after: n.saturating_sub(1), count: if n == 0 { 0 } else { count } };
     }
@@ -52,7 +52,8 @@ impl Driver {
         self.devices.iter().position(|device| device.allocated.contains_key(&address))
     }
 
-    /// The marks of the work to run before `bytes` bytes can be allocated; empty if there is room.
+    /// The marks up to which work must run before `bytes` bytes can be allocated; empty if the device has enough memory
+    /// now.
     fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
         let memory = &self.devices[device].memory;
         // an allocation larger than the device never has room
@@ -82,7 +83,8 @@ impl Driver {
         self.put_on(stream, "free", Work::Free(on, address), 0)
     }
 
-    /// The device with an allocation that contains all `bytes` bytes at `address`, and that no call so far has freed.
+    /// The device with an allocation that contains all `bytes` bytes at `address`. Allocations with a queued free are
+    /// ignored.
     pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
         let has = |device: &Device| {
             let (start, size) = device.memory.allocation(address)?;
@@ -109,7 +111,7 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32 {
     })
 }
 
-/// Allocates memory in stream order.
+/// Allocates memory on the device of a stream. Here the memory can be used at once, also on other streams.
 ///
 /// # Safety
 /// `address` must be null or valid for writing an address.
@@ -139,7 +141,7 @@ pub extern "C" fn cuMemFree_v2(address: u64) -> u32 {
     call_and_wait(goals, |driver, _| driver.free(address))
 }
 
-/// Frees memory in stream order.
+/// Frees memory when the stream has done all work that was enqueued before this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeAsync(address: u64, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.free_on(device, address, stream as u64))
@@ -179,8 +181,7 @@ fn with_pool(pool: *mut c_void, f: impl FnOnce() -> Result<()>) -> u32 {
     })
 }
 
-/// Sets an attribute of a pool that says how the pool keeps memory. It has no effect, because pools keep no memory
-/// here.
+/// Sets how a pool keeps memory. The call has no effect, because pools keep no memory here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
     // the known attributes say which memory may be reused, and how much memory is kept

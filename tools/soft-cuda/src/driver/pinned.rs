@@ -1,5 +1,5 @@
-//! Pinned host memory. Copies from and to it are queued on a stream like other work: the host sees their effect only
-//! after it has waited, and must not change the copied memory before the wait.
+//! Pinned host memory. Copies from and to pinned memory are queued on a stream like other work. The host sees the
+//! effect of a copy only after waiting for it, and must not change the copied memory before.
 
 use super::{
     edge::{call_and_wait, call_in_context},

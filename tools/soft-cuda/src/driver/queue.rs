@@ -109,8 +109,8 @@ impl Driver {
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Runs each stream up to its last work with other devices that has not begun, because the other devices wait for
-    /// that work, even if this process does not.
+    /// Runs each stream up to its last work with other devices that has not begun. The other devices wait for this
+    /// work, even if this process does not.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
@@ -133,12 +133,12 @@ impl Driver {
         self.finish(goals);
     }
 
-    /// Runs the work up to the marks, the last mark first, and only the work of other streams that it depends on. Work
-    /// that waits for other devices stays in its queue, with all work after it.
+    /// Runs the work up to the marks, the last mark first. In other streams, runs only the work on which this work
+    /// depends. Work that waits for other devices stays in its queue, with all work after it.
     pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
         let mut goal = goals.pop();
         while let Some(top) = goal {
-            // the path has a goal, and the chain of work that blocks the goal
+            // the path begins with a goal; the work of each further mark blocks the work of the mark before it
             let mut path = vec![top];
             while let Some(&next) = path.last() {
                 if !self.pending(next) {
@@ -156,7 +156,8 @@ impl Driver {
         }
     }
 
-    /// The mark up to which work must be done before the first work of the stream, if there is one.
+    /// The mark up to which work must be done before the first work of the stream can run; `None` if that work can run
+    /// now.
     fn blocker(&self, stream: u64) -> Option<Mark> {
         let state = self.streams.get(&stream)?;
         let first = state.queue.front()?;
@@ -179,8 +180,8 @@ impl Driver {
         let device = state.device;
         let mut has_ended = true;
         if let Some(Entry { order, what, work, staged }) = state.queue.pop_front() {
-            // work that was enqueued after a free must not use the memory, even if the stream of the free has not
-            // reached it
+            // work that was enqueued after a free must not use the freed memory, even if the free is on another stream
+            // and has not run yet
             let freed: Vec<(usize, u64)> = self.freeing.range(..order).map(|(_, &freed)| freed).collect();
             let hide = |(device, address): (usize, u64)| (device, self.devices[device].memory.hide(address));
             let hidden: Vec<_> = freed.into_iter().map(hide).collect();
@@ -244,7 +245,8 @@ impl Driver {
         Ok(None)
     }
 
-    /// Discards the work of a device whose context is lost. Its memory stays as it is, even memory with a queued free.
+    /// Discards the work of a device whose context is lost. The device's memory stays allocated, even if its free was
+    /// queued.
     pub(super) fn drop_work(&mut self, device: usize) {
         for stream in self.streams.values_mut().filter(|stream| stream.device == device) {
             for entry in std::mem::take(&mut stream.queue) {

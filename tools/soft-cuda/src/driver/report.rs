@@ -55,15 +55,15 @@ pub unsafe extern "C" fn soft_cuda_counts(out: *mut [u64; 7]) {
     let _ = unsafe { put(out, lock().counts().all()) };
 }
 
-/// Makes `count` allocations fail, beginning with the `n`-th from now; if `n` or `count` is 0, none fails. Tests look
-/// this function up by name.
+/// Makes `count` allocations fail, beginning with the `n`-th from now. If `n` or `count` is 0, no allocation fails.
+/// Tests look this function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_fail_allocations(n: u64, count: u64) {
     lock().fail_allocations(n, count);
 }
 
-/// Returns the number of bytes that the calling thread has copied to the host. Tests, which run in parallel, look this
-/// function up by name.
+/// Returns the number of bytes that the calling thread has copied to the host. Each thread has its own count, because
+/// tests run in parallel. Tests look this function up by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_copied() -> u64 {
     counts::copied()

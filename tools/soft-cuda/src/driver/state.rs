@@ -151,7 +151,7 @@ impl Driver {
         if self.devices[device].retained == 0 { Err(Code::CONTEXT_IS_DESTROYED) } else { Ok(device) }
     }
 
-    /// Returns the error of a failed kernel of the device, if any.
+    /// Returns the error of the device if one of its kernels has failed.
     pub(crate) fn check(&self, device: usize) -> Result<()> {
         self.devices[device].fault.map_or(Ok(()), Err)
     }

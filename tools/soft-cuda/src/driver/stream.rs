@@ -51,7 +51,7 @@ impl Driver {
         self.streams[&stream].device
     }
 
-    /// Destroys a handle of a stream. Work already on the stream still runs, later.
+    /// Destroys the handle of a stream. Work that is already on the stream still runs later.
     pub fn stream_destroy(&mut self, device: usize, handle: u64) -> Result<()> {
         if handle <= 2 {
             return Err(Code::INVALID_HANDLE);
@@ -72,8 +72,8 @@ impl Driver {
         self.check(device)
     }
 
-    /// Returns whether all work on a stream is done. The first query reports "not ready"; the next one reports that it
-    /// is done.
+    /// Returns whether all work on a stream is done. A query of a busy stream runs the work, but still reports "not
+    /// ready"; the next query reports that the work is done.
     pub fn stream_query(&mut self, device: usize, handle: u64) -> Result<()> {
         let stream = self.stream(device, handle)?;
         let busy = self.is_busy(stream);

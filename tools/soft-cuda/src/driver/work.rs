@@ -27,7 +27,7 @@ pub(super) enum StreamKind {
 }
 
 impl StreamKind {
-    /// The kind of the streams of the same device that work on a stream of this kind waits for.
+    /// The kind of the streams of the same device for which work on a stream of this kind waits.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),
@@ -37,7 +37,7 @@ impl StreamKind {
     }
 }
 
-/// A stream.
+/// A stream: a queue of work on one device.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) device: usize,
@@ -65,7 +65,7 @@ pub(super) struct Mark {
     pub(super) order: u64,
 }
 
-/// Work, and its name in messages.
+/// Work in the queue of a stream, with a name for messages.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// A number that increases from call to call, over all streams.
@@ -95,7 +95,7 @@ pub(crate) enum Work {
     Free(usize, u64),
     /// Records an event.
     Record(u64),
-    /// Waits for a mark, if there is one.
+    /// Waits until the work up to a mark is done; `None` waits for nothing.
     Wait(Option<Waited>),
     /// Work of a device that involves other devices.
     Remote {

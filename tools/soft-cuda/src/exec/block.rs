@@ -163,7 +163,7 @@ impl Block {
         self.end_barrier(number, machine)
     }
 
-    /// The barrier that a waiting thread is at.
+    /// The barrier at which a thread waits.
     fn barrier_of(&mut self, thread: u32, machine: &Machine<'_>) -> Barrier {
         match machine.module.steps[self.state(thread).step()] {
             Step::Barrier(barrier) => barrier,
@@ -240,8 +240,8 @@ impl Block {
         Ok(())
     }
 
-    /// Releases the lanes of a meeting if all of its lanes that have not ended have arrived; returns whether it
-    /// released them.
+    /// Releases the lanes of a meeting if all of its lanes have arrived, apart from lanes that have ended. Returns
+    /// whether the lanes were released.
     fn end_meeting(&mut self, warp: usize, index: usize, machine: &mut Machine<'_>) -> bool {
         let meeting = &self.warps[warp].meetings[index];
         if meeting.arrived != meeting.mask & self.warps[warp].alive {

@@ -16,7 +16,7 @@ pub(super) struct Machine<'m> {
     pub kernel: &'m Kernel,
     pub launch: &'m Launch,
     pub memory: &'m mut Memory,
-    /// For each access instruction, the allocation in which it last found its memory.
+    /// For each access instruction, the allocation that the instruction accessed last.
     pub hints: Vec<Hint>,
     /// The shared memory of the running block.
     pub shared: Vec<u8>,

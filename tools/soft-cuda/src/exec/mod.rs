@@ -26,7 +26,7 @@ use block::Block;
 use machine::Machine;
 use race::Races;
 
-/// The configuration of a launch. The caller must already have refused launches that a driver refuses.
+/// The configuration of a launch. The caller must have rejected all configurations that a driver rejects.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The number of blocks along each axis.

@@ -1,8 +1,9 @@
 //! Finds unordered accesses to shared memory. For each byte, the last writer and readers since the last barrier are
 //! stored.
 //!
-//! Within a warp, `__syncwarp` also orders accesses. Each lane has a clock that counts the syncs it took part in, and
-//! stores the latest clock that it has seen of each other lane. Shuffles and votes order nothing, as CUDA defines them.
+//! Within a warp, `__syncwarp` also orders accesses. Each lane has a clock that counts the syncs of the lane, and
+//! stores the latest clock that the lane has seen of each other lane. As CUDA defines, shuffles and votes do not order
+//! accesses.
 
 use crate::fault::{Access, Fault};
 use std::ops::Range;
@@ -53,7 +54,7 @@ struct Cell {
     reads: [Stamp; 2],
 }
 
-/// For each lane of a warp, the clock that it has seen of each other lane.
+/// For each lane of a warp, the latest clock that this lane has seen of each other lane.
 type Clocks = [[u32; LANES]; LANES];
 
 /// The accesses to the shared memory of a block.

@@ -33,7 +33,7 @@ struct Frame {
     param_base: usize,
 }
 
-/// A thread.
+/// A thread of a block: its registers, its private memory, and the calls that have not returned.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     registers: Vec<u64>,
@@ -73,7 +73,7 @@ impl Thread {
         self.enter(kernel, [0; 3], machine);
     }
 
-    /// Prepares a function, whose registers, local memory and parameters begin at `bases`.
+    /// Enters a function, whose registers, local memory and parameters begin at `bases`.
     fn enter(&mut self, function: &Function, bases: [usize; 3], machine: &Machine<'_>) {
         let [base, local_base, param_base] = bases;
         if self.registers.len() == base {

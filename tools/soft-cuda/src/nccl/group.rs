@@ -50,7 +50,7 @@ pub(super) fn start() {
     GROUPS.with_borrow_mut(|groups| groups.depth += 1);
 }
 
-/// Ends a group. The outermost group enqueues its work on the streams, unless a call in it failed.
+/// Ends a group. The end of the outermost group enqueues the work on its streams, unless a call of the group failed.
 pub(super) fn end() -> Result<()> {
     let ended = GROUPS.with_borrow_mut(|groups| match groups.depth {
         0 => Err(Status::INVALID_USAGE.because("ncclGroupEnd: not in a group call.")),
@@ -93,8 +93,8 @@ pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Re
     alone.map_or(Ok(()), put)
 }
 
-/// Enqueues the work on its streams, and runs the streams up to this work even if nobody in this process waits, because
-/// other ranks wait for it.
+/// Enqueues the work on its streams. Runs the streams up to this work even if nobody in this process waits for it,
+/// because other ranks wait for it.
 fn put(work: Vec<Exchange>) -> Result<()> {
     let mut driver = driver::lock();
     for exchange in work {

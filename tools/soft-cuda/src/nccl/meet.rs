@@ -53,7 +53,7 @@ impl Id {
     }
 }
 
-/// The data of a rank: its rank, the number of ranks, and its device.
+/// The data that a rank sends: its rank, the number of ranks, and its device.
 type Hello = [u32; 3];
 
 fn send_hello(stream: &mut UnixStream, id: &Id, hello: Hello) -> io::Result<()> {

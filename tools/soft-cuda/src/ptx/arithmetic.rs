@@ -103,7 +103,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Parses a comparison and the operation that combines it with a condition: `lt.and.s32`.
+    /// Parses the modifiers of a comparison, such as `lt.and.s32`: the comparison, and the operation that combines its
+    /// result with a condition.
     fn comparison<'m>(&mut self, modifiers: &[&'m str]) -> Read<(Pure, Option<Pure>, bool, &'m str)> {
         let (flush, rest): (bool, Vec<&str>) =
             (modifiers.contains(&"ftz"), modifiers.iter().copied().filter(|modifier| *modifier != "ftz").collect());
@@ -119,8 +120,8 @@ impl Body<'_, '_> {
         Ok((pure, with, flush, ty))
     }
 
-    /// The combined result of a comparison of the next operands and, if requested, the combined result of the opposite
-    /// comparison.
+    /// Compares the next two operands, and combines the result with a condition if the modifiers request it. With
+    /// `opposite`, also returns the opposite result, combined with the same condition.
     fn compared(&mut self, modifiers: &[&str], opposite: bool) -> Read<(Slot, Option<Slot>)> {
         let (pure, with, flush, _) = self.comparison(modifiers)?;
         let (mut a, mut b) = (self.source()?, self.source()?);

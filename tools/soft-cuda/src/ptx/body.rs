@@ -33,7 +33,7 @@ struct Scope<'a> {
     waiting: usize,
 }
 
-/// The jump to patch when a label is defined.
+/// A jump, or an entry of a table of labels, to patch when its label is defined.
 enum Waiting {
     Step(usize),
     Entry(usize, usize),

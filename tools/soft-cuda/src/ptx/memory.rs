@@ -15,7 +15,8 @@ struct Form<'m> {
     rest: Vec<&'m str>,
 }
 
-/// Parses the modifiers for the memory space, the number of values and the strength; `rest` gets the other modifiers.
+/// Parses the modifiers for the memory space, the number of values and `strong`. The result's `rest` has all other
+/// modifiers.
 fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
     let mut form = Form { space: Space::Generic, count: 1, strong: false, rest: Vec::new() };
     for &modifier in modifiers {

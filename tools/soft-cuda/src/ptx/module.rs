@@ -73,7 +73,7 @@ pub struct Module {
     pub(crate) names: HashMap<String, usize>,
 }
 
-/// A kernel.
+/// A kernel: its properties, the index of its function, and its dynamic shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub info: KernelInfo,

@@ -8,7 +8,7 @@ use crate::exec::alu::{Four, Two};
 /// A register of a function.
 pub(crate) type Slot = u16;
 
-/// One step.
+/// One step of a function. Operands are registers, and `to` is the register for the result or the number of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Two {
@@ -35,7 +35,7 @@ pub(crate) enum Step {
         wanted: bool,
         to: u32,
     },
-    /// Jumps to a step. The register `index` selects an entry of the table `table`, which has the number of the step.
+    /// Jumps to a step. Its number is an entry of the table `table`, and the register `index` selects the entry.
     JumpTable {
         index: Slot,
         table: u32,
@@ -71,7 +71,7 @@ pub(crate) enum Step {
     Trap,
 }
 
-/// A memory access.
+/// The memory that a load, a store or an atomic operation accesses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub space: Space,
@@ -123,7 +123,7 @@ pub(crate) enum Vote {
     All,
     /// Whether all conditions are equal.
     Uniform,
-    /// One bit for each thread, which is its condition.
+    /// One bit for each thread, which is set if the thread's condition holds.
     Ballot,
 }
 
@@ -145,7 +145,7 @@ pub(crate) enum Collective {
     Reduce(Reduce),
 }
 
-/// The lane that a shuffle reads.
+/// How a shuffle chooses the lane from which a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shuffle {
     Up,

@@ -124,7 +124,7 @@ fn table(rows: &[&Row]) -> String {
     out
 }
 
-/// Converts nanoseconds to a text of microseconds with three digits.
+/// Converts nanoseconds to a text of microseconds with three digits, or more from 1000 on.
 pub fn micros(ns: f64) -> String {
     match ns / 1e3 {
         us if us < 10.0 => format!("{us:.2}"),

@@ -22,8 +22,8 @@ pub struct Job {
     pub command: Command,
 }
 
-/// Runs all jobs in order. The output of a job is stored in `logs` and printed when the job ends. After a failure no
-/// further job begins, unless `others_go_on` is true.
+/// Runs all jobs; they begin in the given order. The output of a job is stored in `logs` and printed when the job ends.
+/// After a failure no further job begins, unless `others_go_on` is true.
 pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
     let _ = fs::remove_dir_all(logs);
     create(logs)?;

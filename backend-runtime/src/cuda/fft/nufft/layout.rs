@@ -27,8 +27,8 @@ const LEAST_PART: usize = 512;
 pub struct Tiles {
     /// Lengths of the grid's axes, beginning with the contiguous axis; 1 for missing axes.
     pub length: [u32; 3],
-    /// Number of tiles along each axis: 1 or an even number. Tiles with one tile between them have windows that do not
-    /// overlap.
+    /// Number of tiles along each axis: 1 or an even number. If two tiles have another tile between them, their windows
+    /// do not overlap.
     pub tiles: [u32; 3],
     pub axes: u32,
     pub width: u32,
@@ -84,17 +84,20 @@ fn cuts(length: usize, aimed: usize, width: usize) -> usize {
 pub struct Block {
     /// Lengths of a window.
     pub window: [u32; 3],
-    /// Length of a slab of a window along axis 2, and the number of slabs.
+    /// Length of a slab of a window along axis 2.
     pub slab: u32,
+    /// Number of slabs of a window.
     pub slabs: u32,
     /// Whether a job handles all slabs of a window. This is necessary if the window is longer than the grid, because
     /// two slabs then contain the same cells of the grid.
     pub is_whole: bool,
-    /// For each block: the number of jobs (`groups`). For each job: the number of threads (`lanes`), the number of
-    /// threads with the same cells along axes 0 and 1 (`layers`), and the bytes of shared memory.
+    /// Number of jobs per block.
     pub groups: u32,
+    /// Number of threads per job.
     pub lanes: u32,
+    /// Number of threads of a job with the same cells along axes 0 and 1.
     pub layers: u32,
+    /// Bytes of shared memory per job.
     pub bytes: u32,
 }
 

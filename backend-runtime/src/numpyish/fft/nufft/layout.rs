@@ -12,7 +12,7 @@ const TILE: [[usize; 3]; 3] = [[2048, 1, 1], [64, 64, 1], [32, 16, 16]];
 /// Lengths of a bin along each axis, for grids of one to three axes.
 const BIN: [[usize; 3]; 3] = [[2048, 1, 1], [64, 16, 1], [16, 4, 4]];
 
-/// Minimum number of points in each part of a divided tile. A tile with fewer than twice as many points is not divided.
+/// A tile with at most this number of points is not divided into parts.
 const MIN_PART: usize = 8192;
 
 /// A grid's tiles and bins.
@@ -24,7 +24,7 @@ pub struct Layout {
     pub width: usize,
     /// Lengths of the grid's axes; missing axes have length 1.
     pub lengths: [usize; 3],
-    /// Length of a tile along each axis; the last one may be shorter.
+    /// Length of a tile along each axis; the last tile may be shorter.
     pub tile: [usize; 3],
     /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent.
     pub tiles: [usize; 3],
@@ -82,7 +82,8 @@ impl Layout {
         rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
     }
 
-    /// Contribution of the cell along one axis to a point's key. The key is the sum of the contributions of all axes.
+    /// Contribution of a point's cell index along one axis to the point's key. The key is the sum of the contributions
+    /// of all axes.
     pub fn key(&self, axis: usize, cell: usize) -> u32 {
         let tile = cell / self.tile[axis];
         let bin = (cell - tile * self.tile[axis]) / self.bin[axis];

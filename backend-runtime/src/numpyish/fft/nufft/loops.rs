@@ -88,7 +88,7 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
     for axis in 0..AXES {
         // SAFETY: the caller guarantees the record.
         let place = f64::from_bits(unsafe { *job.records.add(record * (AXES + 1) + axis) } as u64);
-        // keeps records of other points within the window; NaN becomes `low`
+        // the records may come from a user, and a wrong record must not lead out of the window; NaN becomes `low`
         let (low, high) = (f64::from(job.low[axis]), f64::from(job.high[axis]));
         let within = if place > low { place } else { low };
         let within = if within < high + 1.0 { within } else { high };
@@ -272,7 +272,7 @@ unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usiz
                 }
             }
             within_kernel(job, &mut line);
-            // the two sums have 64 bytes in total, for vectors of any length
+            // the products are summed in 64 bytes for vectors of any length: in `even`, or in `even` and `odd` together
             let whole = V::LANES * size_of::<V::Real>() == 64;
             let (mut even, mut odd) = (zero, zero);
             for (i, x) in line.iter().enumerate() {

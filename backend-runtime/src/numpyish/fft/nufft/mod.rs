@@ -239,7 +239,7 @@ impl<R: Loops + Precision> Task<'_, R> {
     ///
     /// # Safety
     /// `cells` must be the cells of the part's window, and `values` must have a value for each point. If the loop
-    /// writes values, only such loops may read or write them.
+    /// writes values, nothing but loops of this kind may read or write the values.
     unsafe fn run(&self, run: Loop<R>, part: Part, window: &Window, cells: &mut [Complex<R>], values: *mut Complex<R>) {
         assert!(cells.len() >= window.size(), "a window has all its cells");
         let record = self.layout.axes + 1;
@@ -274,7 +274,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Adds the values of the points of each batch to its grid.
+    /// Spreads the values of each batch over the grid of the batch.
     fn spread(&self, values: &[Complex<R>], grids: &mut [Complex<R>]) -> Result<()> {
         let run = R::spread(self.layout.width, self.layout.axes);
         let points = self.sorted.points;
@@ -368,7 +368,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         Ok(())
     }
 
-    /// Stores, for each batch, the values of its grid at the points.
+    /// Interpolates the grid of each batch at the points, and stores the results in `values`.
     ///
     /// # Safety
     /// `values` must have room for the values of all points of each batch, and nobody else may use it.

@@ -22,9 +22,9 @@ pub trait Row: Vector {
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
     /// The elements whose mask has all bits set, and zeros for elements whose mask is 0.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
-    /// The sum of all elements at even indices, and the sum of all elements at odd indices, of 64 bytes in two vectors.
-    /// Vectors of 64 bytes have all elements in `even`, and zeros in `odd`. The order of the additions does not depend
-    /// on the length of the vectors.
+    /// The sum of all elements at even indices, and the sum of all elements at odd indices. The elements are 64 bytes
+    /// in the two vectors together; a vector of 64 bytes has all elements in `even`, and zeros in `odd`. The order of
+    /// the additions does not depend on the length of the vectors.
     unsafe fn sum_pairs(even: Self, odd: Self) -> (Self::Real, Self::Real);
 }
 

@@ -49,7 +49,7 @@ impl<'a> Sorted<'a> {
         if ascending { Ok(Sorted { records, points, starts }) } else { Err(wrong()) }
     }
 
-    /// The index of the first record of each tile, and the number of points.
+    /// The index of the first record of each tile, and, as the last element, the number of points.
     pub fn starts(&self, op: &'static str) -> Result<Vec<usize>> {
         let mut starts = rules::list(op, self.starts.len())?;
         starts.extend(self.starts.iter().map(|&start| start as usize));
@@ -215,7 +215,7 @@ versions! {
             let at = (turns - turns.floor()) * length - half_width;
             // the place may be several lengths below 0, because a kernel may be wider than the grid
             let at = at - (at * inverse).floor() * length;
-            // rounding may increase the number of lengths by one, or the place to `length`
+            // rounding may have made the subtracted number of lengths too large by one, or the place equal to `length`
             let at = if at < 0.0 { at + length } else { at };
             let at = if at >= length { at - length } else { at };
             *place = at;

@@ -28,7 +28,8 @@ impl Case {
         self.grid.iter().product()
     }
 
-    /// The kernel's weight of a cell for a point, summed over all periods, or its derivative along the axis `derived`.
+    /// The kernel's weight of a cell for a point, summed over all periods. If `derived` is an axis, the derivative of
+    /// the weight along this axis.
     fn weight(&self, kernel: &SpreadingKernel, point: usize, cell: usize, derived: Option<usize>) -> f64 {
         let axes = self.grid.len();
         let mut rest = cell;

@@ -68,7 +68,7 @@ impl Window {
     #[inline(always)]
     pub fn stretches(&self, layout: &Layout, mut f: impl FnMut(usize, usize, usize)) {
         let [across, down, deep] = layout.lengths;
-        // the neighbourhood of a point begins with the next cell
+        // the neighbourhood of a point begins one cell after the point's cell
         let on_grid = |axis: usize, i: usize| {
             if axis < layout.axes { (self.low[axis] as usize + 1 + i) % layout.lengths[axis] } else { 0 }
         };

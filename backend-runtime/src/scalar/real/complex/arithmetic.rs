@@ -20,8 +20,7 @@ pub fn div(x: C, y: C) -> C {
     let scale = 1.0 / (large + small * ratio);
     let im = if wide { across - along * ratio } else { along * ratio - across };
     let zero = (y.re == 0.0) & (y.im == 0.0);
-    // a division by 0 uses a product, because this result is computed for every element and a division would take
-    // longer
+    // the result for a divisor of 0 is a product: it is computed for every element, and a division would take longer
     let by_zero = C::new(x.re * F::INFINITY, x.im * F::INFINITY);
     if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
 }

@@ -13,7 +13,7 @@ use super::{C, turn, turn_back};
 /// into range.
 pub(super) const LIMIT: F = 1.95 * EXP_MAX;
 
-/// `2^n size angle`, without intermediate overflow or lost bits.
+/// The product `2^n * size * angle`, without intermediate overflow or lost bits.
 #[inline(always)]
 pub(super) fn scaled(size: F, angle: F, n: F) -> F {
     let (first, second) = powers(n);
@@ -33,7 +33,7 @@ pub fn exp(x: C) -> C {
     let size = limited(1.0 + (parts.high + parts.low), x.re);
     let (re, im) = (scaled(size, cosine(x.im), parts.n), scaled(size, sine(x.im), parts.n));
     let im = if x.im == 0.0 { x.im } else { im };
-    // the angle is lost if it is infinite or NaN
+    // the angle is unknown if `x.im` is infinite or NaN
     let lost = !x.im.is_finite();
     let re = if lost & (x.re == F::INFINITY) { F::INFINITY } else { re };
     let zero = lost & (x.re == F::NEG_INFINITY);
@@ -61,7 +61,7 @@ pub fn sinh(x: C) -> C {
     let re = if size < 1.0 { near } else { scaled(limited(parts.sine, size), cos, parts.shift) };
     let re = if x.re.is_sign_negative() { -re } else { re };
     let im = scaled(limited(parts.cosine, size), sin, parts.shift);
-    // if the angle is infinite or NaN, 0 and infinity remain as real parts, with an unspecified sign
+    // if the angle is infinite or NaN, a real part of 0 or infinity stays, with an unspecified sign
     let re = if !x.im.is_finite() & ((x.re == 0.0) | x.re.is_infinite()) { x.re } else { re };
     C::new(re, if x.im == 0.0 { x.im } else { im })
 }
@@ -78,7 +78,7 @@ pub fn cosh(x: C) -> C {
     let im = if x.re.is_sign_negative() { -im } else { im };
     let re = if x.re.is_infinite() & !x.im.is_finite() { F::INFINITY } else { re };
     let zero = F::copysign(0.0, x.re) * F::copysign(1.0, x.im);
-    // the product is 0 even if the other factor is infinite or NaN
+    // the imaginary part is 0 even if its other factor is infinite or NaN
     let stays = ((x.re == 0.0) & !x.im.is_finite()) | (x.im == 0.0);
     C::new(re, if stays { zero } else { im })
 }

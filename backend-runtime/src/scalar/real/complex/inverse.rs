@@ -10,14 +10,15 @@ const LARGE: F = 4.0 / F::EPSILON;
 
 /// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
-    /// The real parts of the inverse sine and cosine of the point, reflected into the first quadrant.
+    /// Real part of the inverse sine of the number, which is first reflected into the quadrant of positive parts.
     sine: F,
+    /// Real part of the inverse cosine of the same reflected number.
     cosine: F,
     /// The imaginary part of both results, without its sign.
     height: F,
 }
 
-/// The intermediate results for `x, y >= 0`.
+/// The intermediate results for the complex number `x + i y`, with `x, y >= 0`.
 #[inline(always)]
 fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {
@@ -45,7 +46,7 @@ fn arc(x: F, y: F) -> Arc {
         log1p(0.5 * beyond + (beyond * (0.5 * (axis + 1.0))).sqrt())
     };
 
-    // sqrt(axis^2 - x^2), which is the axis times the cosine of the parameter
+    // sqrt(axis^2 - x^2), which is the axis times the cosine of the point's angle on the ellipse
     let cross = if x <= 1.0 {
         (0.5 * (axis + x) * (left_over + (right + (1.0 - x)))).sqrt()
     } else {

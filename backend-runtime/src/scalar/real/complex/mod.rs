@@ -17,13 +17,13 @@ use super::F;
 /// Complex type of this precision.
 type C = crate::Complex<F>;
 
-/// `i x`
+/// `i x`, which is `x` after a quarter turn.
 #[inline(always)]
 fn turn(x: C) -> C {
     C::new(-x.im, x.re)
 }
 
-/// `-i x`
+/// `-i x`, which is `x` after a quarter turn backwards.
 #[inline(always)]
 fn turn_back(x: C) -> C {
     C::new(x.im, -x.re)

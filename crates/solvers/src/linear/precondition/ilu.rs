@@ -1,4 +1,4 @@
-//! Incomplete factorizations, whose factors have nonzero elements only where the matrix has them.
+//! Incomplete factorizations, whose factors have nonzero elements only where the matrix has stored elements.
 
 use super::Preconditioner;
 use crate::linear::{

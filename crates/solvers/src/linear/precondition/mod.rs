@@ -14,18 +14,19 @@ use backends::{Backend, Result, WideFloat};
 /// An approximate solver of `A z = r`: a linear map `M` near the inverse of `A`, which reduces the number of
 /// iterations.
 ///
-/// Conjugate gradients need an `M` that is Hermitian and definite with the sign of `A`; the other methods take any. A
-/// function `|b: &B, r: &B::Array<T>| ..` that is `Send + Sync` is a preconditioner.
+/// Conjugate gradients need an `M` that is Hermitian and definite with the sign of `A`. MINRES needs an `M` that is
+/// Hermitian and positive definite. The other methods take any `M`. A function `|b: &B, r: &B::Array<T>| ..` that is
+/// `Send + Sync` is a preconditioner.
 pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
-    /// `M r`, with the shape of `r`, whose leading axes may be a batch.
+    /// Returns `M r`, which has the shape of `r`. The leading axes of `r` may be a batch.
     ///
     /// # Errors
     /// The errors of the ops.
     fn apply(&self, b: &B, r: &B::Array<T>) -> Result<B::Array<T>>;
 
-    /// `M^T r`, without conjugation, for gradients and biCG. If it returns `None`, the solve in the backward pass runs
-    /// without preconditioner, except in methods that take Hermitian preconditioners: they use the conjugate of
-    /// [`apply`](Preconditioner::apply).
+    /// Returns `M^T r`, without conjugation, for gradients and biCG. If the result is `None`, the solve in the backward
+    /// pass runs without a preconditioner. Methods that take Hermitian preconditioners are an exception: they use the
+    /// conjugate of [`apply`](Preconditioner::apply) instead.
     ///
     /// # Errors
     /// The errors of the ops.

@@ -14,8 +14,9 @@ use std::sync::Arc;
 /// Each level has about half the length along the axes with the strongest coupling, whose `1 / h^2` is near the
 /// largest. So a grid with different spacings is first coarsened along the axes with small spacings, until all spacings
 /// are similar. Values are transferred between levels by linear interpolation and its transpose. Each level is smoothed
-/// by damped Jacobi, equally often before and after the coarser level, so that the whole cycle is symmetric, as
-/// conjugate gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its matrix.
+/// by damped Jacobi, equally often before and after the correction from the coarser level. So the whole cycle is
+/// symmetric, as conjugate gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its
+/// matrix.
 ///
 /// ```
 /// use backends::{Error, prelude::*};
@@ -75,8 +76,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // this step damps two waves equally: of the waves along the coarsened axes that the next level cannot
-            // represent, the longest and the shortest one
+            // the next level cannot represent the short waves along the coarsened axes; this step damps the longest and
+            // the shortest of these waves equally
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();
@@ -97,7 +98,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
         }
     }
 
-    /// Sets the number of smoothing steps on each level before the coarser one, and again after it; 1 by default.
+    /// Sets the number of smoothing steps on each level before the correction from the coarser level. The same number
+    /// of steps follows after the correction. The default is 1.
     pub fn smoothings(mut self, smoothings: usize) -> Self {
         self.smoothings = smoothings.max(1);
         self

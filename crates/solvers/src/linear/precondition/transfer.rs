@@ -6,8 +6,8 @@ use backends::{ArrayAttributes, Backend, ConcatOptions, Error, Real, Result, Sta
 /// Returns an axis of about half the length over the same distance, and the ratio of the coarser spacing to the finer
 /// one; `None` if the axis cannot be halved.
 ///
-/// With the boundary `Zero`, the zeros stay one step beyond the last elements of both axes; with the other boundaries,
-/// the cells fill the whole axis on both levels.
+/// With the boundary `Zero`, the zeros are one spacing beyond the last elements, on both the finer and the coarser
+/// axis. With the other boundaries, the cells fill the whole axis on both levels.
 pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
     let (length, ratio) = match line.ends {
         _ if n < 2 => return None,
@@ -58,7 +58,8 @@ impl<B: Backend, T: WideFloat> Taps<B, T> {
     }
 }
 
-/// The integral of the hat function (height 1 on `[-1, 1]`) up to `x`.
+/// The integral up to `x` of the hat function, which is 1 at 0, falls linearly on both sides, and is 0 from a distance
+/// of 1 on.
 fn hat_up_to(x: f64) -> f64 {
     match x {
         x if x <= -1.0 => 0.0,
@@ -145,8 +146,8 @@ impl<B: Backend, T: WideFloat> Transfer<B, T> {
         b.concat_with([inner, last], ConcatOptions::new().axis(axis as isize))
     }
 
-    /// Transfers values from the finer axis to the coarser one by the transpose of [`prolong`](Transfer::prolong)
-    /// divided by the ratio of the spacings, which preserves constants.
+    /// Transfers values from the finer axis to the coarser one by the transpose of [`prolong`](Transfer::prolong),
+    /// divided by the ratio of the spacings. The division preserves constants.
     pub fn restrict(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let n = x.shape()[axis] as isize;
         match self {

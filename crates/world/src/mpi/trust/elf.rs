@@ -7,12 +7,13 @@ use std::{
     path::Path,
 };
 
-/// Lengths in bytes of the header of a 64-bit ELF file and of each program header.
+/// Length in bytes of the header of a 64-bit ELF file.
 const HEADER: usize = 64;
+/// Length in bytes of each program header.
 const PROGRAM: usize = 56;
 
 /// Compares the lengths that the library's headers declare with the length of the file. On systems with other library
-/// formats, the loader checks lengths itself, so every file passes.
+/// formats, the loader checks lengths itself, so this function accepts every file.
 pub(super) fn check(library: &Path) -> Result<(), String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Atomic operations: each computes the value that it leaves in memory from the previous value and its operands.
+//! Atomic operations. Each function computes the new value in memory from the previous value and the operands.
 
 use super::{
     Four, Function, Pure, by_type, three,

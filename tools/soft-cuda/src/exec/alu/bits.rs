@@ -73,7 +73,7 @@ fn brev<T: Int>(a: u64, _: u64) -> u64 {
     T::get(a).put().reverse_bits() >> (64 - T::BITS)
 }
 
-/// The position of the highest bit that differs from the sign, or all bits set.
+/// The position of the highest bit that differs from the sign; 32 set bits if every bit equals the sign.
 fn bfind<T: Int>(a: u64, _: u64) -> u64 {
     let x = T::get(a).wide();
     let x = if x < 0 { !x } else { x };
@@ -109,7 +109,8 @@ fn mask_clamped(place: u64, length: u64) -> u64 {
     if place > 31 { 0 } else { low(((1 << length) - 1) << place) }
 }
 
-/// Selects four bytes from eight; a selector's high bit replicates the sign of its byte instead.
+/// Selects four of the eight bytes of `a` and `b`. A selector has four bits: three are the index of a byte, and the
+/// high bit requests eight copies of that byte's sign instead of the byte.
 fn prmt(a: u64, b: u64, selectors: u64, _: u64) -> u64 {
     let bytes = pair(a, b).to_le_bytes();
     let byte = |i: u32| {

@@ -1,4 +1,4 @@
-//! Comparisons, ordered and unordered.
+//! Comparisons: ordered ones, and unordered ones, which also hold if an operand is NaN.
 
 use super::{Pure, by_type, two, value::Value};
 

@@ -24,7 +24,7 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// The instance of a function generic over a mode and two types.
+/// Selects the instance of a function that is generic over a rounding mode and two types.
 macro_rules! by_types {
     ($from:expr, $to:expr, $function:ident::<$mode:tt>; ($($source:ident)+) => $targets:tt) => {
         match $from {
@@ -41,7 +41,7 @@ fn integers<const SATURATED: bool>(from: &str, to: &str) -> Option<Pure> {
     by_types!(from, to, cut::<SATURATED>; (u8 u16 u32 u64 s8 s16 s32 s64) => (u8 u16 u32 u64 s8 s16 s32 s64))
 }
 
-/// Converts an integer to another integer type. The result is extended to fill a register that is wider than its type.
+/// Converts an integer to another integer type. The result is extended to the 64 bits of a register.
 fn cut<const SATURATED: bool, S: Int, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).wide();
     let x = if SATURATED { x.clamp(D::LEAST, D::MOST) } else { x };
@@ -104,7 +104,7 @@ fn number<const MODE: u8, S: Int, D: Target>(a: u64, _: u64) -> u64 {
     result.put()
 }
 
-/// A float type to convert from.
+/// A float type from which numbers are converted.
 trait Real: Value {
     const DOUBLE: bool = false;
     fn exact(self) -> f64;
@@ -259,7 +259,7 @@ mod tests {
             assert!(down as i128 <= i128::from(x) && i128::from(x) <= up as i128);
             assert!(down == up || down.next_up() == up);
         }
-        // 2049 is half way between two halves
+        // 2049 is half way between two neighbouring numbers of f16
         assert_eq!(apply("cvt.rn.f16.s32", &[2049]), u64::from(f16::from_f32(2048.0).to_bits()));
         let above = (2049 << 40) | 1;
         assert_eq!(apply("cvt.rn.bf16.s64", &[above]), u64::from(bf16::from_f64(2050.0 * 2_f64.powi(40)).to_bits()));

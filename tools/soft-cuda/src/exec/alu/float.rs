@@ -223,7 +223,7 @@ mod tests {
                 }
             }
         }
-        // 1 + 2^-24 and 1 - 2^-30 are not representable
+        // 1 - 2^-30 and 1 + 2^-30 are not representable
         let tiny = 2_f32.powi(-30);
         assert_eq!(apply_f32("fma.rm.f32", &[tiny, -1.0, 1.0]), 1.0_f32.next_down());
         assert_eq!(apply_f32("fma.rp.f32", &[tiny, 1.0, 1.0]), 1.0_f32.next_up());

@@ -72,7 +72,7 @@ fn product<T: Int>(a: u64, b: u64) -> i128 {
 }
 
 fn high<T: Int>(a: u64, b: u64) -> u64 {
-    // bits above those of `T` are ignored, so signed and unsigned products can be shifted in the same way
+    // bits above the width of `T` are ignored, so signed and unsigned products can be shifted in the same way
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 

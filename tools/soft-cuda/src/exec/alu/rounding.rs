@@ -12,7 +12,7 @@ pub(crate) const RM: u8 = 2;
 /// Rounds up.
 pub(crate) const RP: u8 = 3;
 
-/// The result of rounding by `MODE`, from the nearest number and its comparison with the exact result.
+/// The result of rounding by `MODE`, given the nearest number and the comparison of this number with the exact result.
 pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Ordering>) -> T {
     let down = match MODE {
         RM => true,

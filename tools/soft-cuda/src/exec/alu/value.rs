@@ -25,7 +25,7 @@ pub(crate) trait Value: Copy + PartialOrd {
     fn put(self) -> u64;
 }
 
-/// An integer.
+/// An integer type of PTX.
 pub(crate) trait Int: Value + Ord {
     const BITS: u32;
     const SIGNED: bool;
@@ -144,7 +144,7 @@ pub(crate) trait Float: Value {
     fn with_sign_of(self, other: Self) -> Self;
     fn class(self) -> std::num::FpCategory;
     fn one() -> Self;
-    /// The register value of a result; 32-bit NaNs are always the canonical one.
+    /// Converts a result to its register value. All 32-bit NaNs become the same NaN, the canonical one.
     #[inline]
     fn result(self) -> u64 {
         if self.is_nan() { self.quiet().put() } else { self.put() }
