@@ -55,6 +55,9 @@ impl DLDevice {
     /// Memory of the host that a GPU reads directly, `kDLCUDAHost`.
     pub const CUDA_HOST: DLDevice = DLDevice { device_type: 3, device_id: 0 };
 
+    /// Memory of the GPU of a Mac, `kDLMetal`.
+    pub const METAL: DLDevice = DLDevice { device_type: 8, device_id: 0 };
+
     /// Memory of an NVIDIA GPU, `kDLCUDA`.
     pub const fn cuda(ordinal: i32) -> DLDevice {
         DLDevice { device_type: 2, device_id: ordinal }
@@ -75,6 +78,7 @@ impl fmt::Display for DLDevice {
             1 => f.write_str("cpu"),
             2 => write!(f, "cuda:{device_id}"),
             3 => f.write_str("pinned memory of the host (kDLCUDAHost)"),
+            8 => f.write_str("mps"),
             10 => write!(f, "rocm:{device_id}"),
             11 => f.write_str("pinned memory of the host (kDLROCMHost)"),
             13 => f.write_str("managed memory (kDLCUDAManaged)"),

@@ -18,7 +18,7 @@ use std::{any::Any, fmt};
 /// libtorch on one device. Cheap to clone; clones share the stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Torch {
-    /// -1 for the CPU, else the GPU's ordinal.
+    /// -1 for the CPU, [`MPS`] for the GPU of a Mac, else the GPU's ordinal.
     pub(super) index: i32,
     /// Whether CPU loops read and write this backend's tensors in place.
     pub(super) in_place: bool,
@@ -27,13 +27,17 @@ pub struct Torch {
 }
 
 impl Torch {
-    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`. The first call finds and loads libtorch.
+    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`, `"mps"` (the GPU of a Mac). The first call finds and loads libtorch.
     pub fn new(device: &str) -> Result<Torch> {
         let index = device_index(device)?;
         let shim = ffi::load()?;
+        // SAFETY: the function only asks whether libtorch supports the device.
+        if index == MPS && unsafe { (shim.has_mps)() } == 0 {
+            return Err(Error::unavailable(Torch::NAME, "no device mps: libtorch finds no GPU of a Mac"));
+        }
         // SAFETY: the function only counts devices.
         let count = unsafe { (shim.device_count)() };
-        if index >= count.max(0) {
+        if index != MPS && index >= count.max(0) {
             let why = if count == 0 { "libtorch finds no GPU".into() } else { format!("libtorch finds {count} GPUs") };
             return Err(Error::unavailable(Torch::NAME, format!("no device {device}: {why}")));
         }
@@ -70,18 +74,22 @@ impl Torch {
         &self.host
     }
 
-    /// -1 for the CPU, else the GPU's ordinal.
+    /// -1 for the CPU, [`MPS`] for the GPU of a Mac, else the GPU's ordinal.
     #[inline(always)]
     pub(super) fn index(&self) -> i32 {
         self.index
     }
 }
 
+/// The number of the device `"mps"`, beyond all ordinals of other GPUs. The shim has the same number.
+pub(super) const MPS: i32 = 256;
+
 /// Parses a device name such as `"cuda:1"`; -1 is the CPU.
 pub(super) fn device_index(device: &str) -> Result<i32> {
     let index = match device {
         "cpu" => Some(-1),
         "cuda" => Some(0),
+        "mps" => Some(MPS),
         other => other
             .strip_prefix("cuda:")
             .filter(|n| n.bytes().all(|c| c.is_ascii_digit()))
@@ -89,7 +97,7 @@ pub(super) fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument("Torch::new", format!("the device is `{device}`, but must be \"cpu\", \"cuda\" or \"cuda:1\""))
+        Error::argument("Torch::new", format!("the device is `{device}`, but must be \"cpu\", \"cuda\", \"cuda:1\" or \"mps\""))
     })
 }
 
@@ -141,7 +149,11 @@ impl Arrays for Torch {
     }
 
     fn dlpack_device(&self) -> DLDevice {
-        if self.index < 0 { DLDevice::CPU } else { DLDevice::cuda(self.index) }
+        match self.index {
+            MPS => DLDevice::METAL,
+            index @ 0.. => DLDevice::cuda(index),
+            _ => DLDevice::CPU,
+        }
     }
 
     fn host_view<'a, T: Element>(&self, x: &'a TorchArray<T>) -> Option<HostView<'a, T>> {

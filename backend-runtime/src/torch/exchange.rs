@@ -72,7 +72,10 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
     let (layout, device) = (tensor.layout(), tensor.device());
     layout.expect(T::DTYPE)?;
     // 2 is CUDA; 10 is ROCm, which libtorch presents as CUDA on AMD GPUs
-    let on_gpu = matches!(device.device_type, 2 | 10) && device.device_id == index;
+    let on_gpu = match index {
+        MPS => device == DLDevice::METAL,
+        _ => matches!(device.device_type, 2 | 10) && device.device_id == index,
+    };
     layout.expect_device(if index < 0 { device.is_host() } else { on_gpu }, device_name(index))?;
     let tensor = match tensor.into_owner::<HostArray<T>>() {
         Ok(x) => {

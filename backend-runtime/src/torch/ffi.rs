@@ -107,6 +107,7 @@ shim! {
     owned: fn(*mut Impl) -> c_int,
     device: fn(*mut Impl) -> c_int,
     device_count: fn() -> c_int,
+    has_mps: fn() -> c_int,
     synchronize: fn(c_int) -> c_int,
     memory: fn(c_int, *mut u64) -> c_int,
     reset_peak: fn(c_int) -> c_int,
@@ -114,7 +115,7 @@ shim! {
 }
 
 /// The subject of the error for GPU memory queries that libtorch does not support.
-const OLD_GPUS: &str = "the GPUs of a libtorch before 2.10";
+const OLD_GPUS: &str = "GPUs of Macs, and on other GPUs only with libtorch 2.10 or newer";
 
 impl Shim {
     /// The reason why this thread's last call failed.

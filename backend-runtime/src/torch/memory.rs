@@ -1,16 +1,18 @@
 //! Description and memory use of libtorch's devices. For the CPU, the memory use is the host's; for a GPU, libtorch's
-//! allocator counts it. Devices are integers here: -1 is the CPU, and other values are GPU ordinals.
+//! allocator counts it. Devices are integers here: -1 is the CPU, [`MPS`] is the GPU of a Mac, and other values are
+//! GPU ordinals.
 
-use super::{ffi, tensor::device_name};
+use super::{backend::MPS, ffi, tensor::device_name};
 #[cfg(feature = "cuda")]
 use crate::cuda::info::info as gpu;
-use crate::{DeviceInfo, MemoryInfo, Result, device::host};
+use crate::{DeviceInfo, DeviceKind, MemoryInfo, Result, device::host};
 use std::ffi::c_int;
 
 /// Describes a device.
 pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
     let shim = ffi::load()?;
     let mut info = match usize::try_from(index) {
+        Ok(_) if index == MPS => DeviceInfo::new(backend, device_name(index), DeviceKind::Gpu, "GPU of a Mac"),
         Ok(ordinal) => gpu(backend, device_name(index), ordinal)?,
         Err(_) => host::info(backend),
     };
@@ -21,7 +23,7 @@ pub(super) fn info(backend: &'static str, index: i32) -> Result<DeviceInfo> {
 /// Describes a GPU without the driver's information, which needs the `cuda` feature.
 #[cfg(not(feature = "cuda"))]
 fn gpu(backend: &'static str, device: String, _: usize) -> Result<DeviceInfo> {
-    Ok(DeviceInfo::new(backend, device, crate::DeviceKind::Gpu, "GPU"))
+    Ok(DeviceInfo::new(backend, device, DeviceKind::Gpu, "GPU"))
 }
 
 /// The memory use of a device.

@@ -21,6 +21,7 @@
 #include <c10/core/impl/COW.h>
 #include <c10/util/Exception.h>
 #include <torch/cuda.h>
+#include <torch/mps.h>
 #include <torch/version.h>
 
 #include <cstring>
@@ -134,7 +135,7 @@ at::Tensor borrowed(void* impl) {
 // elements.
 at::Tensor readable(at::Tensor t) {
   if (!t.defined()) return t;
-  TORCH_CHECK(t.layout() == c10::kStrided && !t.is_nested() && (t.is_cpu() || t.is_cuda()) && !t._is_zerotensor(),
+  TORCH_CHECK(t.layout() == c10::kStrided && !t.is_nested() && (t.is_cpu() || t.is_cuda() || t.is_mps()) && !t._is_zerotensor(),
               "a tensor of layout ", t.layout(), " on ", t.device(), " is no array");
   if (t.is_conj()) t = t.resolve_conj();
   if (t.is_neg()) t = t.resolve_neg();
@@ -243,8 +244,18 @@ bool has_tensor(const Value* args, size_t count) {
   return false;
 }
 
+// The number that stands for the GPU of a Mac.
+constexpr int MPS = 256;
+
 c10::Device device_of(int index) {
+  if (index == MPS) return c10::Device(c10::kMPS, 0);
   return index < 0 ? c10::Device(c10::kCPU) : c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+}
+
+// Waits for the work of a GPU.
+void wait_for(int device) {
+  if (device == MPS) torch::mps::synchronize();
+  else torch::cuda::synchronize(device);
 }
 
 // Calls `f` with the allocator of a GPU, through the interface that all devices of libtorch share since 2.10 and that
@@ -357,7 +368,7 @@ API int backends_to_dlpack(void* impl, int copy, DLManagedTensor** result) {
 struct Delete {
   int device;
   void operator()(DLManagedTensor* source) const {
-    if (device >= 0) guarded([&] { torch::cuda::synchronize(device); });
+    if (device >= 0) guarded([&] { wait_for(device); });
     if (source->deleter) source->deleter(source);
   }
 };
@@ -414,12 +425,14 @@ API void* backends_data(void* impl) { return const_cast<void*>(static_cast<Impl*
 // -1 for the host, else the number of the GPU.
 API int backends_device(void* impl) {
   auto device = static_cast<Impl*>(impl)->device();
+  if (device.is_mps()) return MPS;
   return device.is_cpu() ? -1 : device.index();
 }
 
 API int backends_device_count() { return static_cast<int>(torch::cuda::device_count()); }
+API int backends_has_mps() { return torch::mps::is_available(); }
 API int backends_synchronize(int device) {
-  return guarded([&] { torch::cuda::synchronize(device); });
+  return guarded([&] { wait_for(device); });
 }
 
 // Numbers of bytes of a GPU's memory: in use by tensors, the peak of these so far, kept for reuse, free, and in total.
@@ -449,7 +462,7 @@ API int backends_reset_peak(int device) {
 // Frees the FFT plans of a GPU, and the memory that is kept for reuse on all GPUs.
 API int backends_free_cache(int device) {
   return guarded([&] {
-    at::detail::getCUDAHooks().cuFFTClearPlanCache(static_cast<c10::DeviceIndex>(device));
+    if (device != MPS) at::detail::getCUDAHooks().cuFFTClearPlanCache(static_cast<c10::DeviceIndex>(device));
     with_allocator(device, [](auto& allocator, c10::DeviceIndex) { allocator.emptyCache(); });
   });
 }

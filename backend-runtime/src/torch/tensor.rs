@@ -138,7 +138,11 @@ impl fmt::Debug for Tensor {
 
 /// The name of a device, such as `"cpu"` or `"cuda:0"`.
 pub(super) fn device_name(index: i32) -> String {
-    if index < 0 { "cpu".into() } else { format!("cuda:{index}") }
+    match index {
+        MPS => "mps".into(),
+        0.. => format!("cuda:{index}"),
+        _ => "cpu".into(),
+    }
 }
 
 /// One element as bytes, to be passed as a 0-dimensional tensor or as a libtorch `Scalar`, depending on the op.
