@@ -51,7 +51,8 @@ pub(crate) fn torch(_: &str) -> Result<AnyBackend> {
     Err(left_out("torch"))
 }
 
-/// Parses `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda` or `torch:cuda:1`.
+/// Parses `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda`, `torch:cuda:1` or
+/// `torch:mps` (the GPU of a Mac).
 ///
 /// # Errors
 /// [`Argument`](Error::Argument) for any other text; [`Unavailable`](Error::Unavailable), with the reason, if the
@@ -74,7 +75,7 @@ impl FromStr for AnyBackend {
             None => (name, None),
         };
         let unknown = || {
-            let known = "numpyish, cuda, cuda:1, torch, torch:cpu, torch:cuda and torch:cuda:1";
+            let known = "numpyish, cuda, cuda:1, torch, torch:cpu, torch:cuda, torch:cuda:1 and torch:mps";
             Error::argument(OP, format!("`{name}` is not a backend; the backends are {known}"))
         };
         match (library, device) {

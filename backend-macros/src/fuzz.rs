@@ -396,8 +396,10 @@ fn what_is_nested_too_deep_is_one_error_at_the_row() {
 
 #[test]
 fn what_a_row_says_twice_is_read_once() {
-    // each call contains the previous call, and each set of dtypes contains the previous set twice
-    let expression = (0..60).fold("x".to_string(), |inner, _| format!("multiply({inner}, x)"));
+    // each variable is the product of the previous variable with itself, and each set of dtypes contains the previous
+    // set twice
+    let variables: String = (1..60).map(|i| format!("let a{i} = multiply(a{0}, a{0}); ", i - 1)).collect();
+    let expression = format!("{{ let a0 = multiply(x, 2.0); {variables}a59 }}");
     assert_eq!(errors(row_with("multiply(x, 2.0)", &expression)), [""; 0]);
     let sets = (1..200).map(|i| format!("s{i} = {{ bound = \"Real\", of = [\"s{0}\", \"s{0}\"] }}\n", i - 1));
     let sets =

@@ -27,7 +27,7 @@ fn on<B: Backend>(of: &str, b: &B) {
         b.ptp(&two, 2).unwrap_err(),     // a composition
         b.softmax(&two, 7).unwrap_err(), // rows that are written once for any backend
         b.interp(&two, &two, &three).unwrap_err(),
-        b.concat(&[two.clone(), matrix.clone()], 0).unwrap_err(),
+        b.concat(&[two.clone(), matrix.clone()]).unwrap_err(),
         b.zeros::<f64>([usize::MAX, 2]).unwrap_err(),
         expr!(b, exp(two) + three).unwrap_err(),
         expr!(b, let y = two * two; sum(y, 4)).unwrap_err(),

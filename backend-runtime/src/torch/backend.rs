@@ -97,7 +97,10 @@ pub(super) fn device_index(device: &str) -> Result<i32> {
             .map(i32::from),
     };
     index.ok_or_else(|| {
-        Error::argument("Torch::new", format!("the device is `{device}`, but must be \"cpu\", \"cuda\", \"cuda:1\" or \"mps\""))
+        Error::argument(
+            "Torch::new",
+            format!("the device is `{device}`, but must be \"cpu\", \"cuda\", \"cuda:1\" or \"mps\""),
+        )
     })
 }
 

@@ -2,12 +2,13 @@
 
 use super::{
     array::{TorchArray, from_host},
+    backend::MPS,
     ffi::{load, shim, status},
     tensor::{Tensor, device_name},
 };
 use crate::{
     DType, Element, Error, HostArray, Result,
-    dlpack::{self, CopyMode, IS_COPIED, ManagedTensor, READ_ONLY},
+    dlpack::{self, CopyMode, DLDevice, IS_COPIED, ManagedTensor, READ_ONLY},
     foreign::{self, Owner},
     numpyish::typed::copied,
     rules,

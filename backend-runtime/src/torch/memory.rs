@@ -67,7 +67,7 @@ fn on_gpu(op: &'static str, index: i32, call: impl FnOnce(&ffi::Shim) -> c_int) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrays, DeviceKind, available, torch::Torch};
+    use crate::{Arrays, available, torch::Torch};
 
     #[test]
     fn the_cpu_of_libtorch_is_the_host() {

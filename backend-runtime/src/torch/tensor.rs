@@ -1,6 +1,9 @@
 //! References to libtorch tensors of any dtype, and the arguments of libtorch's ops.
 
-use super::ffi::{self, Impl, Value, shim, tag};
+use super::{
+    backend::MPS,
+    ffi::{self, Impl, Value, shim, tag},
+};
 use crate::{Axes, DType, Element, Result, raw::RawElement};
 use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
 

@@ -87,6 +87,10 @@ fn devices_that_are_not_there_are_typed_errors() {
     assert!(matches!(Torch::new("tpu"), Err(Error::Argument { .. })));
     let missing = Torch::new("cuda:255").unwrap_err();
     assert!(matches!(&missing, Error::Unavailable { why, .. } if why.contains("cuda:255")), "{missing}");
+    if !cfg!(target_os = "macos") {
+        let missing = Torch::new("mps").unwrap_err();
+        assert!(matches!(&missing, Error::Unavailable { why, .. } if why.contains("mps")), "{missing}");
+    }
 }
 
 #[test]
