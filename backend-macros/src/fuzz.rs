@@ -62,7 +62,8 @@ pub(crate) fn slice(table: &str, names: &[&str]) -> String {
         Some((before, (op, after))) if !names.contains(&op) => format!("{before}{after}\n"),
         _ => format!("{line}\n"),
     };
-    let head: String = rows.next().unwrap_or("").lines().map(without_op).collect();
+    let head = rows.next().and_then(|head| head.split("[related]").next()).unwrap_or("");
+    let head = format!("{}[related]\nrows = {names:?}\n", head.lines().map(without_op).collect::<String>());
     let wanted = rows.filter(|row| names.iter().any(|name| row.starts_with(&format!("{name}]"))));
     wanted.fold(head, |table, row| table + "\n[op." + row)
 }

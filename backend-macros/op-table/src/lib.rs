@@ -13,6 +13,7 @@ mod loops;
 pub mod model;
 pub mod names;
 mod parse;
+mod related;
 mod report;
 mod runs;
 mod samples;

@@ -2,12 +2,14 @@
 
 use crate::{
     expr::{Expr, compose},
+    related::Related,
     text::{Span, Text},
 };
 pub use crate::{
     fold::Fold,
     gradient::{Gradient, Rule},
     kind::{Absent, Choice, Kind, Plain},
+    names::camel,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -205,16 +207,6 @@ pub struct Group {
     pub accuracy: String,
     /// The position of the group's name in the table.
     pub span: Span,
-}
-
-/// A list of related ops. The page of each op links to the others.
-pub struct Related {
-    /// Description of the ops, such as "rounding".
-    pub name: String,
-    /// Names of the ops.
-    pub ops: Vec<Text>,
-    /// True if the list is in the table whose code is generated.
-    pub own: bool,
 }
 
 /// A column that a table declares.
@@ -711,15 +703,6 @@ impl Model {
         self.ops.iter().find(|o| o.name == name)
     }
 
-    /// The ops that tables list as related to an op, with the descriptions of the lists.
-    pub fn related_to<'m>(&'m self, op: &'m Op) -> impl Iterator<Item = (&'m str, Vec<&'m Op>)> {
-        let lists = self.related.iter().filter(|list| list.ops.iter().any(|name| name.text == op.name));
-        lists.map(|list| {
-            let others = list.ops.iter().filter(|name| name.text != op.name);
-            (list.name.as_str(), others.filter_map(|name| self.op(&name.text)).collect())
-        })
-    }
-
     /// The set with this name.
     pub fn set(&self, name: &str) -> Option<&Set> {
         self.sets.iter().find(|s| s.name == name)
@@ -811,9 +794,4 @@ pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     };
     let bits: u32 = bits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
     Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
-}
-
-/// Converts a name to camel case: `cumulative_sum` to `CumulativeSum`.
-pub fn camel(name: &str) -> String {
-    name.split('_').map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or("")).collect()
 }

@@ -20,6 +20,11 @@ pub fn is_name(text: &str) -> bool {
         && !["self", "super", "crate"].contains(&text)
 }
 
+/// Converts a name to camel case: `cumulative_sum` to `CumulativeSum`.
+pub fn camel(name: &str) -> String {
+    name.split('_').map(|w| w[..w.len().min(1)].to_uppercase() + w.get(1..).unwrap_or("")).collect()
+}
+
 /// Returns whether a text is the path of an item, such as `crate::kernels::lerp`.
 pub fn is_path(text: &str) -> bool {
     text != "crate" && is_module(text)

@@ -9,7 +9,8 @@ use crate::{
     expr::{compose, each},
     fold,
     model::{Absent, Elem, Kind, Map, Model, Op},
-    report::{Mistake, Report, SourceFile, did_you_mean},
+    related,
+    report::{Mistake, Report, SourceFile},
 };
 
 /// Checks every row, and determines the types in its expressions. Only mistakes in rows of the table being read are
@@ -41,26 +42,7 @@ pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     names::names(source, model, report);
     cases::cases(source, model, report);
     circles::circles(source, model, report);
-    related(source, model, report);
-}
-
-/// Reports names in lists of related ops that are not the names of ops, or that occur twice in a list.
-/// Does nothing if there are other mistakes, because a mistake in a name causes unknown names in lists.
-fn related(source: &SourceFile, model: &Model, report: &mut Report) {
-    if !report.is_empty() {
-        return;
-    }
-    for list in model.related.iter().filter(|list| list.own) {
-        for (i, name) in list.ops.iter().enumerate() {
-            let (text, shown) = (&name.text, name.text.escape_debug());
-            if list.ops[..i].iter().any(|other| other.text == *text) {
-                report.at(source, name.span.clone(), format!("`{shown}` is listed twice"), None);
-            } else if model.op(text).is_none() && !model.broken.contains(text) {
-                let help = did_you_mean(text, model.ops.iter().map(|op| op.name.as_str()));
-                report.at(source, name.span.clone(), format!("`{shown}` is not an op"), help);
-            }
-        }
-    }
+    related::check(source, model, report);
 }
 
 fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {

@@ -11,8 +11,9 @@ mod row;
 mod vocabulary;
 
 use crate::{
-    model::{Model, Related},
+    model::Model,
     names::{NAME_RULE, is_name},
+    related::Related,
     report::{Report, SourceFile, did_you_mean},
     text::{Span, Text},
     toml_view::{Table, Value, sections},
