@@ -111,7 +111,7 @@ fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     row!("fft2 4096", |b, z2| b.fft2(&z2));
     row!("conv 3x3 64-64 56x56 b32 f32", |b, ci, cw| b.conv_with(&ci, &cw, ConvOptions::new().padding(1)));
     row!("conv 3x3 64-64 56x56 b32 f16", |b, cih, cwh| b.conv_with(&cih, &cwh, ConvOptions::new().padding(1)));
-    // reverse mode computes the weight gradient by this call too, with the batch and channel axes swapped
+    // backpropagation computes the gradient of the weights by this call too, with the batch and channel axes swapped
     row!("conv weight gradient f32", |b, ci| {
         let swapped = b.moveaxis(&ci, 0, 1)?;
         b.conv_with(&swapped, &swapped, ConvOptions::new().padding(1))

@@ -1,6 +1,6 @@
-//! Measures a chain of a hundred products of ten elements without recording, with recording, and with its gradient. The
-//! differences are the costs of recording. Also measures a directional derivative, in forward mode and by two backward
-//! passes.
+//! Measures a chain of a hundred products of arrays. The chain runs without recording for differentiation, with
+//! recording, and with its gradient; the differences are the costs of recording. Also measures a directional
+//! derivative, in forward mode and by two backward passes.
 
 use backends::{
     Result,

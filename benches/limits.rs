@@ -52,7 +52,8 @@ fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P
     })
 }
 
-/// Bandwidth in GB/s: the higher rate of a triad (reads two arrays, writes one) and a sum (reads one array).
+/// Returns the bandwidth in GB/s: the higher of the rates of two loops. A triad reads two arrays and writes one; a sum
+/// reads one array.
 fn bandwidth(threads: usize, bytes: usize) -> f64 {
     let n = bytes / 24;
     let again = (1 << 20) / bytes + 1;

@@ -23,7 +23,7 @@ use std::{
 
 type V = Value<Numpyish>;
 
-/// Result with errors of calls and of parsing.
+/// The result of a function in which a call or the parsing of a line may fail.
 type Tried<T> = std::result::Result<T, Box<dyn error::Error>>;
 
 /// Number of elements of a large array. The number is the square of an integer and the cube of another integer.
@@ -72,8 +72,8 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
         ("turn", b.asarray([[cos, -sin], [sin, cos]])?),
     ];
     let sparse = [
-        // the sparse matrix `r` has 100 000 rows of 10 elements in random columns; `l` has the 5 diagonals of a stencil
-        // on 200 000 points
+        // `ri` and `rp` are the column indices and row pointers of a sparse matrix with 100 000 rows of 10 elements in
+        // random columns; `li` and `lp` are those of a matrix with the 5 diagonals of a stencil on 200 000 points
         ("ri", below(&y, 100_000.0)?),
         ("rp", b.arange::<i64>(0, 1_000_001, 10)?),
         ("li", stencil(b)?),
@@ -99,7 +99,7 @@ fn arrays(b: &Numpyish) -> Result<Variables<Numpyish>> {
     Ok(named.into_iter().map(|(name, x)| (name.to_owned(), x)).collect())
 }
 
-/// Makes an array from a description in the list, such as `x float32 1000,1000 100 T`, with the elements of
+/// Makes an array from a description in `peers.txt`, such as `x float32 1000,1000 100 T`, with the elements of
 /// `noise(seed)`. The fourth word is the exclusive upper bound of integers. The last word is the layout: `T` for the
 /// transpose of a matrix in C order, a number for the step of a slice of the last axis, or `-` for C order.
 fn made(b: &Numpyish, seed: u64, item: &str) -> Tried<(String, V)> {
@@ -143,7 +143,7 @@ fn bytes(b: &Numpyish, x: &V) -> usize {
     }
 }
 
-/// A prepared call. If its argument is given, the result is stored in it.
+/// A prepared call. If its argument is not `None`, the call stores its result there.
 type Run = Box<dyn FnMut(Option<&mut V>) -> Result<()>>;
 
 fn no_call() -> Run {

@@ -1,7 +1,7 @@
-//! Measures ops on arrays split over the ranks of an MPI launcher. For each row of its list, rank 0 prints a line `peer
-//! TAB row TAB elements TAB nanoseconds TAB checksum TAB scale`. `tools/xtask/peers_heat.py` has the same rows in Heat;
-//! `cargo xtask peers heat` runs both programs under one launcher, and compares the checksums. The argument selects the
-//! rows whose names contain it.
+//! Measures ops on arrays that are split over the ranks (processes) of an MPI launcher. A row of the list `ROWS` is a
+//! call at several sizes. For each row and size, rank 0 prints a line `peer TAB row TAB elements TAB nanoseconds TAB
+//! checksum TAB scale`. `tools/xtask/peers_heat.py` has the same rows in Heat; `cargo xtask peers heat` runs both
+//! programs under one launcher, and compares the checksums. The argument selects the rows whose names contain it.
 //!
 //! On a single rank, each row also runs on a plain `Numpyish`, for comparison. All elements are float32, which is
 //! Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
@@ -27,8 +27,8 @@ const FEW: [usize; 2] = [10, 1000];
 /// Number of elements of a large vector or matrix.
 const MANY: usize = 1 << 22;
 
-/// The rows, each with the sizes (numbers of elements of the first array). `tools/xtask/peers_heat.py` has the same
-/// rows.
+/// The measured calls. Each row has the name of a call, and the sizes at which it runs: the numbers of elements of its
+/// first operand. `tools/xtask/peers_heat.py` has the same rows.
 const ROWS: [(&str, &[usize]); 16] = [
     ("x + y", &FEW),
     ("sum(x)", &FEW),
@@ -55,7 +55,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Minimum number of rounds of a measurement.
 const ROUNDS: u32 = 8;
 
-/// Measures a row on all ranks at the same time.
+/// Measures one call on all ranks at the same time.
 struct Clock<'w> {
     world: &'w World,
     peer: &'static str,
@@ -64,7 +64,7 @@ struct Clock<'w> {
 }
 
 impl Clock<'_> {
-    /// Returns the time of the slowest rank. All ranks return the same time.
+    /// Makes `calls` calls on each rank, and returns the time of the slowest rank. All ranks return the same time.
     fn slowest(&self, calls: u32, mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
         let failed = |why: backends_sharded::world::Error| Error::library("ranks", "mpi", why.to_string());
         self.world.barrier().map_err(failed)?;
@@ -170,8 +170,8 @@ fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
-/// Measures the row `clock.row` of the list. If a reduction returns a single number, the measured call leaves the
-/// number in an array.
+/// Measures the call of the row `clock.row`. If the call is a reduction to a single number, the number stays in an
+/// array.
 fn measure<B: Backend>(b: &B, clock: &Clock<'_>) -> Result<()> {
     let n = clock.n;
     let x = || vector(b, 0, n);

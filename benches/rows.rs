@@ -15,15 +15,16 @@ use std::{
 /// A call with prepared arguments.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// A row on one backend: the backend's name, the call, and a function that waits until the device has finished.
+/// One row (an op with its arguments) on one backend: the backend's name, the call, and a function that waits until the
+/// device has finished.
 type OnBackend = (String, Call, Call);
 
-/// The rows on the backends of this machine, by name and number of elements.
+/// The prepared calls of each row on the backends of this machine, by the row's name and the number of elements.
 #[derive(Default)]
 struct Rows(BTreeMap<(&'static str, usize), Vec<OnBackend>>);
 
 impl Rows {
-    /// Adds all rows for one backend, with about `n` elements each.
+    /// Adds the calls of all rows on one backend, with about `n` elements each.
     fn add<B: Backend>(&mut self, b: &B, n: usize) -> Result<()> {
         let name = format!("{} {}", B::NAME, b.device());
         for (row, call) in calls(b, n)? {
@@ -35,7 +36,7 @@ impl Rows {
     }
 }
 
-/// The rows, each with prepared arguments of about `n` elements.
+/// Prepares the call of each row, with arguments of about `n` elements. Returns the rows' names and calls.
 fn calls<B: Backend>(b: &B, n: usize) -> Result<Vec<(&'static str, Call)>> {
     b.seed(1);
     let side = n.isqrt();

@@ -1,4 +1,4 @@
-//! Measures the cost of the abstraction on the CPU, by the same expressions in three forms: written with the functions
+//! Measures the cost of the abstraction on the CPU. The same expressions are written in three forms: with the functions
 //! of the CPU library, generic over `B: Backend`, and through `AnyBackend`.
 //!
 //! `cargo xtask bench zero_cost` times them. `cargo xtask zero-cost` counts their instructions by running `zero_cost
@@ -51,7 +51,7 @@ struct Inputs {
     y: HostArray<f64>,
     any_x: AnyArray<f64>,
     any_y: AnyArray<f64>,
-    /// The elements of `x` as rows of ten elements.
+    /// The elements of `x` as a matrix with rows of ten elements.
     lanes: HostArray<f64>,
 }
 

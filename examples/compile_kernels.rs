@@ -2,8 +2,8 @@
 //!
 //! The kernels are written to `$BACKENDS_CACHE`. If this folder is copied to a machine with a GPU, that machine need
 //! not compile the kernels at their first use. A second argument `PART/PARTS` selects one part of the kernels, so that
-//! several processes can compile in parallel. A third argument names a folder of kernels that programs have recorded
-//! because of `BACKENDS_CUDA_KERNELS`, including kernels of formulas; these kernels are compiled as well.
+//! several processes can compile in parallel. A third argument names a folder of kernels, including kernels of
+//! formulas, that programs recorded while `BACKENDS_CUDA_KERNELS` was set. These kernels are compiled as well.
 
 use backends::{
     Error, OPS, Result,

@@ -169,7 +169,7 @@ impl<F: Future> Future for InScope<F> {
     }
 }
 
-/// Types that know their backend and device. The arrays of [`AnyBackend`] of every dtype implement it.
+/// Types that know their backend and device. The arrays of [`AnyBackend`] implement this trait in every dtype.
 pub trait Placed {
     /// Name of the backend, such as `"torch"`.
     fn library(&self) -> &'static str;

@@ -123,8 +123,8 @@ fn transformed<B: Backend, T: Real, R: Precision>(
         (1, Wave::Sine) => 2 * (n + 1),
         _ => 2 * n,
     } as f64;
-    // orthonormal transforms multiply the first and the last element by these weights, `before` and `after` the cosine
-    // or sine transform
+    // an orthonormal transform multiplies the first and the last element of its input by the weights `before`, and the
+    // first and the last element of its result by the weights `after`
     let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
     let scale = match (norm, inverse) {
         (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
@@ -197,7 +197,7 @@ fn turns<B: Backend, R: Precision>(b: &B, n: usize, start: f64, step: f64) -> Re
     expr!(b, complex(astype::<R>(cos(angle)), astype::<R>(sin(angle))))
 }
 
-/// Zeros with the shape of `x`, except for length 1 along the last axis.
+/// Zeros with the shape of `x`, except that the last axis has length 1.
 fn zero<B: Backend, R: Precision>(b: &B, x: &B::Array<R>) -> Result<B::Array<R>> {
     let mut shape = b.shape(x).to_vec();
     if let Some(last) = shape.last_mut() {

@@ -210,7 +210,7 @@ fn signed(shape: &[usize]) -> Vec<isize> {
     shape.iter().map(|&len| len as isize).collect()
 }
 
-/// Converts a span of an axis to a slice, as `getitem` takes it.
+/// Converts a span, the selected part of an axis, to a slice for `getitem`.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use crate::{Creation, Elementwise, Indexing, Manipulation, Numpyish, ix};
 
-    /// The ops of this file give the same results as the indexing kernels of a backend.
+    /// Checks that the ops of this file give the same results as the indexing kernels of a backend.
     #[test]
     fn the_same_as_with_kernels() {
         let b = Numpyish::new();

@@ -1,5 +1,6 @@
-//! Formulas written with operators instead of the macro `expr!`. They build the same tree as the macro, but each node
-//! carries its own leaves.
+//! Formulas written with operators instead of the macro `expr!`. A formula consists of a tree of ops, and of leaves:
+//! the arrays and scalars that the ops read. The trees are the same as those of the macro, but here each part of a
+//! formula carries its own leaves.
 
 use crate::{
     ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,
@@ -129,7 +130,7 @@ impl<E: Typed + Default> Bound<E> for rust::RangeFull {
     }
 }
 
-/// Types of the other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
+/// Types that can be the other operand of a lazy formula: a formula, `&array`, an `f64`, an `i64` or a complex number.
 #[diagnostic::on_unimplemented(
     message = "the other operand of a lazy formula is a formula, `&array`, an `f64` or an `i64`, and not `{Self}`",
     label = "not an operand",
@@ -341,7 +342,8 @@ pub(crate) fn reduced<F, X, L>(row: F, of: Lazy<X, L>, axis: Axes, keepdims: boo
     Reduced { row, of, axis, keepdims }
 }
 
-/// Applies ops of any table, given by their items: `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
+/// Applies ops of any op table. An op is given as a struct whose fields are its parameters:
+/// `lazy(&x).op1(my_ops::leaky { slope: 0.5 })`.
 impl<X: Typed, L> Lazy<X, L> {
     /// Applies an op with one operand.
     #[inline(always)]

@@ -29,7 +29,7 @@ pub fn repeat_each<B: Backend, T: Element>(
         rules::count(OP, &shape, size_of::<T>())?;
         return b.take(x, &b.of_loop(repeats.places(OP)?)?, axis as isize);
     }
-    // the total is computed in floating point, which does not wrap
+    // computes the total in floating point, because an integer sum might wrap
     let (least, total) = (b.min(&counts, ..)?, b.sum(&b.astype::<f64, _>(&counts)?, ..)?);
     let facts = b.to_ndarray(&b.stack([b.astype::<f64, _>(least)?, total])?)?;
     let (least, total) = (facts[[0]], facts[[1]]);

@@ -44,7 +44,7 @@ pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isiz
     order.and_then(|order| b.take(x, order, axis as isize)).map_err(|e| e.within(OP))
 }
 
-/// `count` random permutations of 0 .. n - 1, as rows.
+/// Returns `count` random permutations of the numbers from 0 to `n - 1`, as the rows of a matrix.
 pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize) -> Result<B::Array<T>> {
     const OP: &str = "random_permutations";
     rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
@@ -52,7 +52,7 @@ pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize
     orders(b, count, n).and_then(|orders| b.astype::<T, _>(orders)).map_err(|e| e.within(OP))
 }
 
-/// Random subsets of the indices below `n`, as rows.
+/// Returns `count` random subsets of the indices below `n`, each with `size` indices, as the rows of a matrix.
 pub fn random_subsets<B: Backend, T: Integer>(
     b: &B,
     n: usize,
@@ -72,7 +72,7 @@ pub fn random_subsets<B: Backend, T: Integer>(
     indices.and_then(|indices| b.astype::<T, _>(indices)).map_err(|e| e.within(OP))
 }
 
-/// Random indices, with probabilities proportional to the weights.
+/// Draws random indices of the array of weights, with probabilities proportional to the weights.
 pub fn random_choice_weighted<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -94,7 +94,8 @@ pub fn random_choice_weighted<B: Backend, T: Real>(
     indices.map_err(|e| e.within(OP))
 }
 
-/// Random subsets of indices, as rows, with probabilities proportional to the weights.
+/// Returns `count` random subsets of the indices of the array of weights, each with `size` indices, as the rows of a
+/// matrix. The probabilities are proportional to the weights.
 pub fn random_subsets_weighted<B: Backend, T: Real>(
     b: &B,
     weights: &B::Array<T>,
@@ -122,7 +123,8 @@ fn weighed<B: Backend, T: Element>(op: &'static str, b: &B, weights: &B::Array<T
     }
 }
 
-/// Random permutations of 0 .. n - 1, as rows, found by sorting random keys.
+/// Returns `count` random permutations of the numbers from 0 to `n - 1`, as the rows of a matrix. A permutation
+/// consists of the indices that sort `n` random integers.
 fn orders<B: Backend>(b: &B, count: usize, n: usize) -> Result<B::Array<i64>> {
     b.argsort_with(b.random_integers([count, n], i64::MIN, i64::MAX)?, ArgsortOptions::new().axis(1))
 }

@@ -445,7 +445,7 @@ impl<'a> Parser<'a> {
         while let Some(c) = bytes.get(length) {
             match c {
                 b'0'..=b'9' => {}
-                // two points are the range operator `..`, which ends the number
+                // two dots are the range operator `..`, which ends the number
                 b'.' if !point && !exponent && bytes.get(length + 1) != Some(&b'.') => point = true,
                 b'e' | b'E' if !exponent && length > 0 => exponent = true,
                 b'-' | b'+' if matches!(bytes[length.saturating_sub(1)], b'e' | b'E') => {}

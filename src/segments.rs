@@ -1,11 +1,12 @@
-//! Reductions of each segment of an axis to one element, composed of ops of any backend.
+//! Reductions of each segment of an axis to one element, composed of ops of any backend. The array `segments` gives the
+//! segment of each index along the axis, a number below `count`.
 
 use crate::{
     Backend, DType, Element, Error, Float, Numeric, Ordered, Result, SearchsortedOptions, SegmentSumOptions, Side,
     finfo, iinfo, lazy, manipulation::part, runtime::rules,
 };
 
-/// Sum of the elements of each segment along an axis.
+/// Sum of the elements of each segment. `segments` gives the segment of each index along the axis.
 pub fn segment_sum<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -17,7 +18,7 @@ pub fn segment_sum<B: Backend, T: Numeric>(
     b.scatter_add(start, segments, x, axis)
 }
 
-/// Product of the elements of each segment along an axis.
+/// Product of the elements of each segment. `segments` gives the segment of each index along the axis.
 pub fn segment_prod<B: Backend, T: Numeric>(
     b: &B,
     x: &B::Array<T>,
@@ -29,7 +30,7 @@ pub fn segment_prod<B: Backend, T: Numeric>(
     b.scatter_mul(start, segments, x, axis)
 }
 
-/// The largest element of each segment along an axis.
+/// The largest element of each segment. `segments` gives the segment of each index along the axis.
 pub fn segment_max<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -41,7 +42,7 @@ pub fn segment_max<B: Backend, T: Ordered>(
     b.scatter_max(start, segments, x, axis)
 }
 
-/// The smallest element of each segment along an axis.
+/// The smallest element of each segment. `segments` gives the segment of each index along the axis.
 pub fn segment_min<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,
@@ -53,7 +54,7 @@ pub fn segment_min<B: Backend, T: Ordered>(
     b.scatter_min(start, segments, x, axis)
 }
 
-/// Mean of the elements of each segment along an axis.
+/// Mean of the elements of each segment. `segments` gives the segment of each index along the axis.
 pub fn segment_mean<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,

@@ -73,7 +73,7 @@ fn text<T: Element>(x: &HostArray<T>, elided: &[bool]) -> String {
     lines.axis(0)
 }
 
-/// Adds brackets and line breaks to the words of the elements.
+/// Joins the texts of the elements (`words`), and adds brackets and line breaks.
 struct Lines<'a> {
     words: std::slice::Iter<'a, String>,
     elided: &'a [bool],
@@ -116,7 +116,7 @@ impl Lines<'_> {
     }
 }
 
-/// Formats all elements, in C order, as words of equal width.
+/// Formats all elements, in C order, as texts of equal width.
 fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     let parts = || x.iter().map(|v| v.cast::<Complex<f64>>());
     match T::DTYPE.kind() {
@@ -137,13 +137,13 @@ fn words<T: Element>(x: &HostArray<T>) -> Vec<String> {
     }
 }
 
-/// Pads words with leading spaces to equal width.
+/// Pads texts with leading spaces to equal width.
 fn aligned(words: Vec<String>) -> Vec<String> {
     let width = words.iter().map(String::len).max().unwrap_or(0);
     words.into_iter().map(|word| format!("{word:>width$}")).collect()
 }
 
-/// Numbers to be formatted as words of equal width.
+/// Numbers to be formatted as texts of equal width.
 struct Floats {
     numbers: Vec<f64>,
     /// The sign that is written before numbers that are not negative.

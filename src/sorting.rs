@@ -8,7 +8,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// The first `k` elements in sorted order, and their indices.
+/// The `k` largest elements along an axis, or the `k` smallest elements if `largest` is false, and their indices.
 pub fn topk<B: Backend, T: Ordered>(
     b: &B,
     x: &B::Array<T>,

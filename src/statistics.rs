@@ -40,8 +40,8 @@ fn known<B: Backend, T: Real>(
     keepdims: bool,
     replaced: T,
 ) -> Result<B::Array<T>> {
-    // usually no result comes from NaN elements only: this is certain if the results are on the host and none of them
-    // is `replaced`, and then no second pass over the elements is needed
+    // a result that comes from NaN elements only equals `replaced`; if the results are on the host and none of them
+    // equals `replaced`, no second pass over the elements is needed
     if b.host_view(&result).and_then(|result| result.as_slice()).is_some_and(|result| !result.contains(&replaced)) {
         return Ok(result);
     }

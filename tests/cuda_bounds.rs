@@ -1,5 +1,5 @@
-//! Tests of out-of-range indices on a GPU. No op waits to detect them. The next call that waits reports the first
-//! out-of-range index, once. Nothing is read or written at an out-of-range index.
+//! Tests of out-of-range indices on a GPU. Ops do not wait for the GPU to detect these indices. The next call that
+//! waits for the GPU reports the first out-of-range index, once. Nothing is read or written at an out-of-range index.
 
 mod common;
 
@@ -56,10 +56,10 @@ fn the_next_call_that_waits_says_it_once() {
     let error = b.synchronize().unwrap_err();
     assert_eq!(error.to_string(), of("index_put"));
     assert!(matches!(error, Error::Index { earlier: Earlier(true), .. }));
-    // if another op waits, its error names the earlier op `take`
+    // if the call that waits is another op, its error names the earlier op `take`
     b.take(&x, &far, 1).unwrap();
     assert_eq!(said(b.repeat_each(&x, &b.asarray([2_i64]).unwrap(), 0)), of("take"));
-    // if there are several errors, the first one in the order of calls and of the index list is reported
+    // if several indices are out of range, the error names the first index of the first call
     let near = b.asarray([5_i64, 0, 1, 2]).unwrap();
     b.get(&x, ix![&near, &far]).unwrap();
     b.take(&x, &far, 0).unwrap();
@@ -118,8 +118,8 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // an op whose indices are not checked yet does not overwrite memory of another thread: whoever reads the result
-    // gets the error
+    // while the check of `take` is unreported, `add_at` does not overwrite `sum`, which another thread allocated;
+    // instead the result gets new memory, and a thread that reads the result gets the error
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

@@ -1,5 +1,5 @@
-//! Tests the errors of the CUDA backend if libraries are missing or memory is full, which the software device can
-//! imitate.
+//! Tests the errors that the CUDA backend returns if libraries are missing or memory is full. The software CUDA device
+//! (`tools/soft-cuda`) can imitate these situations.
 //!
 //! A process can have only one driver, so every case runs in a child process: this program, with the environment
 //! variable [`CASE`] set.
@@ -14,7 +14,7 @@ use std::{
     process::Command,
 };
 
-/// Environment variable with the name of the case that a child process has to run.
+/// Name of the environment variable that tells a child process which case to run.
 const CASE: &str = "CUDA_ERRORS_CASE";
 
 /// Runs a case in a child process, on the software device in `folder`, with the environment variables `settings`.
@@ -155,7 +155,7 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// Freed memory is kept for new arrays of the same size, but is released if arrays of other sizes need it.
+/// The backend keeps freed memory for new arrays of the same size, but releases it if arrays of other sizes need it.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
@@ -237,7 +237,8 @@ fn fault(op: &'static str) {
     assert!(error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
 }
 
-/// The device reports a fault to a later call, unless every op waits for the kernels that it launches.
+/// The device reports a fault to a later call, unless `BACKENDS_CUDA_SYNC` makes every op wait for the kernels that it
+/// launches.
 #[test]
 fn a_fault_on_the_device_is_said_by_the_op_that_made_it() {
     let Some(folder) = soft_cuda() else { return };

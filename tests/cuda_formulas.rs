@@ -24,8 +24,8 @@ fn samples(b: &Cuda, n: usize) -> [CudaArray<f64>; 3] {
     })
 }
 
-/// Returns the result of `run`. The software device counts calls: on it, asserts that `run` launches `kernels` kernels
-/// and makes at most `allocations` allocations (fewer if memory is reused).
+/// Returns the result of `run`. On the software device, which counts calls, also asserts that `run` launches `kernels`
+/// kernels and makes at most `allocations` allocations (fewer if memory is reused).
 #[track_caller]
 fn within<A>(kernels: u64, allocations: u64, run: impl FnOnce() -> Result<A>) -> A {
     let device = common::SoftCuda::open();
@@ -57,7 +57,7 @@ fn a_formula_is_one_kernel() {
         let ops = b.add(&gauss, b.sin(&b.multiply(&z, 1e7).unwrap()).unwrap());
         assert_eq!(bits(&b.to_ndarray(&one).unwrap()), bits(&host(ops)));
     }
-    // operands with different layouts, and operands that broadcast
+    // operands with different layouts, and an operand that is broadcast
     let m = b.reshape(&x, [50, 60]).unwrap();
     let turned = b.permute_dims(&b.reshape(&y, [60, 50]).unwrap(), ..).unwrap();
     let column = b.getitem(&m, backends::slices![.., 7..8]).unwrap();
@@ -80,7 +80,7 @@ fn a_formula_is_one_kernel() {
     let narrow = in_one_kernel(|| expr!(b, where(x > 0, astype::<f32>(x) * 2, -1)));
     let expected = b.to_ndarray(&x).unwrap().mapv(|x| if x > 0.0 { x as f32 * 2.0 } else { -1.0 });
     assert_eq!(b.to_ndarray(&narrow).unwrap(), expected.into_shared());
-    // the maximum number of arrays in one pass, first with the same memory order for all, then with different orders
+    // the maximum number of arrays in one kernel, first with the same memory order for all, then with different orders
     let rows: Vec<CudaArray<f64>> = (0..8).map(|i| b.asarray([[f64::from(i), 1.0], [2.0, -1.0]]).unwrap()).collect();
     let [p, q, r, s, t, u, v, w] = &rows[..] else { unreachable!() };
     let sum = HOST.asarray([[28.0, 8.0], [16.0, -8.0]]).unwrap();
@@ -120,7 +120,8 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
     let (one, other) = (new(&b), new(&b));
     assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
-    // operands that broadcast or have another layout, permuted axes, and a view that begins at the second element
+    // an operand that broadcasts, operands whose axes are permuted or reversed, and a view that begins at the second
+    // element
     let column = b.asarray([[2.0]; 20]).unwrap();
     let one = b.reshape(new(&b), [20, 30]).unwrap();
     let scaled = host(&b.multiply(&m, &column).unwrap());
@@ -233,7 +234,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     assigned(&AnyBackend::from(b));
 }
 
-/// Shape and elements as text, which is exact for floats and every other dtype.
+/// Returns the shape and the elements of `x`, as text. The text is exact for floats and for every other dtype.
 fn exactly<B: Backend, T: Element>(b: &B, x: Result<B::Array<T>>) -> Result<(Vec<usize>, Vec<String>)> {
     let x = b.to_ndarray(&x?)?;
     Ok((x.shape().to_vec(), x.iter().map(|v| format!("{v:?}")).collect()))
@@ -353,7 +354,7 @@ fn reductions_of_formulas_have_the_bits_of_those_of_arrays() {
 /// Environment variable that the test [`kernels_are_compiled_once`] sets in its child processes.
 const CHILD: &str = "CUDA_FORMULAS_CHILD";
 
-/// The names and modification times, sorted, of the kernels that are cached in a folder.
+/// Returns the names and modification times of the kernels that are cached in `folder`, sorted by name.
 fn kept(folder: &Path) -> Vec<(String, SystemTime)> {
     let files = fs::read_dir(folder.join("cuda")).unwrap().map(|file| file.unwrap());
     let mut kept: Vec<_> = files
@@ -377,7 +378,8 @@ fn kernels_are_compiled_once() {
     let run = || {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["kernels_are_compiled_once", "--exact"]).env(CHILD, "1").env("BACKENDS_CACHE", &folder);
-        // prevents that kernels compiled into this new folder are reported as missing from a bundle
+        // without this variable, the child process does not report the kernels in this new folder as missing from a
+        // bundle
         command.env_remove("BACKENDS_CUDA_KERNELS");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -12,7 +12,8 @@ use std::env;
 #[test]
 fn kernels_of_all_rows_compile() {
     let Some(target) = available("nvrtc", Target::of((9, 0))) else { return };
-    // if the tests sample dtypes, only these dtypes are compiled; the reductions are one unit, which is always compiled
+    // if `BACKENDS_DTYPES` limits the tests to some dtypes, only the kernels of these dtypes are compiled, and the
+    // reductions, which are one unit for all dtypes
     let sampled = env::var("BACKENDS_DTYPES").ok();
     let is_tried = |dtype: &str| sampled.as_ref().is_none_or(|names| names.split(',').any(|name| name == dtype));
     for unit in check::rows(OPS) {

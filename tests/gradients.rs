@@ -1,9 +1,9 @@
 //! Tests gradients of every op on the CPU and on libtorch, and of a few ops on a GPU, against finite differences and
-//! PyTorch's autograd. Second derivatives, tangents and narrower dtypes are tested as well. The tests are compiled
-//! once, for the backend that is chosen at run time.
+//! PyTorch's autograd. Second derivatives, tangents (derivatives in forward mode) and narrower dtypes are tested as
+//! well. The tests are compiled once, for the backend that is chosen at run time.
 
 use backends::prelude::*;
-// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the compiled methods of `AnyBackend`; without it, they would be compiled again here
 use backends_dynamic as _;
 
 mod numpyish {

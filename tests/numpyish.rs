@@ -2,7 +2,7 @@
 
 use backends::prelude::*;
 
-/// The allocator of this test program. The tests of arguments make it refuse allocations.
+/// The allocator of this test program. The tests with random arguments make it refuse some allocations.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

@@ -1,4 +1,4 @@
-//! Tests a program whose allocator keeps the pages of large freed arrays for reuse.
+//! Tests a program whose allocator keeps the memory pages of large freed arrays for reuse.
 
 use backends::{Result, alloc, prelude::*};
 use std::thread;
@@ -13,7 +13,7 @@ fn program(seed: u64) -> Result<f64> {
     let x = b.random_uniform::<f64>([N])?;
     let mut sum = 0.0;
     for step in 0..20 {
-        // `zeros` must clear memory that was used by other arrays
+        // `zeros` may get memory that other arrays have used, and must clear it
         let z = b.zeros::<f64>([N])?;
         let y = b.add(b.multiply(&x, f64::from(step))?, &z)?;
         sum += b.item(&b.sum(&b.subtract(&y, b.multiply(&x, f64::from(step))?)?, ..)?)?;

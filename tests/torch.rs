@@ -1,5 +1,5 @@
-//! Tests every op on libtorch, in every dtype, against NumPy, with the backend chosen at run time. Also checks every
-//! mapping of an op to libtorch against libtorch's own schemas.
+//! Tests every op on libtorch, in every dtype, against NumPy. The backend is chosen at run time. Also checks, for each
+//! op that the table maps to a function of libtorch, that the mapping fits libtorch's own schema of this function.
 
 use backends::{
     OPS,
@@ -9,10 +9,10 @@ use backends::{
         torch::{Aten, DtypeStrategy},
     },
 };
-// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the compiled methods of `AnyBackend`; without it, they would be compiled again here
 use backends_dynamic as _;
 
-/// The allocator of this test program. The tests of arguments make it refuse allocations.
+/// The allocator of this test program. The tests with random arguments make it refuse some allocations.
 #[global_allocator]
 static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 

@@ -1,5 +1,5 @@
-//! Expands `conformance! { backend = EXPR, type = TYPE }` to a test for each row and dtype. The tests call
-//! `backends::conformance`.
+//! Expands `conformance! { backend = EXPR, type = TYPE }` to tests for each row of the op table and each of its
+//! dtypes. The tests call `backends::conformance`.
 //!
 //! The tests call ops by name. The crate `backends` (the facade) has the samples, references and comparisons.
 
@@ -12,8 +12,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// Generates the tests of the rows of this call: the rows of the user's table, if the call has one, otherwise the rows
-/// of the base table.
+/// Generates the tests of one macro call. They cover the rows of the user's table, if the call has one, otherwise the
+/// rows of the base table.
 ///
 /// The tests of rows in `missing` are marked as ignored.
 pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
@@ -72,8 +72,8 @@ const WIDE: [&str; 2] = ["float64", "complex128"];
 /// Narrower dtypes. Gradients in these dtypes are compared with gradients in the dtypes of `WIDE`.
 const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
 
-/// Generates the functions that call ops by name, for the rows and dtypes of the tests only: `by_name`, and
-/// `by_name_twice` for second derivatives.
+/// Generates the functions that call ops by name: `by_name`, and `by_name_twice` for second derivatives. They contain
+/// only the rows and dtypes that the tests need.
 fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
     let expand = Expand::new(model, input);
     let all = input.dtypes.is_empty() && !input.gradients;
@@ -84,7 +84,8 @@ fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
         };
         model.dtypes_of(&op.set).iter().map(String::as_str).filter(wanted).collect()
     };
-    // a row may compare the results of other ops instead of its own; these ops are called in any dtype
+    // the key `compared` of a row may name other ops, whose results are compared instead of the row's own; these ops
+    // are called in any dtype
     let compared: BTreeSet<&str> = rows
         .iter()
         .flat_map(|op| op.facts.compared.iter().flatten())
@@ -210,8 +211,8 @@ fn gradients(op: &Op, dtypes: &[&String]) -> TokenStream {
     }
 }
 
-/// Generates a test that uses a scalar expression in a formula, and compares the formula's gradients with finite
-/// differences.
+/// Generates a test that uses a row's scalar expression in a formula, and compares the formula's gradients with
+/// finite differences.
 fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Model) -> TokenStream {
     let (root, ty) = (&input.root, &input.backend_type);
     let Some(t) = model.dtypes.iter().find(|d| d.name == "float64").and_then(|d| expand.element_type(d)) else {
@@ -229,7 +230,8 @@ fn gradients_of_formula(op: &Op, expand: &Expand<'_>, input: &Input, model: &Mod
     }
 }
 
-/// Generates a test that compares the result of a scalar expression in a formula with the result of the row's op.
+/// Generates a test that uses a row's scalar expression in a formula, and compares the formula's value with the
+/// result of the row's op.
 fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], model: &Model) -> TokenStream {
     let ty = &input.backend_type;
     let to: Vec<Option<&String>> = match &op.second_set {
@@ -237,8 +239,8 @@ fn as_formula(op: &Op, expand: &Expand<'_>, input: &Input, dtypes: &[&String], m
         None => vec![None],
     };
     let ty_of = |name: &str| expand.element_type(model.dtypes.iter().find(|d| d.name == name)?);
-    // for a row with a second dtype, the tests cover all pairs with float64, and one other pair per dtype, because
-    // every pair needs a compiled kernel
+    // if the row has a second dtype, the tests cover all pairs of dtypes with float64, but only one other pair for
+    // each dtype, because every pair needs a compiled kernel
     let count = to.len();
     let pairs = dtypes.iter().enumerate().flat_map(|(i, of)| {
         let usual = move |to: Option<&String>| *of == "float64" || to.is_none_or(|to| to == "float64");
@@ -360,8 +362,9 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
 }
 
-/// Generates tests that call the row with random arguments in every dtype. The row must return a result or an error,
-/// and must reject the same arguments as on other backends. Most calls use the first dtype, which is the usual one.
+/// Generates tests that call the row's op with random arguments in every dtype. The op must return a result or an
+/// error, and must reject the same arguments as on other backends. Most calls use the first dtype, which is the usual
+/// one.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();
@@ -397,7 +400,7 @@ fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     }
 }
 
-/// Generates a test of a row in one dtype. If the row has a second dtype, the test covers every dtype that it may be.
+/// Generates a test of a row in one dtype. If the row has a second dtype, the test covers all possible second dtypes.
 fn check(op: &Op, model: &Model, name: &str) -> TokenStream {
     let (test, d) = (id(name), dtype(name));
     let body = match &op.second_set {

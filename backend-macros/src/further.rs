@@ -1,5 +1,5 @@
 //! Expands `backend_my_ops! { .. }`: implements the trait of a user's table for backends that are not in the base
-//! table.
+//! table (the table `ops.toml` of the facade).
 
 use crate::{base_model, errors, expand::Expand, expand::snake, inherit, input::Input, left_out::check};
 use op_table::{Model, Report, Role, SourceFile, model::Backend, parse};
@@ -11,8 +11,8 @@ use syn::LitStr;
 /// use the table.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // with the span of the name, `$crate` is the user's crate, where the name was written; without it, `$crate` would
-    // be the facade, whose macro contains this expansion
+    // gives `$crate` the span of the name, so that it means the user's crate, where the name was written; with
+    // another span it would mean the facade, whose macro contains this code
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
@@ -33,12 +33,14 @@ pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     }
 }
 
-/// The user's table. The macro call that defines the table reports its mistakes.
+/// Returns the user's table as a source file. Mistakes in it are reported elsewhere, by the macro call that defines
+/// the table.
 fn user_table(rows: &LitStr) -> SourceFile {
     SourceFile { name: "the table of the trait".into(), text: rows.value() }
 }
 
-/// Implements the trait of the rows for the overlay, the enum or the split arrays that the macro call names.
+/// Implements the trait of the user's table `rows` for the backend that the macro call names: for an overlay, for an
+/// enum of backends, or for a backend of split arrays.
 pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> {
     let (table, mut unsaid) = (user_table(rows), Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -62,7 +64,8 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
     }
 }
 
-/// Implements the trait for the backend of an overlay. If the table has mistakes, the backend inherits no rows.
+/// Implements the trait for the backend of an overlay, a table that adds a column for this backend. `is_right` is
+/// false if the user's table has mistakes; the backend then gets no rows.
 fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
     let (mut report, mut unsaid) = (Report::default(), Report::default());
@@ -92,7 +95,8 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     }
 }
 
-/// The column of the backend that records ops for gradients. It implements the trait of every table.
+/// The column, in TOML, of the backend that records ops for gradients. This backend implements the trait of every
+/// table.
 const RECORDING: &str = r#"
 [backend.diff]
 type     = "Diff<B>"
@@ -102,7 +106,8 @@ wrap     = true
 records  = true
 "#;
 
-/// The column of the backend that carries tangents. It also implements the trait of every table.
+/// The column, in TOML, of the backend whose arrays carry tangents. This backend also implements the trait of every
+/// table.
 const CARRYING: &str = r#"
 [backend.jvp]
 type     = "Jvp<B>"
@@ -112,7 +117,8 @@ wrap     = true
 tangents = true
 "#;
 
-/// The column of a backend whose arrays are split over ranks. `path` is the path of its type.
+/// Returns the column, in TOML, of a backend whose arrays are split over ranks. `path` is the path of the backend's
+/// type.
 fn splitting(path: &syn::Path) -> String {
     let ty = quote!(#path).to_string().replace(' ', "");
     format!(
@@ -127,7 +133,8 @@ splits   = true
     )
 }
 
-/// Implements the trait of a user's table, which has no mistakes, for the backends that differentiate.
+/// Implements the trait of a user's table for the backends that compute gradients or tangents. The table has no
+/// mistakes.
 pub fn recorded(input: &Input, table: &SourceFile) -> TokenStream {
     let (recorded, carried) = (differentiated(input, table, RECORDING), differentiated(input, table, CARRYING));
     quote!(#recorded #carried)
@@ -139,7 +146,8 @@ fn differentiated(input: &Input, table: &SourceFile, overlay: &str) -> TokenStre
     if expand.is_of_every_backend() { quote!() } else { expand.recorded_extension(&column) }
 }
 
-/// The rows of a user's table, with a column for the wrapping backend that the text `overlay` describes.
+/// Parses a user's table, and adds the column of a wrapping backend, which the TOML text `overlay` describes. Returns
+/// the model and the column.
 fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, Backend)> {
     let (source, mut unsaid) = (SourceFile { name: String::new(), text: overlay.into() }, Report::default());
     let mut model = base_model(input, &mut unsaid);
@@ -154,7 +162,8 @@ fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, B
     Some((model, column))
 }
 
-/// Checks only the overlay, because the ops of which its rows are composed were checked when they were defined.
+/// Checks the overlay. The rows of the user's table were already checked where the table is defined, so mistakes in
+/// them are not reported again.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);

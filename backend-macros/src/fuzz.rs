@@ -15,8 +15,8 @@ pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../examples/demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../examples/demo-ops/naive.toml");
 
-/// Rows of the base table: the rows that the other tables name, and some rows of every kind. The list is short, so that
-/// many tables can be tried.
+/// Rows of the base table: those that the other tables refer to, and some rows of every kind. The list is short, so
+/// that many tables can be tried.
 const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
@@ -54,8 +54,8 @@ const STACK: usize = 4 << 20;
 /// Time limit of one expansion. An expansion usually takes a few milliseconds, and much longer on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// The part of the table before the first row, followed by the named rows. References to all other rows are removed
-/// from the first part.
+/// Returns a shorter table: the part before the first row, and the rows in `names`. In the first part, references to
+/// other rows are removed.
 pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
@@ -76,7 +76,7 @@ enum As {
     Overlay,
 }
 
-/// The expansion of a table, parsed as Rust, and the errors that it contains.
+/// Expands a table in the given role. Returns the expansion, parsed as Rust, and the errors in it.
 fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>), String> {
     let source = SourceFile { name: "t.toml".into(), text: table.into() };
     let input: Input = match role {
@@ -305,7 +305,7 @@ fn damage_lines(text: &str, random: &mut Random) -> String {
         1 => lines.insert(i, lines[j].clone()),
         2 => lines.swap(i, j),
         3 => {
-            // replaces the value of one key by the value of another key
+            // gives one key the value of another key
             let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
             let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
             lines[i] = format!("{key}={value}");

@@ -17,17 +17,17 @@ use syn::{
 pub struct Input {
     /// Path of the facade crate.
     pub root: TokenStream,
-    /// Text of the base table; `None` in the base table's own call.
+    /// Text of the base table; `None` if the macro call expands the base table itself.
     pub base: Option<LitStr>,
-    /// The file with the rows.
+    /// The path of the table's file.
     pub table: Option<LitStr>,
-    /// The overlay file, which adds a column to the table.
+    /// The path of the overlay's file. An overlay adds a column, which is one more backend, to a table.
     pub overlay: Option<LitStr>,
-    /// Text of a user's table whose trait already exists.
+    /// Text of a user's table, whose trait exists and is to be implemented for one more backend.
     pub rows: Option<LitStr>,
     /// Name of the trait of a user's table.
     pub extension: Option<Ident>,
-    /// The path of the module that contains this trait, if it is not the module of the macro call.
+    /// The path of the module that contains the trait of the user's table, if it is not the module of the macro call.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,
@@ -37,9 +37,9 @@ pub struct Input {
     pub groups: Vec<String>,
     /// The dtypes to test; empty for all dtypes.
     pub dtypes: Vec<String>,
-    /// Rows whose tests are ignored.
+    /// Names of rows whose tests are ignored.
     pub without: Vec<String>,
-    /// The file with the references of a user's table.
+    /// The path of the file with the reference results of a user's table.
     pub golden: Option<LitStr>,
     /// True if rows are also tested as formulas, which takes time to compile.
     pub formulas: bool,
@@ -47,17 +47,17 @@ pub struct Input {
     pub gradients: bool,
     /// Tests one of every `every` rows; `None` tests all rows.
     pub every: Option<usize>,
-    /// Name of an enum of backends.
+    /// Name of the enum of backends, if the macro call is about such an enum.
     pub any: Option<Ident>,
-    /// The backends in the enum.
+    /// The types of the backends in the enum.
     pub of: Vec<syn::Path>,
     /// The type of the backends whose arrays are split over ranks, without its type parameter.
     pub sharded: Option<syn::Path>,
     /// True if the backend implements only some of the ops.
     pub partial: bool,
-    /// The function that returns the number of bytes copied from the device.
+    /// For tests: the function that returns the number of bytes copied from the device.
     pub meter: Option<syn::Path>,
-    /// The function that runs a check on all ranks of the backend.
+    /// For tests: the function that runs a check on all ranks of the backend.
     pub ranks: Option<syn::Path>,
 }
 

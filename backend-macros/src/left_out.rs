@@ -32,7 +32,7 @@ mod tests {
 
     const SMALL: &str = include_str!("../op-table/testdata/small.toml");
 
-    /// The mistakes of a table, and its expansion without the given backends.
+    /// Returns the mistakes of a table, and the generated code without the given backends.
     fn without(names: &[&str], table: &str) -> (Vec<String>, String) {
         let source = SourceFile { name: "ops.toml".into(), text: table.into() };
         let (mut model, mut report) = (Model::default(), Report::default());
@@ -42,7 +42,7 @@ mod tests {
         (report.into_texts(), Expand::new(&model, &input).base().to_string())
     }
 
-    /// Texts that occur in the expansion only if the backend is not left out.
+    /// Texts that occur in the generated code only if the backend is not left out.
     const MARKS: [(&str, &[&str]); 2] = [
         ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
         (

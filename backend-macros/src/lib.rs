@@ -30,14 +30,16 @@ use op_table::{
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// `table! { root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE", trait = NAME }`
+/// Expands an op table to Rust code. The input is `table! { root = PATH, base = "TEXT", table = "FILE" | overlay =
+/// "FILE", trait = NAME }`.
 #[proc_macro]
 pub fn table(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_table(&input));
     expanded.unwrap_or_else(|errors| errors).into()
 }
 
-/// `conformance! { root = PATH, base = "TEXT", backend = EXPR, type = TYPE, .. }`
+/// Generates the conformance tests of a backend. The input is `conformance! { root = PATH, base = "TEXT", backend =
+/// EXPR, type = TYPE, .. }`.
 #[proc_macro]
 pub fn conformance(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).map_err(|e| e.into_compile_error()).and_then(|input| expand_conformance(&input));
@@ -52,7 +54,7 @@ pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     params::derive(&input).unwrap_or_else(|e| e.into_compile_error()).into()
 }
 
-/// `expr! { [PATH "DIGEST" ..] BACKEND, FORMULA }`
+/// Expands a formula to Rust code. The input is `expr! { [PATH "DIGEST" ..] BACKEND, FORMULA }`.
 #[proc_macro]
 pub fn expr(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     formula::expand(input.into()).into()
@@ -80,7 +82,7 @@ fn expand_conformance(input: &Input) -> Result<TokenStream, TokenStream> {
             last = Some(source);
         }
     }
-    // the base table is free of mistakes, but `check` also derives the gradient rules
+    // `check` is called even though the base table is free of mistakes, because it also derives the gradient rules
     let none = || SourceFile { name: String::new(), text: String::new() };
     if let Some(source) = last.or_else(|| input.gradients.then(none)) {
         check(&source, &mut model, &mut report);
@@ -152,19 +154,20 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
         None => input.base.is_none().then(|| exported_macros(&source.text)),
         Some(name) => Some(further::exported_macro(input, name, &source.text)),
     };
-    // the expansion includes the file of the table, so that changing the table rebuilds the crate
+    // the generated code includes the file of the table, so that a change of the table rebuilds the crate
     let expanded = quote! { const _: &[u8] = ::core::include_bytes!(#path); #items #recorded #macros #formulas };
     match errors {
         None => Ok(expanded),
-        // valid rows are expanded even after mistakes, so that code that uses these rows causes no further errors
+        // valid rows are expanded even if other rows have mistakes, so that code that uses the valid rows causes no
+        // further errors
         Some(errors) => Err(quote!(#errors #expanded)),
     }
 }
 
-/// Lets a new column inherit the mappings that depend on no library (`compose`, `generic`) and, if the column accepts
-/// `each`, every scalar expression. A column that wraps a backend inherits only the mappings that are the same for all
-/// libraries, because the inner backend has better implementations of all other ops; this restriction does not apply to
-/// a column that records the parts of ops.
+/// Copies mappings of each row to a new column, if the row has no mapping for it: the mappings that depend on no
+/// library (`compose`, `generic`) and, if the column accepts `each`, every scalar expression. A column that wraps a
+/// backend gets only the mappings that are the same for all libraries, because the inner backend has better
+/// implementations of all other ops. This restriction does not apply to a column that differentiates.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_composed = match new {

@@ -1,5 +1,5 @@
-//! Finds the rows that a partial backend lacks, according to its column. The tests of these rows are counted as
-//! ignored.
+//! Finds the rows of the op table for which a partial backend has no implementation, according to its column. The
+//! tests of these rows are counted as ignored.
 
 use op_table::{
     Model,
@@ -8,12 +8,12 @@ use op_table::{
 };
 use std::collections::BTreeSet;
 
-/// Names of the rows without a mapping for `column`, and of the rows that are composed of such rows.
+/// Returns the names of the rows without a mapping for `column`, and of the rows whose compositions call such rows.
 pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
     let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
     let mut missing: BTreeSet<String> =
         model.ops.iter().map(|op| op.name.clone()).filter(|name| map(name).is_none()).collect();
-    // a row that is composed of a missing row is also missing; this repeats until no further rows are found
+    // a row whose composition calls a missing row is also missing; the loop ends when it finds no further rows
     loop {
         let more: Vec<String> = model
             .ops

@@ -1,4 +1,4 @@
-//! Compares the expansion of a small table with the committed expansion, and expands tables with mistakes.
+//! Tests that the code generated from a small table equals the committed code, and expands tables with mistakes.
 
 use super::*;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn expand(text: &str) -> Result<TokenStream, String> {
     expand_source(&input, &source, "ops.toml").map_err(|errors| errors.to_string())
 }
 
-/// `UPDATE=1 cargo test -p backends-macros` rewrites the file of the committed expansion.
+/// `UPDATE=1 cargo test -p backends-macros` rewrites the file with the committed code.
 #[test]
 fn expansion_is_as_committed() {
     let file = syn::parse2(expand(SMALL).unwrap()).expect("the expansion is Rust");
@@ -37,7 +37,7 @@ fn compositions_call_by_place_what_is_given_by_name() {
     assert_eq!(calls(&named), calls(&placed));
 }
 
-/// Tests that one new row generates everything: methods, implementations, documentation and data.
+/// Tests that everything is generated from one new row: methods, implementations, documentation and data.
 #[test]
 fn one_row_gives_everything() {
     let row = "\n[op.square]\ngroup = \"elementwise\"\nsummary = \"x * x.\"\nparams = [\"x: array\"]\ndtypes = \"float\"\n\

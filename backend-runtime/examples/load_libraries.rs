@@ -1,6 +1,6 @@
 //! Loads each library that programs of this workspace load at run time, and prints the outcome.
 //!
-//! `cargo xtask attack` runs it to check that files planted by another user of the machine are not loaded.
+//! `cargo xtask attack` runs this program to check that files planted by another user of the machine are not loaded.
 
 use backend_runtime::{cuda::nvrtc::Target, torch::Torch};
 use backends_world::World;

@@ -32,7 +32,7 @@ use std::{
 /// Minimum size of the blocks that [`Pages`] manages.
 const LARGE: usize = 64 << 10;
 
-/// Minimum size of the blocks whose allocation by [`System`] calls [`keep_heap`].
+/// If [`System`] allocates a block of at least this size, [`keep_heap`] is called first.
 const NOTABLE: usize = 16 << 10;
 
 /// Alignment of blocks, in bytes.
@@ -74,8 +74,8 @@ pub fn usage() -> Usage {
     Usage { in_use: IN_USE.load(Relaxed), peak: PEAK.load(Relaxed), kept }
 }
 
-/// Returns whether [`Pages`] is the program's allocator and large blocks are in use. If so, the pages of most results
-/// are already mapped.
+/// Returns whether [`Pages`] is the program's allocator and large blocks are in use. If so, the memory of most
+/// results consists of pages that the system has already mapped.
 #[cfg(all(any(target_arch = "x86_64", target_os = "linux"), not(miri)))]
 pub(crate) fn keeps_pages() -> bool {
     IN_USE.load(Relaxed) > 0

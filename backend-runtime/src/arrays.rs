@@ -1,5 +1,5 @@
-//! The trait `Arrays`, which every op-group trait extends: the array type of a backend, its device, and the transfer of
-//! arrays to and from other memory.
+//! The trait `Arrays`, which the trait of every group of ops extends: the array type of a backend, its device, and
+//! the transfer of arrays to and from other memory.
 
 use crate::{
     ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::{any::Any, fmt::Debug};
 
-/// The arrays of a backend; the supertrait of every op-group trait.
+/// The arrays of a backend; the supertrait of the traits that declare ops.
 ///
 /// A backend is a value that holds a device, a stream and a random state. It is cheap to clone; clones share these.
 pub trait Arrays: Clone + Send + Sync + 'static {
@@ -197,7 +197,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(info.name, Self::NAME))
     }
 
-    /// The backend's library, if the functions of this library take arrays whose dtype is a run-time value.
+    /// The backend's library, if the functions of this library take arrays whose dtype is known only at run time.
     #[doc(hidden)]
     const RAW: Option<RawLibrary> = None;
 
@@ -211,7 +211,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const FUSES: bool = false;
 
-    /// Converts an array of this backend to an input of [`Arrays::fused`].
+    /// Returns an array of this backend in the form that [`Arrays::fused`] takes as an input.
     #[doc(hidden)]
     #[inline]
     fn fused_input<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a dyn Any> {
@@ -270,14 +270,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const WATCHES: bool = false;
 
-    /// Reports the beginning of several fused ops to a backend that watches calls. Other backends return `None`.
+    /// Tells a backend that watches calls that several fused ops begin. Other backends return `None`.
     #[doc(hidden)]
     #[inline]
     fn begin_fused(&self, _op: &'static str, _dtype: DType, _told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
         Ok(None)
     }
 
-    /// Reports the result `x` of the fused ops that [`Arrays::begin_fused`] began.
+    /// Tells a backend that watches calls that `x` is the result of the fused ops that [`Arrays::begin_fused`] began.
     #[doc(hidden)]
     #[inline]
     fn end_fused<T: Element>(&self, _begun: Box<dyn Any>, _x: &Self::Array<T>) -> Result<()> {
@@ -304,8 +304,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         formula::run(self, e, leaves).and_then(|result| formula::ended(self, begun, result))
     }
 
-    /// Returns whether this is the only handle of memory that a result may overwrite. Returns false for arrays of at
-    /// most a few pages, because new memory costs no more than reuse.
+    /// Returns whether the array is the only handle of its memory, so that a result may overwrite this memory.
+    /// Returns false for arrays of at most a few pages, because new memory costs no more than reuse.
     #[doc(hidden)]
     #[inline]
     fn is_alone<T: Element>(&self, _: &mut Self::Array<T>) -> bool {
@@ -339,15 +339,16 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(format!("arrays of {} go through the host", Self::NAME))
     }
 
-    /// Opens a link with the backends of the other ranks. The [offers](Arrays::offer) of all ranks must be compatible.
-    /// Collective.
+    /// Opens a link with the backends of the other ranks. The [offers](Arrays::offer) of all ranks must be
+    /// compatible. All ranks must call this method.
     #[doc(hidden)]
     fn link(&self, _peers: &dyn Peers) -> Result<Option<Link>> {
         Ok(None)
     }
 
-    /// Sends the arrays `send[r]` to rank r, one after the other, each in C order, and receives `from[r]` elements from
-    /// rank r. The result holds the received elements in rank order. Collective over the link.
+    /// Sends the arrays `send[r]` to rank r, one after the other, each in C order, and receives `from[r]` elements
+    /// from rank r. The result holds the received elements in rank order. All ranks of the link must call this
+    /// method.
     #[doc(hidden)]
     fn exchange_linked<T: Element>(
         &self,
@@ -360,7 +361,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// Concatenates the elements of every rank's `part` in rank order, each part in C order. Rank r contributes
-    /// `counts[r]` elements. Collective over the link.
+    /// `counts[r]` elements. All ranks of the link must call this method.
     #[doc(hidden)]
     fn gather_linked<T: Element>(
         &self,
@@ -513,8 +514,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 }
 
-/// The pullback of [`Arrays::custom`], which maps the inputs, the result and the result's gradient to the gradients of
-/// the inputs. Every function with the signature of `pull` implements this trait.
+/// The function `pull` of [`Arrays::custom`], which computes the gradients of the inputs from the inputs, the result
+/// and the result's gradient. Every function with the signature of the method `pull` implements this trait.
 pub trait CustomGradient<B: Arrays, T: Float, U: Float>: Send + Sync + 'static {
     /// The gradients of the inputs `x`, in order, given the result `y` and its gradient `g`.
     ///
@@ -532,5 +533,5 @@ where
     }
 }
 
-/// A matrix given as a function that multiplies by it, for [`Arrays::implicit`].
+/// A matrix, represented by a function that multiplies it by an array; see [`Arrays::implicit`].
 pub type LinearMap<'a, B, T> = dyn Fn(&B, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'a;

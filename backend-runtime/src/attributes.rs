@@ -25,7 +25,7 @@ pub trait ArrayAttributes {
         self.shape().iter().product()
     }
 
-    /// Size of the elements in bytes, like `x.nbytes` in NumPy. A view counts only its own elements, and a broadcast
+    /// Size of all elements in bytes, like `x.nbytes` in NumPy. A view counts only its own elements, and a broadcast
     /// array counts every repetition.
     #[inline]
     fn nbytes(&self) -> usize {

@@ -1,4 +1,4 @@
-//! Conversion of elements to bytes and back, for files, messages and shared memory.
+//! Conversion of array elements to bytes and back, for files, messages and shared memory.
 
 use crate::{DType, Element, Error, HostArray, Result, numpyish::typed::copied, rules};
 use ndarray::{ArrayD, IxDyn};
@@ -67,7 +67,7 @@ pub fn reverse(dtype: DType, bytes: &mut [u8]) {
     }
 }
 
-/// The bytes of the elements in C order, in the machine's byte order.
+/// Copies the elements of an array in C order, as bytes in the machine's byte order.
 pub(crate) fn of_array<T: Element>(op: &'static str, x: &HostArray<T>) -> Result<Vec<u8>> {
     let packed;
     let elements = match x.as_slice() {
@@ -99,11 +99,10 @@ fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
     if right { Ok(()) } else { Err(Error::argument(op, "a byte of a bool must be 0 or 1")) }
 }
 
-/// An array of this shape from the bytes of its elements in C order, in the machine's byte order.
+/// Makes an array of this shape from the bytes of its elements in C order, in the machine's byte order.
 ///
-/// # Errors
-/// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1; both
-/// checks precede the allocation of memory.
+/// # Errors [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1;
+/// both checks precede the allocation of memory.
 pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
     let count = check(op, T::DTYPE, shape, bytes)?;
     let mut elements = Vec::new();

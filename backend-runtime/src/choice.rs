@@ -1,7 +1,7 @@
-//! Enums for parameters that accept one of a few names. Each enum belongs to a row of the base table such as
+//! Enums for parameters that accept one of a few names. Each enum belongs to a section of the base table, such as
 //! `[choice.norm]`. A user's table defines its own choices with the same macro.
 
-/// Defines an enum of a closed choice, with the names of its variants.
+/// Defines the enum of a choice, a parameter that accepts one of a few names. Each variant has such a name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice {
@@ -62,8 +62,8 @@ macro_rules! choice {
     };
 }
 
-/// Returns whether two lists have the same names in the same order. It is used to check that these enums match the rows
-/// of the table.
+/// Returns whether two lists have the same names in the same order. It is used to check that these enums agree with
+/// the base table.
 pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
     if a.len() != b.len() {
         return false;
@@ -99,11 +99,11 @@ choice! {
 }
 
 choice! {
-    /// Order of the axes of coordinate grids.
+    /// The order of the axes in the results of `meshgrid`.
     MeshIndexing {
-        /// Cartesian indexing, in which the first two axes are swapped.
+        /// Cartesian indexing: axis 0 belongs to coordinate 1, and axis 1 to coordinate 0.
         Xy = "xy",
-        /// Matrix indexing, in which axis k belongs to coordinate k.
+        /// Matrix indexing: axis k belongs to coordinate k.
         Ij = "ij",
     }
 }
@@ -113,7 +113,7 @@ choice! {
     IndexMode {
         /// Such an index is an error.
         Raise = "raise",
-        /// The index is taken modulo the length.
+        /// The index is taken modulo the length of the axis.
         Wrap = "wrap",
         /// The index is replaced by the nearest index of the axis.
         Clip = "clip",
@@ -121,7 +121,7 @@ choice! {
 }
 
 choice! {
-    /// Insertion point among equal elements.
+    /// The position among equal elements at which `searchsorted` inserts a value.
     Side {
         /// Before the first equal element.
         Left = "left",
@@ -133,7 +133,7 @@ choice! {
 choice! {
     /// The value of a quantile that falls between two elements.
     Interpolation {
-        /// Linear interpolation between the two elements.
+        /// The value between the two elements by linear interpolation.
         Linear = "linear",
         /// The lower of the two elements.
         Lower = "lower",
@@ -149,31 +149,31 @@ choice! {
 choice! {
     /// The norm of a matrix.
     MatrixNorm {
-        /// The root of the sum of squared magnitudes.
+        /// The Frobenius norm: the square root of the sum of all squared magnitudes.
         Fro = "fro",
         /// The sum of singular values.
         Nuc = "nuc",
-        /// The largest sum of magnitudes of a column.
+        /// The largest column sum of magnitudes.
         One = "one",
-        /// The least sum of magnitudes of a column.
+        /// The smallest column sum of magnitudes.
         MinusOne = "minus_one",
         /// The largest singular value.
         Two = "two",
         /// The least singular value.
         MinusTwo = "minus_two",
-        /// The largest sum of magnitudes of a row.
+        /// The largest row sum of magnitudes.
         Infinity = "infinity",
-        /// The least sum of magnitudes of a row.
+        /// The smallest row sum of magnitudes.
         MinusInfinity = "minus_infinity",
     }
 }
 
 choice! {
-    /// The number of columns of a matrix's orthonormal factor.
+    /// The number of columns of the orthonormal factor in a QR decomposition.
     QrMode {
-        /// The smaller of the numbers of rows and columns.
+        /// The number of rows or the number of columns of the matrix, whichever is smaller.
         Reduced = "reduced",
-        /// The number of rows.
+        /// The number of rows of the matrix.
         Complete = "complete",
     }
 }
@@ -181,7 +181,8 @@ choice! {
 choice! {
     /// The values beyond the edges of an image. The names are SciPy's.
     Boundary {
-        /// A constant value. The edge has no transition, because nothing is interpolated beyond the outermost elements.
+        /// A constant value everywhere outside of the image. The values jump at the edge, because nothing is
+        /// interpolated beyond the outermost elements.
         Constant = "constant",
         /// The value of the edge element.
         Nearest = "nearest",
@@ -191,8 +192,8 @@ choice! {
         Mirror = "mirror",
         /// The image is continued periodically; its last element coincides with its first.
         Wrap = "wrap",
-        /// A constant value at every grid point outside of the image. Values between the image and these points are
-        /// interpolated.
+        /// A constant value at every grid point outside of the image. Between the outermost elements and these
+        /// points, values are interpolated.
         GridConstant = "grid_constant",
         /// The image is continued periodically; its first element follows its last.
         GridWrap = "grid_wrap",
@@ -216,13 +217,14 @@ choice! {
 }
 
 choice! {
-    /// The elements of the full convolution that are returned.
+    /// The elements of the full convolution that an op returns.
     ConvolutionMode {
-        /// All sums in which the two arrays overlap at least partly.
+        /// All elements: the sums at all positions at which the two arrays overlap at least partly.
         Full = "full",
-        /// The middle elements of the full convolution, as many as one of the two arrays has.
+        /// The middle elements, as many as one of the two arrays has. The op determines which of the two arrays this
+        /// is.
         Same = "same",
-        /// The sums in which the smaller array overlaps fully.
+        /// The sums at the positions at which the smaller array lies fully inside the larger one.
         Valid = "valid",
     }
 }

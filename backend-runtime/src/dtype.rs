@@ -1,9 +1,11 @@
-//! The enum `DType`, a dtype known at run time: names, kinds, sizes, and maps from dtype to dtype.
+//! The enum `DType`, which names a dtype at run time: names, kinds and sizes of dtypes, and functions from dtype to
+//! dtype.
 
 use crate::Error;
 use std::{fmt, str::FromStr};
 
-/// The dtype of an array, known at run time. The types themselves are [`Element`](crate::Element)s.
+/// The dtype of an array, known at run time. At compile time, dtypes are Rust types that implement
+/// [`Element`](crate::Element).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DType {
@@ -39,7 +41,7 @@ pub enum DType {
     Complex128,
 }
 
-/// The kind of a dtype, in the order of NumPy's promotion.
+/// The kind of a dtype. The kinds are in the order of NumPy's type promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DTypeKind {
     /// `bool`
@@ -74,8 +76,8 @@ impl DType {
         DType::Complex128,
     ];
 
-    /// Whether an integer dtype can represent this number. Always true for floats, which round, and for bool, which
-    /// converts by `x != 0`.
+    /// Returns whether the dtype can represent the integer `x`. Always true for floats, which round, and for bool,
+    /// which converts by `x != 0`.
     #[inline(always)]
     pub(crate) fn holds(self, x: i128) -> bool {
         let bits = 8 * self.size() as u32;
@@ -86,7 +88,7 @@ impl DType {
         }
     }
 
-    /// The name in NumPy and the Array API: `"float32"`.
+    /// The name in NumPy and the Array API, such as `"float32"`.
     pub const fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -107,7 +109,7 @@ impl DType {
         }
     }
 
-    /// Bytes of one element.
+    /// Size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             DType::Bool | DType::Int8 | DType::UInt8 => 1,
@@ -140,7 +142,7 @@ impl DType {
     }
 
     /// The complex dtype that corresponds to this dtype: `complex128` for `float64`, `complex128` and 64-bit integers,
-    /// and `complex64` for all others. It is also the dtype of this dtype's Fourier transform.
+    /// and `complex64` for all others. The Fourier transform of an array of this dtype has this complex dtype.
     pub const fn to_complex(self) -> DType {
         match self {
             DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex128 => DType::Complex128,
@@ -148,8 +150,8 @@ impl DType {
         }
     }
 
-    /// The dtype of sums: int64 for bool and signed integers, uint64 for unsigned integers, and the dtype itself
-    /// otherwise.
+    /// The dtype of a sum of elements: int64 for bool and signed integers, uint64 for unsigned integers, and the dtype
+    /// itself otherwise.
     pub const fn to_sum(self) -> DType {
         match self.kind() {
             DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
@@ -158,7 +160,7 @@ impl DType {
         }
     }
 
-    /// The dtype of the real part: `complex128` gives `float64`, and real dtypes give themselves.
+    /// The dtype of the real part: `float64` for `complex128`, and a real dtype for itself.
     pub const fn to_real(self) -> DType {
         match self {
             DType::Complex64 => DType::Float32,
@@ -177,18 +179,18 @@ impl fmt::Display for DType {
 impl FromStr for DType {
     type Err = Error;
 
-    /// Reads NumPy's names: `"float32"`, `"complex128"`, `"int8"`, `"bool"`.
+    /// Reads a dtype's name in NumPy, such as `"float32"`, `"complex128"`, `"int8"` or `"bool"`.
     fn from_str(name: &str) -> Result<DType, Error> {
         DType::ALL.into_iter().find(|d| d.name() == name).ok_or_else(|| Error::unknown_dtype(name))
     }
 }
 
-/// Runs the body with `T` bound to the type of a run-time [`DType`]: `dispatch!(dtype, T =>
+/// Runs the body with `T` bound to the Rust type of a [`DType`] that is known at run time: `dispatch!(dtype, T =>
 /// b.zeros::<T>([3]).map(drop))`.
 ///
-/// A list in brackets limits the dtypes. Any other dtype gives `Err(Error::DType)`, which names the function that
-/// contains the macro call, so the body's type must be a `Result`: `dispatch!(dtype, T: [Float32, Float64] =>
-/// run::<T>())`.
+/// A list in brackets limits the dtypes: `dispatch!(dtype, T: [Float32, Float64] => run::<T>())`. Any other dtype gives
+/// `Err(Error::DType)`, which names the function that contains the macro call. With a list, the body must therefore
+/// return a `Result`.
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, $t:ident => $body:expr) => {
@@ -209,7 +211,7 @@ macro_rules! dispatch {
     };
 }
 
-/// The name of the function that contains `F`, where `F` is a nested function or a closure.
+/// Returns the name of the function in which `F`, a nested function or a closure, is defined.
 #[doc(hidden)]
 pub fn function_around<F>(_: &F) -> &'static str {
     let path = std::any::type_name::<F>();
@@ -218,7 +220,7 @@ pub fn function_around<F>(_: &F) -> &'static str {
     names.next().unwrap_or("dispatch")
 }
 
-/// The Rust type of a [`DType`] variant.
+/// The Rust type of the [`DType`] variant with this name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dtype_type {
@@ -239,7 +241,7 @@ macro_rules! dtype_type {
     (Complex128) => { $crate::Complex<f64> };
 }
 
-/// The type that represents every dtype of the same size and alignment in code that only moves elements.
+/// An unsigned integer type (or complex type) of the same size and alignment, for code that only moves elements.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mover_type {

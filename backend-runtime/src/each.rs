@@ -1,65 +1,69 @@
-//! Traits for the scalar expressions of `each` rows and the reductions of `fold` rows of the op table. Macros generate
-//! a type for each row. Backends supply the loops and kernels that evaluate these types.
+//! Traits of the generated ops. A row of the op table with the key `each` defines a scalar expression, and a row with
+//! the key `fold` defines a reduction. Macros generate a type for each such row, and backends supply the loops and
+//! kernels that evaluate it.
 
 use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
 
-/// A scalar op over `N` elements of `T`. The generated types are zero-sized, or hold the op's parameters.
+/// A scalar op over `N` elements of `T`. The types that implement it are generated; they are zero-sized, or hold the
+/// op's parameters.
 pub trait Each<const N: usize, T: Element> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the calling loop
-    /// vectorises. The elements are passed by reference, because the compiler would pass a small array by value as one
-    /// integer, and lose track of the elements.
+    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the compiler can
+    /// vectorise the loop that calls it. The elements are passed by reference, because the compiler would pass a small
+    /// array by value as one integer, and lose track of the elements.
     fn apply(&self, x: &[T; N]) -> Self::Out;
 
-    /// Whether [`pull`](Each::pull) returns all gradients for real `T`.
+    /// Whether [`pull`](Each::pull) returns the gradients of all operands if `T` is real.
     const PULLS: bool = false;
 
-    /// The gradients of the operands, given the result `y` and its gradient `g`; `None` for unsupported dtypes.
+    /// Computes the gradients of the operands from the operands `x`, the result `y` and its gradient `g`. Returns
+    /// `None` if the dtype is not supported.
     #[inline(always)]
     fn pull(&self, _x: [T; N], _y: Self::Out, _g: Self::Out) -> Option<[T; N]> {
         None
     }
 }
 
-/// A scalar op over elements of several dtypes, which are the dtypes of the tuple `X`.
+/// A scalar op over elements of different dtypes: the elements of the tuple `X`.
 pub trait EachOf<X: Elements> {
     /// Dtype of the result.
     type Out: Element;
 
-    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the calling loop
-    /// vectorises.
+    /// Computes one element of the result. Every implementation is `#[inline(always)]`, so that the compiler can
+    /// vectorise the loop that calls it.
     fn apply(&self, x: X) -> Self::Out;
 
-    /// Whether `pull` returns all gradients, like [`Each::PULLS`].
+    /// Whether `pull` returns the gradients of all operands, like [`Each::PULLS`].
     const PULLS: bool = false;
 
-    /// The gradients of the operands, given the result `y` and its gradient `g`; `None` for unsupported dtypes.
+    /// Computes the gradients of the operands from the operands `x`, the result `y` and its gradient `g`. Returns
+    /// `None` if the dtypes are not supported.
     #[inline(always)]
     fn pull(&self, _x: X, _y: Self::Out, _g: Self::Out) -> Option<X> {
         None
     }
 }
 
-/// A tuple of up to three elements, of any dtypes.
+/// A tuple of one to three elements, each of any dtype.
 pub trait Elements: Copy {
     /// Number of elements in the tuple.
     const COUNT: usize;
 
-    /// Dtypes of the elements; entries beyond the count are meaningless.
+    /// Dtypes of the elements. Entries from `COUNT` on are meaningless.
     const DTYPES: [DType; 3];
 
-    /// Alignments of the elements in bytes; entries beyond the count are meaningless.
+    /// Alignments of the elements in bytes. Entries from `COUNT` on are meaningless.
     const ALIGNMENTS: [usize; 3];
 
     /// The operands of an op of the backend `Of`, one for each element of the tuple.
     type Operands<'a, Of: Arrays>;
 
-    /// Reads element `i` of each array.
+    /// Reads element `i` of each array, and returns them as a tuple.
     ///
     /// # Safety
-    /// `x` has a pointer for each element of the tuple, to more than `i` elements of that element's dtype.
+    /// For each element of the tuple, `x` has a pointer to more than `i` elements of the same dtype.
     unsafe fn read(x: [*const u8; 3], i: usize) -> Self;
 }
 
@@ -85,26 +89,26 @@ elements!(1: 0 A; Bool Bool);
 elements!(2: 0 A, 1 B; Bool);
 elements!(3: 0 A, 1 B, 2 C;);
 
-/// The scalar expression of an op in CUDA C++, and the properties of the op that loops and kernels depend on.
+/// The scalar expression of an op in CUDA C++, and the properties of the op that matter to loops and kernels.
 pub trait EachSource: 'static {
     /// Name of the op.
     const NAME: &'static str;
 
-    /// The expression, in terms of the op's parameters and the functions of the CUDA prelude. `T` is the op's dtype.
+    /// The expression. It may use the op's parameters and the functions of the CUDA prelude. `T` is the op's dtype.
     const CUDA: &'static str;
 
     /// The expression for complex dtypes, if it differs from `CUDA`.
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
-    /// The gradients of the operands as expressions in CUDA C++, over the parameters, the operands, the result and its
-    /// gradient, in this order. An expression is empty if its operand has no gradient; the list is empty if
-    /// [`Each::PULLS`] is false.
+    /// The gradients of the operands, each as an expression in CUDA C++. An expression may use the parameters, and the
+    /// operands, the result and its gradient, in this order. It is empty if its operand has no gradient. The list is
+    /// empty if [`Each::PULLS`] is false.
     const CUDA_PULLS: &'static [&'static str] = &[];
 
     /// Names of the array parameters, in order: `x0`, `x1`.
     const INPUTS: &'static [&'static str];
 
-    /// Index of an array parameter that has the dtype `T`.
+    /// Index of an array parameter whose dtype is `T`.
     const INPUT_OF_T: usize = 0;
 
     /// For an op that only moves elements of the dtype `T`: indices of the operands whose elements are copied to the
@@ -115,7 +119,7 @@ pub trait EachSource: 'static {
     /// only copied.
     const CONVERTS: bool = false;
 
-    /// Whether the op conjugates its only operand. A real operand is only copied.
+    /// Whether the op computes the complex conjugate of its only operand. A real operand is only copied.
     const CONJUGATES: bool = false;
 
     /// Whether the op is the square root of its only operand.
@@ -127,30 +131,32 @@ pub trait EachSource: 'static {
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether the op computes sines, cosines or tangents of real dtypes, which need a range reduction. For such ops,
-    /// loops first inspect a block of arguments (see [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
+    /// Whether the op computes sines, cosines or tangents, which need a range reduction (of the argument to a short
+    /// interval), for real dtypes. For such ops, loops first inspect a block of arguments (see
+    /// [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// Whether the op needs a range reduction for complex dtypes, where exponentials need one as well.
+    /// Whether the op needs a range reduction for complex dtypes. There, exponentials need one too.
     const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
 
-    /// Whether the op computes enough to gain from wider vectors. Other ops are limited by memory, or call a function.
+    /// Whether the op computes enough to gain from the wider vectors of AVX-512. Other ops are limited by memory, or
+    /// call a function.
     const GAINS_FROM_AVX512: bool = false;
 
-    /// Whether a scalar parameter, [`EachSource::chosen`], selects one of two expressions. Each expression has a
-    /// separate loop, because a common loop would compute both for every element.
+    /// Whether a scalar parameter, which is [`EachSource::chosen`], selects one of two expressions. Each expression
+    /// then has a loop of its own, because a common loop would compute both expressions for every element.
     const CHOOSES: bool = false;
 
-    /// Whether the op is much cheaper if the first operand is positive, normal and finite. Blocks of such elements have
-    /// a separate loop.
+    /// Whether the op is much cheaper if its first operand is positive, normal and finite. Blocks of such elements then
+    /// have a loop of their own.
     const IS_CHEAP_ABOVE_0: bool = false;
 
-    /// The op is much cheaper if the magnitude of the first operand is below this bound; 0 means no bound. Blocks of
-    /// operands below the bound have a separate loop. Ignored if the op
-    /// [is cheap above 0](EachSource::IS_CHEAP_ABOVE_0).
+    /// A bound: the op is much cheaper if the magnitude of its first operand is below it. Blocks of such elements then
+    /// have a loop of their own. 0 means that there is no bound. The bound is ignored if the op [is cheap above
+    /// 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
-    /// The value of the parameter that [`EachSource::CHOOSES`] refers to.
+    /// The value of the scalar parameter that selects the expression, if [`EachSource::CHOOSES`] is true.
     #[inline(always)]
     fn chosen(&self) -> bool {
         false
@@ -159,7 +165,8 @@ pub trait EachSource: 'static {
     /// The dtypes for which [`EachSource::table`] has kernels.
     const TABLED: &'static [crate::DType] = &[];
 
-    /// Kernels of the CPU backend, compiled once in the crate that defines the op, and not in each crate that calls it.
+    /// The CPU backend's kernels for the op. They are compiled once, in the crate that defines the op, and not in each
+    /// crate that calls it.
     fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
     where
         Self: Sized,
@@ -167,42 +174,42 @@ pub trait EachSource: 'static {
         None
     }
 
-    /// Values of the scalar parameters, in order.
+    /// Values of the scalar parameters, in the order of [`EachSource::PARAMS`].
     fn params(&self) -> Vec<f64> {
         Vec::new()
     }
 }
 
-/// Returns whether an op returns the elements of its only operand unchanged, for an operand of dtype `of` and a result
-/// of dtype `out`.
+/// Returns whether an op whose operand has dtype `of` and whose result has dtype `out` returns the elements of the
+/// operand unchanged.
 pub const fn is_identity<F: EachSource>(of: DType, out: DType) -> bool {
     of as u8 == out as u8 && (F::CONVERTS || F::CONJUGATES && !matches!(of.kind(), DTypeKind::Complex))
 }
 
-/// A float op with separate forms for real and complex dtypes.
+/// A float op with separate functions for real and complex dtypes.
 pub trait FloatOp<const N: usize> {
-    /// The form for real dtypes.
+    /// Computes one element of a real dtype.
     fn real<T: Real>(&self, x: &[T; N]) -> T;
 
-    /// The form for complex dtypes.
+    /// Computes one element of a complex dtype.
     fn complex<R: Real>(&self, x: &[Complex<R>; N]) -> Complex<R>
     where
         Complex<R>: Float<Real = R>;
 }
 
-/// A float op like [`FloatOp`], whose result is real for complex dtypes too.
+/// A float op like [`FloatOp`], but with a real result also for complex dtypes.
 pub trait FloatToRealOp<const N: usize> {
-    /// The form for real dtypes.
+    /// Computes one element from elements of a real dtype.
     fn real<T: Real>(&self, x: &[T; N]) -> T;
 
-    /// The form for complex dtypes.
+    /// Computes one real element from elements of a complex dtype.
     fn complex<R: Real>(&self, x: &[Complex<R>; N]) -> R
     where
         Complex<R>: Float<Real = R>;
 }
 
-/// A reduction that a `fold` row of the op table defines, with the sources of its GPU kernels. The generated types hold
-/// the parameters of the reduction.
+/// A reduction that a `fold` row of the op table defines, with its source for GPU kernels. The types that implement it
+/// are generated; they hold the parameters of the reduction.
 pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// Name of the op.
     const NAME: &'static str;
@@ -210,54 +217,56 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// The reduction in CUDA C++.
     const CUDA: FoldKernel;
 
-    /// The loops of the CPU backend for every dtype of the op, compiled in the crate that defines the op.
+    /// The CPU backend's loops for every dtype of the op. They are compiled in the crate that defines the op.
     fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
 
     /// Values of the scalar parameters, in order.
     fn params(&self) -> Vec<f64>;
 }
 
-/// A reduction that is computed over elements of the dtype `A`.
+/// A reduction of elements of the dtype `A`. Each element is mapped to a value, and the values are joined.
 pub trait EachFold<A: Element>: FoldSource {
     /// The accumulator's type.
     type Acc: Element;
     /// The result's type.
     type Out: Element;
 
-    /// Whether the reduction counts elements with a property. Each element then maps to 0 or 1, and values are added.
+    /// Whether the reduction counts the elements that have some property. Then each element is mapped to 0 or 1, and
+    /// the values are added.
     const COUNTS: bool = false;
 
-    /// The value of an empty reduction, which is the identity of `join`.
+    /// The value of a reduction of no elements. It is the identity of `join`.
     fn identity() -> Self::Acc;
 
     /// The value that one element contributes.
     fn map(&self, x: A) -> Self::Acc;
 
-    /// Combines two values. Values may be combined in an order that differs from the order of the elements.
+    /// Combines two values. The order in which values are combined may differ from the order of the elements.
     fn join(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// Computes the result from the combined value of `n` elements.
+    /// Computes the result from `a`, the combined value of `n` elements.
     fn finish(&self, a: Self::Acc, n: f64) -> Self::Out;
 }
 
-/// A reduction in CUDA C++, given as expressions over `T`. `T` is the elements' type `E`, or the accumulator's type in
-/// expressions that only join values.
+/// A reduction in CUDA C++, given as expressions. They may use the type `T`, which is the type `E` of the elements. If
+/// `map` is `x0`, elements are only joined, and `T` is the accumulator's type.
 #[derive(Clone, Copy, Debug)]
 pub struct FoldKernel {
-    /// The accumulator's type, in terms of `E`, which is the dtype of the elements, or float for 16-bit elements.
+    /// The accumulator's type as C++ text. The text may use `E`, which is the dtype of the elements, or float for
+    /// 16-bit floats.
     pub acc: &'static str,
-    /// The dtype of the accumulator, in terms of the op's dtype.
+    /// The dtype of the accumulator, derived from the op's dtype.
     pub acc_element: crate::ElementInfo,
-    /// The value of an empty reduction.
+    /// The value of a reduction of no elements.
     pub identity: &'static str,
-    /// The value of the element `x0`.
+    /// The value of an element, as an expression of the element `x0`.
     pub map: &'static str,
-    /// The combination of the values `x0` and `x1`.
+    /// The combination of two values, as an expression of the values `x0` and `x1`.
     pub join: &'static str,
-    /// The result computed from the value `x0`; `None` if the result is `x0` itself.
+    /// The result, as an expression of the combined value `x0`; `None` if the result is `x0` itself.
     pub finish: Option<&'static str>,
-    /// Names that `map` uses for the scalar parameters.
+    /// The names of the scalar parameters in `map`.
     pub params: &'static [&'static str],
-    /// Names that `finish` uses for the number of elements and for the scalar parameters.
+    /// The names in `finish` of the number of elements and of the scalar parameters, in this order.
     pub finish_params: &'static [&'static str],
 }

@@ -1,9 +1,9 @@
-//! The dtypes as Rust types: the traits that classify them, which are the bounds in the op table, and the scalar
-//! functions of `each` expressions.
+//! The dtypes as Rust types: traits that classify the dtypes, which are the bounds in the op table, and the scalar
+//! functions that `each` expressions of the op table call.
 //!
-//! The methods of these traits are the functions that an `each` expression may use (`x.exp()`, `x1.atan2(x2)`). The
-//! operators `+ - * /` are [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same
-//! functions as `op_exp`, `op_atan2` and so on, so one expression serves the CPU and GPUs.
+//! An `each` expression may call the methods of these traits (`x.exp()`, `x1.atan2(x2)`). The operators `+ - * /` mean
+//! [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same functions under the
+//! names `op_exp`, `op_atan2` and so on, so that one expression serves the CPU and GPUs.
 
 mod impls;
 
@@ -11,14 +11,14 @@ use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
-    /// Seals the trait, so that only the dtypes of this crate are elements. The supertrait holds the functions that the
-    /// CPU backend compiles once per dtype.
+    /// Seals [`Element`](super::Element): only the dtypes of this crate can be elements. The supertrait has the
+    /// functions that the CPU backend compiles once per dtype.
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
-/// Any element an array can hold.
+/// A type of which an array can hold elements.
 ///
-/// The supertrait `Into<Scalar<Self>>` lets a generic `T` be an operand: `b.multiply(&x, t)`.
+/// Because of the supertrait `Into<Scalar<Self>>`, a generic value `t: T` can be an operand: `b.multiply(&x, t)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dtype",
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
@@ -26,7 +26,7 @@ pub(crate) mod sealed {
 pub trait Element:
     sealed::Sealed + Copy + Default + PartialEq + Debug + Display + Send + Sync + Into<Scalar<Self>> + 'static
 {
-    /// The dtype at run time.
+    /// The dtype as a value that is known at run time.
     const DTYPE: DType;
 
     /// Dtype of a sum: `i64` for `bool` and signed integers, `u64` for unsigned integers, and the dtype itself
@@ -36,21 +36,21 @@ pub trait Element:
     /// Converts the element like `astype`, by the rules of [`Element::from_f64`] and the other `from_` functions.
     fn cast<U: Element>(self) -> U;
 
-    /// Converts an integer, keeping the low bits; for `bool` the result is `x != 0`.
+    /// Converts an integer. An integer dtype keeps the low bits; for `bool` the result is `x != 0`.
     fn from_i64(x: i64) -> Self;
 
-    /// Converts an unsigned integer, keeping the low bits; for `bool` the result is `x != 0`.
+    /// Converts an unsigned integer. An integer dtype keeps the low bits; for `bool` the result is `x != 0`.
     fn from_u64(x: u64) -> Self;
 
-    /// Converts a real number, rounding to nearest. Conversion to integers truncates toward 0 and saturates, and NaN
-    /// gives 0.
+    /// Converts a real number. Float dtypes round to nearest. Integer dtypes truncate toward 0 and saturate, and NaN
+    /// becomes 0. For `bool` the result is `x != 0`.
     fn from_f64(x: f64) -> Self;
 
     /// Converts a complex number. Real dtypes drop the imaginary part; for `bool` the result is `x != 0`.
     fn from_complex(x: Complex<f64>) -> Self;
 
-    /// Calls the visitor if this is a floating-point dtype, otherwise returns `None`. This lets code over any dtype use
-    /// float methods.
+    /// Calls the visitor if this is a floating-point dtype; otherwise returns `None`. In the visitor, code that is
+    /// generic over any dtype can call the methods of [`Float`].
     #[inline]
     fn if_float<V: FloatVisitor<Self>>(_visitor: V) -> Option<V::Out> {
         None
@@ -68,30 +68,30 @@ pub trait Element:
         self == other
     }
 
-    /// Whether the element counts as true: not zero. NaN is true.
+    /// Returns whether the element counts as true, which means that it is not 0. NaN counts as true.
     #[inline(always)]
     fn is_nonzero(self) -> bool {
         self != Self::default()
     }
 }
 
-/// An action for floating-point dtypes: see [`Element::if_float`].
+/// A function for floating-point dtypes, which [`Element::if_float`] calls.
 pub trait FloatVisitor<T> {
-    /// Result of the action.
+    /// Result of the function.
     type Out;
 
-    /// Runs the action.
+    /// Runs the function.
     fn visit(self) -> Self::Out
     where
         T: Float;
 }
 
-/// An action for real floating-point dtypes: see [`Element::if_real`].
+/// A function for real floating-point dtypes, which [`Element::if_real`] calls.
 pub trait RealVisitor<T> {
-    /// Result of the action.
+    /// Result of the function.
     type Out;
 
-    /// Runs the action.
+    /// Runs the function.
     fn visit(self) -> Self::Out
     where
         T: Real;
@@ -100,10 +100,10 @@ pub trait RealVisitor<T> {
 /// Dtypes with an order, which are all dtypes except the complex ones. NaN is unordered.
 #[diagnostic::on_unimplemented(message = "this op needs an ordered dtype, and `{Self}` is not one")]
 pub trait Ordered: Element + PartialOrd {
-    /// The smallest value: `-inf`, the smallest integer, `false`.
+    /// The smallest value: `-inf` for floats, the smallest integer, or `false`.
     const LOWEST: Self;
 
-    /// The largest value: `inf`, the largest integer, `true`.
+    /// The largest value: `inf` for floats, the largest integer, or `true`.
     const HIGHEST: Self;
 
     /// The larger of the two elements; NaN if either is NaN.
@@ -156,7 +156,7 @@ pub trait Numeric: Element {
     /// The magnitude. The smallest signed integer gives itself, because its magnitude overflows.
     fn abs(self) -> Self::Magnitude;
 
-    /// -1, 0 or 1; for a complex number `x / |x|`; for NaN, NaN.
+    /// -1, 0 or 1 for a real number, and `x / |x|` for a complex number. NaN gives NaN.
     fn sign(self) -> Self;
 
     /// `self` to the power of `other`; a negative integer exponent gives 0, except for the bases 1 and -1.
@@ -177,25 +177,25 @@ pub trait Numeric: Element {
         Self::Magnitude::ZERO
     }
 
-    /// Returns whether both parts are finite, which excludes infinities and NaN.
+    /// Returns whether the number is neither infinite nor NaN. Both parts of a complex number must be finite.
     #[inline(always)]
     fn is_finite(self) -> bool {
         true
     }
 
-    /// Returns whether a part is infinite.
+    /// Returns whether the number, or a part of a complex number, is infinite.
     #[inline(always)]
     fn is_inf(self) -> bool {
         false
     }
 
-    /// Returns whether a part is NaN.
+    /// Returns whether the number, or a part of a complex number, is NaN.
     #[inline(always)]
     fn is_nan(self) -> bool {
         false
     }
 
-    /// Rounds each part to the nearest integer, halves to even.
+    /// Rounds to the nearest integer, halves to even. The parts of a complex number are rounded separately.
     #[inline(always)]
     fn round(self) -> Self {
         self
@@ -249,13 +249,13 @@ pub trait Integer: RealNumeric + Bits + Ord {
     /// for a negative `self`.
     fn shift_right(self, other: Self) -> Self;
 
-    /// The greatest common divisor of the magnitudes.
+    /// The greatest common divisor of the magnitudes of both numbers.
     fn gcd(self, other: Self) -> Self;
 
-    /// The least common multiple of the magnitudes, which wraps if it overflows.
+    /// The least common multiple of the magnitudes of both numbers. It wraps if it overflows.
     fn lcm(self, other: Self) -> Self;
 
-    /// Number of bits set in the magnitude.
+    /// Number of bits that are 1 in the magnitude.
     fn popcount(self) -> u8;
 }
 
@@ -271,11 +271,11 @@ pub trait Float:
     + std::ops::Div<Output = Self>
     + std::ops::Neg<Output = Self>
 {
-    /// The real dtype of this dtype: the dtype itself, or the dtype of the parts of a complex number.
+    /// The real dtype that belongs to this dtype: the dtype itself if it is real, and otherwise the dtype of the parts.
     type Real: Real;
 
-    /// The dtype of a Fourier transform: `Complex<f64>` for `f64`, the dtype itself if it is complex, and otherwise
-    /// `Complex<f32>`.
+    /// The dtype of a Fourier transform of elements of this dtype: `Complex<f64>` for `f64`, the dtype itself if it is
+    /// complex, and otherwise `Complex<f32>`.
     type Complex: ComplexFloat;
 
     /// Converts a real number; the imaginary part of a complex dtype is 0.
@@ -302,7 +302,7 @@ pub trait Float:
     fn log10(self) -> Self;
     /// `log(1 + x)`, accurate near 0.
     fn log1p(self) -> Self;
-    /// Square root; NaN for a negative real number.
+    /// Square root. A negative real number gives NaN.
     fn sqrt(self) -> Self;
     /// Sine.
     fn sin(self) -> Self;
@@ -329,18 +329,18 @@ pub trait Float:
     /// Inverse hyperbolic tangent.
     fn atanh(self) -> Self;
 
-    /// Runs the real or the complex form of a scalar op.
+    /// Calls the function of a scalar op for real dtypes or for complex dtypes.
     fn float<const N: usize, F: FloatOp<N>>(f: &F, x: &[Self; N]) -> Self;
 
-    /// Runs the real or the complex form of a scalar op with a real result.
+    /// Calls the function of a scalar op with a real result, for real dtypes or for complex dtypes.
     fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[Self; N]) -> <Self as Float>::Real;
 }
 
 /// Real floating point.
 #[diagnostic::on_unimplemented(message = "this op needs a real floating-point dtype, and `{Self}` is not one")]
 pub trait Real: Float<Real = Self> + RealNumeric {
-    /// The dtype in which an expression of several operations is computed: `f32` for 16-bit floats, which are rounded
-    /// once at the end, and otherwise the dtype itself.
+    /// The dtype in which an expression of several operations is computed. It is `f32` for 16-bit floats, so that they
+    /// are rounded only once, at the end, and otherwise the dtype itself.
     type Wide: Real;
 
     /// Converts to `Wide`, without rounding.
@@ -357,7 +357,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     /// Converts the value to an `f64` without rounding.
     fn to_f64(self) -> f64;
 
-    /// Angle of the point (x = `other`, y = `self`), in radians in [-pi, pi].
+    /// Angle of the point (x = `other`, y = `self`) from the x axis, in radians in [-pi, pi].
     fn atan2(self, other: Self) -> Self;
     /// `sqrt(x^2 + y^2)` without intermediate overflow.
     fn hypot(self, other: Self) -> Self;
@@ -371,7 +371,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn logaddexp(self, other: Self) -> Self;
     /// 2 to the power of `self`.
     fn exp2(self) -> Self;
-    /// Cube root; negative for negative numbers.
+    /// Cube root. It is negative for a negative number.
     fn cbrt(self) -> Self;
     /// Error function.
     fn erf(self) -> Self;
@@ -385,17 +385,17 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     fn digamma(self) -> Self;
     /// Beta function of `self` and `other`.
     fn beta(self, other: Self) -> Self;
-    /// Logarithm of the magnitude of the beta function of `self` and `other`.
+    /// Logarithm of the magnitude of the beta function at (`self`, `other`).
     fn betaln(self, other: Self) -> Self;
-    /// Regularised lower incomplete gamma function of the parameter `self` at `other`.
+    /// Regularised lower incomplete gamma function: `self` is the parameter a, and `other` is the argument x.
     fn gammainc(self, other: Self) -> Self;
-    /// Regularised upper incomplete gamma function of the parameter `self` at `other`.
+    /// Regularised upper incomplete gamma function: `self` is the parameter a, and `other` is the argument x.
     fn gammaincc(self, other: Self) -> Self;
-    /// Inverse of the logistic function.
+    /// Inverse of the logistic function: `log(x / (1 - x))`.
     fn logit(self) -> Self;
     /// Inverse of the error function.
     fn erfinv(self) -> Self;
-    /// Inverse of `1 - erf(x)`.
+    /// Inverse of `erfc(x)`, which is `1 - erf(x)`.
     fn erfcinv(self) -> Self;
     /// Bessel function of the first kind of order 0.
     fn j0(self) -> Self;
@@ -416,18 +416,18 @@ pub trait Real: Float<Real = Self> + RealNumeric {
 /// Complex floating point.
 #[diagnostic::on_unimplemented(message = "this op needs a complex dtype, and `{Self}` is not one")]
 pub trait ComplexFloat: Float<Complex = Self> {
-    /// The complex number with these parts.
+    /// The complex number with the real part `re` and the imaginary part `im`.
     fn from_parts(re: Self::Real, im: Self::Real) -> Self;
 }
 
-/// `f32` and `f64`: reals that have a complex dtype of the same precision.
+/// The dtypes `f32` and `f64`, the only real dtypes that have a complex dtype of the same precision.
 #[diagnostic::on_unimplemented(message = "this op needs f32 or f64, and `{Self}` is neither")]
 pub trait Precision: Real + WideFloat + Float<Complex: ComplexFloat<Real = Self> + WideFloat> {}
 
 impl Precision for f32 {}
 impl Precision for f64 {}
 
-/// Real and complex floats whose parts have 32 bits or more. Matrices are factorized in these dtypes.
+/// Real and complex floats whose parts have 32 or 64 bits. Matrices are factorized only in these dtypes.
 #[diagnostic::on_unimplemented(
     message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them"
 )]

@@ -1,4 +1,4 @@
-//! The crate's only error type. Every variant for a failed op names the op and the offending values.
+//! The crate's only error type. If an op fails, the error names the op and the offending values.
 
 use crate::DType;
 use std::{fmt, io, panic::Location, sync::Arc};
@@ -6,11 +6,11 @@ use std::{fmt, io, panic::Location, sync::Arc};
 /// The result of every op.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why an op did not run. The operands are unchanged.
+/// The reason why an op failed. The operands are unchanged.
 ///
-/// `Debug` prints the text of `Display`, the name of the variant, and the file and line of the call, so that a program
-/// whose `main` returns the error ends with a sentence and its place. Programs match a variant with `..`, because a later version may add fields; functions such as
-/// [`Error::argument`] make errors.
+/// `Debug` prints the text of `Display`, the name of the variant, and the file and line of the call. A program whose
+/// `main` returns the error therefore ends with a sentence and a place in the program. Patterns of a variant must end
+/// with `..`, because a later version may add fields. Functions such as [`Error::argument`] make errors.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +33,7 @@ pub enum Error {
         op: &'static str,
         /// The shape of the argument.
         shape: Vec<usize>,
-        /// The rest of the sentence "shape [2, 3] ..": "must have three axes".
+        /// The rest of a sentence that begins with "shape [2, 3]", such as "must have three axes".
         why: String,
         /// The place of the call in the program, if it is known.
         at: At,
@@ -55,7 +55,7 @@ pub enum Error {
     RepeatedAxis {
         /// The op.
         op: &'static str,
-        /// The axis, counted from the first.
+        /// The axis, counted from the first axis, which is 0.
         axis: usize,
         /// The place of the call in the program, if it is known.
         at: At,
@@ -71,7 +71,7 @@ pub enum Error {
         axis: usize,
         /// The length of the axis.
         len: usize,
-        /// Whether the index was given in an earlier call.
+        /// Whether the index was given in an earlier call than the one that returns the error.
         earlier: Earlier,
         /// The place of the call in the program, if it is known.
         at: At,
@@ -81,12 +81,12 @@ pub enum Error {
     Argument {
         /// The op.
         op: &'static str,
-        /// The value given and the requirement: "p is 1.5, but must be between 0 and 1".
+        /// The value given and the requirement, such as "p is 1.5, but must be between 0 and 1".
         why: String,
         /// The place of the call in the program, if it is known.
         at: At,
     },
-    /// A run-time dtype that the op does not support.
+    /// A dtype, known only at run time, that the op does not support.
     #[non_exhaustive]
     DType {
         /// The op.
@@ -114,7 +114,7 @@ pub enum Error {
         /// The place of the call in the program, if it is known.
         at: At,
     },
-    /// Arrays of one backend on different devices.
+    /// An array that is on another device than the backend.
     #[non_exhaustive]
     Device {
         /// The op.
@@ -136,7 +136,7 @@ pub enum Error {
         /// The place of the call in the program, if it is known.
         at: At,
     },
-    /// Memory for the result was refused, or the size of the result exceeds `isize::MAX`.
+    /// Memory for the result could not be allocated, or the size of the result exceeds `isize::MAX` bytes.
     #[non_exhaustive]
     Memory {
         /// The op.
@@ -146,12 +146,12 @@ pub enum Error {
         /// The place of the call in the program, if it is known.
         at: At,
     },
-    /// A library or device is missing; `why` states the places that were searched and a way to get it.
+    /// A library or device is missing; `why` says where it was searched for, and how to get it.
     #[non_exhaustive]
     Unavailable {
         /// The backend.
         backend: &'static str,
-        /// The missing library or device, the places that were searched, and a way to get it.
+        /// What is missing, where it was searched for, and how to get it.
         why: String,
         /// The underlying error, if any.
         cause: Cause,
@@ -172,8 +172,8 @@ pub enum Error {
     },
 }
 
-/// The error that caused an [`Error`], returned by [`source`](std::error::Error::source). Comparisons of errors ignore
-/// the cause.
+/// The error of another library that caused an [`Error`]. [`source`](std::error::Error::source) returns it. Comparisons
+/// of errors ignore the cause.
 #[derive(Clone, Default)]
 pub struct Cause(Option<Arc<dyn std::error::Error + Send + Sync>>);
 
@@ -183,8 +183,8 @@ impl PartialEq for Cause {
     }
 }
 
-/// True if an [`Error::Index`] belongs to an earlier call, for whose result the program did not wait. In that case
-/// [`Error::op`] is the op of the earlier call. Comparisons of errors ignore this value.
+/// True if an [`Error::Index`] is due to an earlier call, because the program did not wait for the result of that call.
+/// Then [`Error::op`] is the op of the earlier call. Comparisons of errors ignore this value.
 #[derive(Clone, Copy, Default)]
 pub struct Earlier(pub bool);
 
@@ -204,8 +204,8 @@ impl PartialEq for At {
     }
 }
 
-/// Stores in an error the place that called the op: the caller of the function that calls this one. If this place is the
-/// line `generated`, the call is in code that the macro generated there, and no place is stored.
+/// Stores in an error the place in the program where the op was called: the line that calls the caller of this
+/// function. If this is the line `generated`, the call is in code that a macro generated there, and no place is stored.
 #[track_caller]
 #[inline]
 pub fn locate<T>(result: &mut Result<T>, generated: (&str, u32)) {
@@ -229,13 +229,14 @@ impl Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false), at: At::default() }
     }
 
-    /// An [`Error::Index`] of an earlier call, for whose result the program did not wait.
+    /// An [`Error::Index`] due to an earlier call, for whose result the program did not wait.
     #[cold]
     pub(crate) fn earlier_index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(true), at: At::default() }
     }
 
-    /// The place in the program where the failed op was called, if it is known. It is unknown for calls by name.
+    /// The place in the program where the failed op was called, if it is known. It is unknown if the op was called by
+    /// name.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         match self {
             Error::Shapes { at, .. }
@@ -254,7 +255,8 @@ impl Error {
         }
     }
 
-    /// Sets the place of the call, unless it is in the line `generated`. The error of an earlier call keeps its place.
+    /// Stores the place of the call, unless it is the line `generated`. An error due to an earlier call is left
+    /// unchanged.
     #[cold]
     #[inline(never)]
     fn set_location(&mut self, location: &'static Location<'static>, generated: (&str, u32)) {
@@ -315,13 +317,13 @@ impl Error {
         }
     }
 
-    /// Renames the failed op to `outer`, which is the op that the user called.
+    /// Replaces the name of the failed op by `outer`, the op that the user called.
     #[cold]
     #[inline(never)]
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
         match &mut self {
-            // the error belongs to an earlier call of the user, so the name of that call's op is kept
+            // the error is due to an earlier call, so the name of that call's op is kept
             Error::Index { earlier: Earlier(true), .. } => {}
             Error::Shapes { op, .. }
             | Error::Shape { op, .. }
@@ -334,13 +336,13 @@ impl Error {
             | Error::Device { op, .. }
             | Error::Memory { op, .. }
             | Error::Library { op, .. } => *op = outer,
-            // the inner op is missing, so its name is kept
+            // the backend does not have the inner op, so the error keeps the name of the inner op
             Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
         self
     }
 
-    /// Makes an [`Error::Shapes`] out of line, so that the calling op stays small.
+    /// Makes an [`Error::Shapes`] out of line (not inlined), so that the calling op stays small.
     #[cold]
     #[inline(never)]
     pub fn shapes(op: &'static str, left: &[usize], right: &[usize]) -> Error {
@@ -361,7 +363,7 @@ impl Error {
         Error::Axis { op, axis: axis.into(), ndim, at: At::default() }
     }
 
-    /// Makes an [`Error::RepeatedAxis`] out of line. The axis is counted from the first.
+    /// Makes an [`Error::RepeatedAxis`] out of line. `axis` is counted from the first axis, which is 0.
     #[cold]
     #[inline(never)]
     pub fn repeated_axis(op: &'static str, axis: usize) -> Error {
@@ -389,7 +391,7 @@ impl Error {
         Error::Device { op, expected: expected.into(), found: found.into(), at: At::default() }
     }
 
-    /// Makes an [`Error::Memory`] out of line. `bytes` is `usize::MAX` if the size itself overflows.
+    /// Makes an [`Error::Memory`] out of line. `bytes` is `usize::MAX` if the number of bytes itself overflows.
     #[cold]
     #[inline(never)]
     pub fn memory(op: &'static str, bytes: usize) -> Error {
@@ -424,7 +426,7 @@ impl Error {
         Error::Unavailable { backend, why: why.into(), cause: Cause::default() }
     }
 
-    /// Adds the underlying error to an [`Error::Library`] or [`Error::Unavailable`]. Other errors are unchanged.
+    /// Adds the error that caused an [`Error::Library`] or [`Error::Unavailable`]. Other errors are unchanged.
     #[cold]
     #[inline(never)]
     #[must_use]

@@ -1,10 +1,10 @@
-//! ndarrays over memory that another library allocated, without a copy.
+//! ndarrays over foreign memory, which another library allocated. The elements are not copied.
 //!
-//! An ndarray frees its memory like a vector and notifies nobody. An ndarray over foreign memory therefore has a second
-//! handle, which is kept here, so that the user's handle is never the only handle and nothing writes to the memory or
-//! frees it. Once the kept handle is the last handle, the memory is taken out of it and returned to its owner. Nothing
-//! signals this moment, so the kept handles must be searched: from time to time by functions that import foreign memory
-//! or allocate large results, and at once by [`release_unused`].
+//! An ndarray frees its memory like a vector, and notifies nobody. For an ndarray over foreign memory, a second handle
+//! is therefore kept here. Because of it, the user's handle is never the only handle, so nothing writes to the memory
+//! or frees it. When the kept handle is the last handle, the memory is taken out of it and returned to its owner.
+//! Nothing signals this moment, so the kept handles must be searched: from time to time by functions that import
+//! foreign memory or allocate large results, and at once by [`release_unused`].
 //!
 //! The standard library does not guarantee that a vector may be made from foreign memory. The vector is never resized
 //! and never dropped, so the allocator never sees it.
@@ -20,17 +20,17 @@ use std::{
     },
 };
 
-/// The owner of foreign memory, which determines in which calls the memory may be returned.
+/// The owner of foreign memory. It determines which calls may return the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A library that this crate calls. It frees the memory like the memory of its own arrays.
+    /// A library that this crate calls, such as libtorch. It frees the memory like the memory of its own arrays.
     Library,
-    /// Another library, whose code may wait for a lock that the caller holds, such as Python's. Its memory is returned
-    /// only in calls that exchange arrays.
+    /// Another library. Its code may wait for a lock that the caller holds, such as Python's lock. The memory is
+    /// therefore returned only in calls that exchange arrays.
     Foreign,
 }
 
-/// An array over foreign memory, of any dtype.
+/// The kept handle of an array over foreign memory, of any dtype.
 trait Kept: Send {
     /// Returns whether all other handles are gone.
     fn is_last(&self) -> bool;
@@ -52,8 +52,8 @@ impl<T: Element> Kept for Entry<T> {
     fn end(self: Box<Self>) -> Box<dyn Any + Send> {
         match self.array.try_into_owned_nocopy() {
             Ok(only) => mem::forget(only.into_raw_vec_and_offset()),
-            // the only handle cannot have been cloned in the meantime; if it was cloned nevertheless, the memory is
-            // never freed
+            // this was the only handle, so nobody can have cloned it in the meantime; if it was cloned nevertheless,
+            // the memory is never freed
             Err(shared) => {
                 mem::forget(shared);
                 mem::forget(self.owner);
@@ -68,7 +68,7 @@ struct Registry {
     kept: Mutex<Vec<Box<dyn Kept>>>,
     /// Number of kept arrays.
     count: AtomicUsize,
-    /// Number of calls until the next search. Each search resets it to the number of kept arrays, so that the average
+    /// Number of calls until the next search. Each search sets it to the number of kept arrays, so that the average
     /// cost per call stays constant.
     due: AtomicUsize,
 }
@@ -84,11 +84,11 @@ impl Registry {
         self.count.store(kept.len(), Ordering::Relaxed);
     }
 
-    /// Searches for unused memory if a search is due, unless another thread is searching.
+    /// Searches for unused memory if a search is due. Does nothing if another thread is searching.
     #[cold]
     fn release_some(&self) {
         let due = self.due.fetch_sub(1, Ordering::Relaxed);
-        // the counter wraps below zero while another thread searches
+        // while another thread searches, the counter wraps below 0
         if (due == 0 || due > isize::MAX as usize)
             && let Ok(kept) = self.kept.try_lock()
         {
@@ -96,13 +96,13 @@ impl Registry {
         }
     }
 
-    /// Returns unused memory to its owners. The result is true if unused memory was found.
+    /// Returns unused memory to its owners. The result says whether there was unused memory.
     fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
-        // the lock is released first, because an owner's code may register foreign memory, or wait for a lock of its
-        // own
+        // the lock is released first, because the code of an owner may import foreign memory into this crate, or wait
+        // for a lock of its own
         drop(kept);
         let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));
@@ -138,7 +138,7 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
     let span = 1 + axes().map(reach).sum::<usize>();
     let steps: Vec<usize> = axes().map(|(_, stride)| stride.unsigned_abs()).collect();
     // SAFETY: the caller guarantees that every element is valid, and the gaps between elements are not read. The vector
-    // is taken out of the array before the array could free it. Until then the vector is not changed, because a second
+    // is taken out of the array before the array could free it. Until then nobody changes the vector, because a second
     // handle exists.
     let mut all = unsafe {
         let lowest = first.sub(back).cast_mut();
@@ -149,7 +149,7 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
     all.into_shared()
 }
 
-/// An ndarray over memory that lives as long as `owner`. This handle is never the only handle.
+/// Makes an ndarray over memory that lives as long as `owner`. The returned handle is never the only handle.
 ///
 /// # Safety
 /// The conditions of [`over`] hold until the owner is dropped, which may happen on any thread.
@@ -169,7 +169,7 @@ pub(crate) unsafe fn array<T: Element>(
     array
 }
 
-/// Searches for unused foreign memory from time to time and releases it. Functions that allocate memory call this.
+/// Searches for unused foreign memory from time to time, and returns it. Functions that allocate memory call this.
 #[inline]
 pub(crate) fn release_some(of: Owner) {
     let registry = of.registry();
@@ -184,7 +184,7 @@ pub(crate) fn release_some(of: Owner) {
 /// The memory of a DLPack tensor is not returned at the moment when the last CPU array that shares it is dropped, but
 /// only by this call or by a later exchange.
 pub fn release_unused() {
-    // releasing one array may make other memory unused
+    // returning the memory of one array may make other memory unused
     while LIBRARY.release_all() | FOREIGN.release_all() {}
 }
 
@@ -193,11 +193,11 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Serialises the tests of the shared registry, because each test releases memory that other tests dropped.
+    /// Held by each test that uses the shared registry, because a test returns memory that other tests dropped.
     static LOCK: Mutex<()> = Mutex::new(());
 
-    /// Returns whether the memory is returned to its owner. The function retries, because a test of another module may
-    /// be releasing the memory at the same time.
+    /// Returns whether the memory is returned to its owner. The function tries many times, because a test of another
+    /// module may be returning the memory at the same time.
     fn goes_back(owner: &Arc<()>) -> bool {
         (0..1_000_000).any(|_| {
             release_unused();
@@ -243,7 +243,8 @@ mod tests {
             for _ in 0..100 {
                 // SAFETY: the memory outlives the array, and the array has one element.
                 drop(unsafe { array(memory.as_ptr(), &[1], &[1], Box::new(owner.clone()), of) });
-                // other tests may hold some references
+                // memory is returned only from time to time, and possibly by another test, so some owners may still
+                // exist
                 assert!(Arc::strong_count(&owner) < 50, "{}", Arc::strong_count(&owner));
             }
         }

@@ -1,4 +1,4 @@
-//! Arrays on the host, which are ndarrays, and conversions to them.
+//! Arrays in host memory, which are ndarrays, and conversions of other Rust values to them.
 
 use crate::{Element, Error, Result, numpyish::typed::copied};
 use ndarray::{ArcArray, Array, ArrayRef, ArrayView, CowArray, Dimension, IxDyn};
@@ -12,7 +12,7 @@ fn of_slice<T: Element>(shape: &[usize], x: &[T]) -> Result<HostArray<T>> {
     copied(OP, view.map_err(|_| Error::shape(OP, shape, format!("does not match {} elements", x.len())))?)
 }
 
-/// Collects an iterator into a 1-dimensional array.
+/// Collects the elements of an iterator into a one-dimensional array.
 pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterator<Item = T>) -> Result<HostArray<T>> {
     let mut all = Vec::new();
     let refused = |n: usize| Error::memory(op, n.saturating_mul(size_of::<T>()));
@@ -20,7 +20,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.try_reserve_exact(least).map_err(|_| refused(least))?;
     while let Some(element) = elements.next() {
         if all.len() == all.capacity() {
-            // ndarrays and vectors hold at most `isize::MAX` bytes
+            // this also refuses more than `isize::MAX` bytes, which neither vectors nor ndarrays can hold
             let more = elements.size_hint().0.saturating_add(1);
             all.try_reserve(more).map_err(|_| refused(all.len().saturating_add(more)))?;
         }
@@ -29,7 +29,7 @@ pub(crate) fn collected<T: Element>(op: &'static str, mut elements: impl Iterato
     all.into_host()
 }
 
-/// The elements in C order. No copy is made if this is the only handle and the elements already are in C order.
+/// Returns the elements in C order. They are not copied if `x` is the only handle and they are already in C order.
 pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<Vec<T>> {
     let (n, in_order) = (x.len(), x.is_standard_layout());
     let owned = match x.try_into_owned_nocopy() {
@@ -37,7 +37,7 @@ pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<
         Ok(other) => copied(op, other.view())?.into_owned(),
         Err(shared) => copied(op, shared.view())?.into_owned(),
     };
-    // the array may cover only a part of its allocation
+    // the array may be only a part of the vector that owns its memory
     let (mut elements, start) = owned.into_raw_vec_and_offset();
     let start = start.unwrap_or(0);
     elements.truncate(start + n);
@@ -48,7 +48,8 @@ pub(crate) fn into_vec<T: Element>(op: &'static str, x: HostArray<T>) -> Result<
 /// A reference-counted ndarray of any rank. It is also the array type of [`Numpyish`](crate::numpyish::Numpyish).
 pub type HostArray<T> = ArcArray<T, IxDyn>;
 
-/// Types that convert to an array: any ndarray, a scalar (0 dimensions), a `Vec`, a slice, or nested Rust arrays.
+/// Types that convert to an array in host memory: any ndarray, a scalar (an array without axes), a `Vec`, a slice, or
+/// nested Rust arrays.
 pub trait IntoHost<T: Element> {
     /// Converts to an array. Owned ndarrays and vectors are converted without a copy.
     fn into_host(self) -> Result<HostArray<T>>;

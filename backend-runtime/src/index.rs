@@ -1,4 +1,4 @@
-//! Lists of indices into an array. Their items are slices, numbers, new axes, index arrays and masks.
+//! Lists of indices into an array. The items of a list are slices, numbers, new axes, index arrays and masks.
 
 use crate::{Arrays, Result, Slice, kind};
 
@@ -9,15 +9,16 @@ pub struct NewAxis;
 /// One item of a list of indices, as made by the macro `ix!`.
 #[derive(Debug)]
 pub enum Index<'a, B: Arrays> {
-    /// A range of an axis. A single index takes one element and drops the axis.
+    /// A range of an axis, or a single index, which selects one element and drops the axis.
     Slice(Slice),
     /// A new axis of length 1: `NewAxis`.
     New,
-    /// All axes that no other item indexes: `...`. A list without `...` behaves as if it ended with `...`.
+    /// `...`, which stands for all axes that no other item indexes. A list without `...` behaves as if it ended with
+    /// `...`.
     Rest,
-    /// The elements of an axis at these indices. Negative indices count from the end.
+    /// An array of indices along an axis, which selects these elements. Negative indices count from the end.
     Array(&'a B::Array<i64>),
-    /// The elements at which the mask is true. A mask with n axes indexes n axes of the array.
+    /// A mask, which selects the elements at which it is true. A mask with n axes indexes n axes of the array.
     Mask(&'a B::Array<bool>),
 }
 
@@ -29,10 +30,10 @@ impl<B: Arrays> Clone for Index<'_, B> {
 
 impl<B: Arrays> Copy for Index<'_, B> {}
 
-/// Types of an index item: an integer of any type, a range, a [`Slice`], [`NewAxis`], an int64 array or a bool mask, by
-/// reference or by value.
+/// Types that can be an item of a list of indices: an integer of any type, a range, a [`Slice`], [`NewAxis`], an int64
+/// array or a bool mask, by reference or by value.
 ///
-/// `K` is a marker that distinguishes these types, and is always inferred.
+/// `K` is a marker type that distinguishes these types; the compiler always infers it.
 #[diagnostic::on_unimplemented(
     message = "an index is an integer, a range, `NewAxis`, `...`, an array of `i64` or a mask of `bool`, and not `{Self}`",
     note = "an array of another integer dtype: write `&b.astype::<i64, _>(&array)?`"
@@ -94,7 +95,7 @@ impl<B: Arrays> IntoIndex<B, kind::Ready> for Index<'_, B> {
     }
 }
 
-/// A list of indices, after conversion.
+/// A list of indices, after its items were converted.
 #[derive(Debug)]
 pub enum Indices<'a, B: Arrays> {
     /// Items of any kind, such as the result of `ix!`.
@@ -125,7 +126,7 @@ enum OwnIndex<B: Arrays> {
 }
 
 impl<B: Arrays> IndexList<B> {
-    /// Clones the items. The clones of arrays share their memory.
+    /// Clones the items. The clones of arrays share the memory of the originals.
     pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
         let one = |item: Index<'_, B>| match item {
             Index::Slice(slice) => OwnIndex::Plain(slice),
@@ -137,7 +138,7 @@ impl<B: Arrays> IndexList<B> {
         IndexList(indices.iter().map(one).collect())
     }
 
-    /// Converts the list to another backend.
+    /// Converts the list for another backend. `array` and `mask` convert the arrays in the list.
     pub fn map<C: Arrays>(
         &self,
         array: impl Fn(&B::Array<i64>) -> C::Array<i64>,
@@ -153,7 +154,7 @@ impl<B: Arrays> IndexList<B> {
         IndexList(self.0.iter().map(one).collect())
     }
 
-    /// The items, borrowed, for use in `Indices::Any`.
+    /// Returns the items for use in `Indices::Any`. They borrow the arrays of this list.
     pub fn items(&self) -> Vec<Index<'_, B>> {
         self.0.iter().map(OwnIndex::borrowed).collect()
     }
@@ -181,7 +182,7 @@ impl<'a, B: Arrays> Indices<'a, B> {
         any.iter().copied().chain(slices.iter().map(|slice| Index::Slice(*slice)))
     }
 
-    /// Converts the list to another backend; the two functions convert its arrays.
+    /// Converts the list for another backend. `array` and `mask` convert the arrays in the list.
     pub fn on<C: Arrays>(
         self,
         array: impl Fn(&'a B::Array<i64>) -> Result<&'a C::Array<i64>>,
@@ -200,8 +201,8 @@ impl<'a, B: Arrays> Indices<'a, B> {
     }
 }
 
-/// Lists of indices: results of `ix![1, .., &indices]` and `slices![1, ..]`, and slices and `Vec`s of [`Index`] or
-/// [`Slice`].
+/// Types of lists of indices: the results of `ix![1, .., &indices]` and `slices![1, ..]`, and slices and `Vec`s of
+/// [`Index`] or [`Slice`].
 #[diagnostic::on_unimplemented(
     message = "an index of an array of `{B}` is a list `ix![..]`, and not `{Self}`",
     note = "write `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, with what is needed of that"

@@ -1,4 +1,4 @@
-//! The ops of a table as run-time data: `OpInfo` and the types of its fields.
+//! The ops of a table as data that is available at run time: `OpInfo` and the types of its fields.
 
 use crate::{DType, FoldKernel};
 use std::fmt;
@@ -9,37 +9,38 @@ use std::fmt;
 pub struct OpInfo {
     /// Name of the method.
     pub name: &'static str,
-    /// Name of the op's group, whose trait has the method; empty for ops of a user's table.
+    /// Name of the op's group. The group's trait has the method. Empty for ops of a user's table.
     pub group: &'static str,
     /// First line of the documentation.
     pub summary: &'static str,
-    /// The signature, such as `sum(x: array, axis: axes, keepdims: bool = false) -> array<sum>`.
+    /// The signature in the notation of the op table, such as `sum(x: array, axis: axes, keepdims: bool = false) ->
+    /// array<sum>`.
     pub signature: &'static str,
-    /// The dtypes that `T`, the dtype of a call, can be.
+    /// The possible dtypes `T` of a call.
     pub dtypes: &'static [DType],
-    /// For a conversion op, the dtypes that `U`, the dtype of the result, can be; empty for all other ops.
+    /// For an op that converts to a given dtype, the possible dtypes `U` of the result. Empty for all other ops.
     pub to_dtypes: &'static [DType],
-    /// Name of each backend that has the op, and the function or expression that the backend runs.
+    /// For each backend that has the op: the name of the backend, and the function or expression that the backend runs.
     pub backends: &'static [(&'static str, &'static str)],
     /// Name of the op in NumPy; empty if NumPy does not have the op.
     pub numpy: &'static str,
-    /// Name of the promised accuracy.
+    /// Name of the accuracy that the op promises.
     pub accuracy: &'static str,
     /// The whole documentation, in Markdown.
     pub doc: &'static str,
-    /// The scalar expression as a CUDA kernel, for `each` rows.
+    /// The scalar expression and other parts of the CUDA kernel, if the op is defined by an `each` row.
     pub kernel: Option<KernelInfo>,
-    /// The reduction as a CUDA kernel, for `fold` rows.
+    /// The reduction as a CUDA kernel, if the op is defined by a `fold` row.
     pub fold: Option<FoldKernel>,
-    /// The parameters; parameters with defaults come last.
+    /// The parameters. Those with defaults come last.
     pub params: &'static [ParamInfo],
     /// The result.
     pub result: ResultInfo,
-    /// The op's values in the extra columns that its table declares.
+    /// The name and the op's value of each extra column that the op's table declares.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Names of the op in other libraries.
+    /// Names by which other libraries call the op.
     pub aliases: &'static [&'static str],
-    /// For ops that map to an op of libtorch: its name, its overload, and the number of arguments passed.
+    /// If the op maps to an op of libtorch: name and overload of that op, and the number of arguments that are passed.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
 
@@ -51,7 +52,7 @@ pub struct ParamInfo {
     pub name: &'static str,
     /// Type of the parameter.
     pub kind: ParamKind,
-    /// Default of the parameter, if it has one. Parameters with defaults are fields of the options.
+    /// Default of the parameter, if it has one. In Rust, parameters with defaults are fields of the options struct.
     pub default: Option<DefaultInfo>,
 }
 
@@ -59,41 +60,41 @@ pub struct ParamInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ParamKind {
-    /// An array; with a default, an optional array.
+    /// An array. If it has a default, the array is optional.
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
-    /// An array or a scalar that bounds other values, or no bound.
+    /// An array, a scalar or nothing, as a bound of other values.
     Bound(ElementInfo),
     /// A list of arrays.
     Arrays(ElementInfo),
-    /// Axes.
+    /// Several axes, or all axes.
     Axes,
     /// One axis.
     Axis,
-    /// One axis; if none is given, the array is flattened.
+    /// One axis. If it is not given, the array is flattened.
     AxisOrAll,
-    /// Lengths.
+    /// Lengths of axes: a shape.
     Shape,
-    /// Signed lengths.
+    /// Signed integers: lengths of axes, of which one may be -1, or shifts.
     Signed,
-    /// Widths of borders: one number, or pairs of numbers.
+    /// Widths of borders along the axes: one number, or a pair of numbers (before, after) for each axis.
     Widths,
     /// A number that is converted to the dtype of an array.
     Number,
-    /// Slices, one per axis.
+    /// A slice for each axis.
     Slices,
     /// A list of indices: slices, numbers, new axes, arrays, masks.
     Index,
     /// An array that the op changes in place. A call by name returns the changed array.
     Target(ElementInfo),
-    /// Lengths, or nothing.
+    /// Lengths of axes, or nothing.
     Lengths,
     /// A scalar of the op's dtype.
     Scalar,
     /// Anything that converts to an array: nested lists, an ndarray, a scalar.
     Host,
-    /// Bytes.
+    /// A string of bytes.
     Bytes,
     /// A text, such as the subscripts of `einsum`.
     Text,
@@ -105,7 +106,7 @@ pub enum ParamKind {
     Choice(&'static [&'static str]),
 }
 
-/// The element type of an array, in terms of the op's dtype.
+/// The dtype of an array's elements, derived from the op's dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElementInfo {
@@ -113,11 +114,11 @@ pub enum ElementInfo {
     T,
     /// `U`, the second dtype of an op that has two.
     U,
-    /// The real dtype that belongs to a complex dtype.
+    /// The real dtype that belongs to the dtype `T`: for a complex dtype, the dtype of its parts.
     Real,
-    /// The complex dtype that belongs to a real dtype.
+    /// The complex dtype that belongs to the dtype `T`.
     Complex,
-    /// The dtype of sums.
+    /// The dtype of a sum of elements of the dtype `T`.
     Sum,
     /// `bool`
     Bool,
@@ -129,7 +130,7 @@ pub enum ElementInfo {
     Int64,
 }
 
-/// Rust types of plain parameters.
+/// The Rust types of parameters and results that are plain numbers or bools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -146,7 +147,7 @@ pub enum PlainInfo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DefaultInfo {
-    /// No value.
+    /// No value: the argument is absent.
     None,
     /// A truth value.
     Bool(bool),
@@ -177,7 +178,7 @@ pub enum ResultInfo {
 }
 
 impl ElementInfo {
-    /// The concrete dtype in a call of dtype `t`. For the second dtype `U`, the result is `t` too.
+    /// Returns the dtype in a call whose op's dtype is `t`. For the second dtype `U`, this is `t` too.
     pub fn dtype(self, t: DType) -> DType {
         match self {
             ElementInfo::T | ElementInfo::U => t,
@@ -201,13 +202,13 @@ impl ParamInfo {
     }
 }
 
-/// The parts of the CUDA kernel of an `each` row.
+/// The parts of the CUDA kernel of an op that an `each` row defines.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelInfo {
     /// The expression in CUDA C++.
     pub source: &'static str,
-    /// The expression for complex dtypes.
+    /// The expression for complex dtypes, in CUDA C++.
     pub complex: &'static str,
     /// Names of the array parameters.
     pub inputs: &'static [&'static str],
@@ -215,14 +216,14 @@ pub struct KernelInfo {
     pub elements: &'static [ElementInfo],
     /// Names of the scalar parameters.
     pub params: &'static [&'static str],
-    /// The supported pairs of dtypes: the dtype of the input, and the dtype of the result.
+    /// The supported pairs of an input's dtype and the result's dtype.
     pub dtypes: &'static [(DType, DType)],
     /// Indices of the inputs whose elements the kernel only moves; see [`EachSource::MOVED`](crate::EachSource::MOVED).
     pub moved: &'static [usize],
 }
 
 impl OpInfo {
-    /// Makes the description without its optional parts, for generated code.
+    /// Makes the description without its optional fields. Generated code calls this.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn new(
@@ -276,13 +277,13 @@ impl OpInfo {
         OpInfo { to_dtypes, ..self }
     }
 
-    /// Sets the result.
+    /// Sets the description of the result.
     #[doc(hidden)]
     pub const fn with_result(self, result: ResultInfo) -> OpInfo {
         OpInfo { result, ..self }
     }
 
-    /// Sets the values of the declared columns.
+    /// Sets the values of the extra columns that the table declares.
     #[doc(hidden)]
     pub const fn with_columns(self, columns: &'static [(&'static str, &'static str)]) -> OpInfo {
         OpInfo { columns, ..self }
@@ -294,8 +295,8 @@ impl OpInfo {
         OpInfo { aliases, ..self }
     }
 
-    /// Returns whether a backend of the table (`"numpyish"`, `"cuda"` or `"torch"`) supports the op for arrays of a
-    /// dtype. The answer holds for every device of the backend.
+    /// Returns whether a backend of the table (`"numpyish"`, `"cuda"` or `"torch"`) supports the op for arrays of the
+    /// dtype `dtype`. This holds for all devices of the backend.
     ///
     /// ```
     /// # use backend_runtime::{DType, OpInfo};
@@ -320,7 +321,7 @@ impl OpInfo {
         false
     }
 
-    /// Sets the op of libtorch.
+    /// Sets the op of libtorch to which the op maps.
     #[doc(hidden)]
     pub const fn with_aten(self, aten: Option<(&'static str, &'static str, usize)>) -> OpInfo {
         OpInfo { aten, ..self }
@@ -354,7 +355,7 @@ impl KernelInfo {
         KernelInfo { moved, ..self }
     }
 
-    /// Index of the first input that has the op's dtype.
+    /// Index of the first input whose dtype is the op's dtype `T`.
     pub fn input_of_t(&self) -> usize {
         self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }

@@ -1,7 +1,7 @@
 //! The runtime of the `backends` crate: dtypes, errors, shape rules, and the functions that each backend's ops call.
 //!
-//! Calls go in one direction: the facade's generated methods call the functions of [`numpyish`], [`cuda`] and
-//! [`torch`], and these functions call the libraries. Nothing in this crate depends on the op table.
+//! Calls go in one direction: the methods that are generated in the facade crate call the functions of [`numpyish`],
+//! [`cuda`] and [`torch`], and these functions call the libraries. Nothing in this crate depends on the op table.
 
 pub mod alloc;
 pub mod arrays;

@@ -1,22 +1,23 @@
-//! Functions that call an op by name on each library of this crate, for a backend that holds the arrays of any library.
+//! Functions that call an op by name on each of this crate's libraries, for a backend whose arrays may belong to any of
+//! them.
 
 use crate::by_name::CallOf;
 
-/// The functions that call one op on each library of a table.
+/// For one op of a table: the functions that call it on each library.
 #[derive(Clone, Copy, Debug)]
 pub struct LibraryCalls {
-    /// The call on the CPU backend.
+    /// The function that calls the op on the CPU backend.
     pub numpyish: Option<CallOf<crate::numpyish::Numpyish>>,
-    /// The call on NVIDIA GPUs.
+    /// The function that calls the op on NVIDIA GPUs.
     #[cfg(feature = "cuda")]
     pub cuda: Option<CallOf<crate::cuda::Cuda>>,
-    /// The call on libtorch.
+    /// The function that calls the op on libtorch.
     #[cfg(feature = "torch")]
     pub torch: Option<CallOf<crate::torch::Torch>>,
 }
 
 impl LibraryCalls {
-    /// No functions: the op runs on no library.
+    /// No functions, for an op that no library runs.
     pub const NONE: LibraryCalls = LibraryCalls {
         numpyish: None,
         #[cfg(feature = "cuda")]

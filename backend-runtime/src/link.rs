@@ -1,31 +1,33 @@
-//! Links between ranks: transfers from device to device that bypass host memory.
+//! Links between ranks (processes): transfers from device to device that bypass host memory.
 //!
-//! A backend that supports links makes an offer, compares the offers of all ranks, and opens the link together with the
-//! other ranks. This module is independent of the communication library, because the caller passes [`Peers`].
+//! If a backend supports links, each rank makes an offer, compares the offers of all ranks, and opens the link together
+//! with the other ranks. This module does not depend on a communication library, because the caller passes a [`Peers`],
+//! which communicates through the host.
 
 use crate::Result;
 use std::{any::Any, fmt, sync::Arc};
 
 /// The ranks that open a link together. They communicate through the host until the link is open.
 pub trait Peers {
-    /// The index of this rank.
+    /// The index of this rank among the ranks.
     fn rank(&self) -> usize;
 
     /// Number of ranks.
     fn size(&self) -> usize;
 
-    /// Gathers the bytes of all ranks, in rank order. Every rank must call this method, with the same number of bytes.
+    /// Sends the bytes `mine` of every rank to every rank, and returns the bytes of all ranks, in rank order. Every
+    /// rank must call this method, with the same number of bytes.
     ///
     /// # Errors
-    /// If the ranks cannot communicate.
+    /// Returns an error if the ranks cannot communicate.
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// A function that sends bytes to other ranks and receives bytes from them. The caller determines the number of bytes
-/// for each rank.
+/// A function that sends the bytes of its first argument to other ranks, and fills its second argument with bytes from
+/// them. The code that provides the function determines the number of bytes for each rank.
 pub type Through<'a> = dyn FnMut(&[u8], &mut [u8]) -> Result<()> + 'a;
 
-/// A rank's offer for a link.
+/// What a rank offers for a link: a library and a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Name of the library, such as `"nccl"`, padded with zeros.
@@ -36,16 +38,16 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Length of an encoded offer in bytes.
+    /// Number of bytes of an encoded offer.
     pub const BYTES: usize = 32;
 
-    /// Offers a library, its version, and the device that it would use for the link.
+    /// Makes an offer from a library, its version, and the device that would use the link.
     #[cfg(any(feature = "cuda", test))]
     pub(crate) fn new(library: [u8; 8], version: u64, device: [u8; 16]) -> Offer {
         Offer { library, version, device }
     }
 
-    /// Encodes an offer as bytes, which are all zero for `None`.
+    /// Encodes an offer as bytes. They are all 0 if there is no offer.
     pub fn to_bytes(offer: Option<&Offer>) -> [u8; Offer::BYTES] {
         let mut bytes = [0; Offer::BYTES];
         if let Some(Offer { library, version, device }) = offer {
@@ -56,15 +58,16 @@ impl Offer {
         bytes
     }
 
-    /// Splits an offer's bytes into library, version and device.
+    /// Splits an encoded offer into library, version and device.
     fn parts(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
         (&bytes[..8], &bytes[8..16], &bytes[16..Offer::BYTES])
     }
 
-    /// Checks that ranks with these concatenated offers can have a link. The result is the same on all ranks.
+    /// Checks whether a link is possible between ranks with these offers, which are encoded and concatenated in rank
+    /// order. The result is the same on all ranks.
     ///
     /// # Errors
-    /// The reason why a link is impossible.
+    /// Returns the reason why a link is impossible.
     pub fn fit(all: &[u8]) -> std::result::Result<(), String> {
         let all: Vec<_> = all.chunks_exact(Offer::BYTES).map(Offer::parts).collect();
         if let Some(rank) = all.iter().position(|(library, ..)| library.iter().all(|&byte| byte == 0)) {
@@ -92,7 +95,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Name and version of the library: `NCCL 2.27.3`.
+    /// Name and version of the library, such as `NCCL 2.27.3`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -104,7 +107,7 @@ impl Link {
         Link { name: name.into(), open: Arc::new(open) }
     }
 
-    /// The backend's handle of the link; `None` if it does not have type `L`.
+    /// Returns the backend's handle of the link; `None` if the handle does not have the type `L`.
     pub(crate) fn open<L: Any>(&self) -> Option<&L> {
         self.open.downcast_ref()
     }

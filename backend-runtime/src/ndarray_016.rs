@@ -8,14 +8,14 @@ use ndarray_016::{
 };
 
 impl<T: Element, D: Dimension> IntoHost<T> for Array016<T, D> {
-    /// Makes no copy if the elements are in C order.
+    /// Converts the array. The elements are not copied if they are in C order.
     fn into_host(self) -> Result<HostArray<T>> {
         if !self.is_standard_layout() {
             return self.view().into_host();
         }
         let (shape, n) = (self.shape().to_vec(), self.len());
         let (mut elements, start) = self.into_raw_vec_and_offset();
-        // the array may cover only a part of its allocation
+        // the array may be only a part of the vector that owns its memory
         let start = start.unwrap_or(0);
         elements.truncate(start + n);
         elements.drain(..start);
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(x.clone().reversed_axes().into_host().unwrap(), expected.t().to_shared());
         let backwards = ndarray::arr2(&[[6.0, 4.0]]).into_dyn().into_shared();
         assert_eq!(x.slice(s![1..;-1, ..;-2]).into_host().unwrap(), backwards);
-        // the end of an allocation
+        // an array that is only the end of its allocation
         let mut last = x.clone();
         last.slice_axis_inplace(Axis(0), ndarray_016::Slice::from(1..));
         assert_eq!(last.into_host().unwrap(), ndarray::arr2(&[[4.0, 5.0, 6.0]]).into_dyn().into_shared());

@@ -1,4 +1,4 @@
-//! Number arguments that are converted to the dtype of an array. They stay exact until the dtype is known.
+//! Numbers that are converted to the dtype of an array argument. They stay exact until this dtype is known.
 
 use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
@@ -31,12 +31,12 @@ impl Number {
         }
     }
 
-    /// Converts the number to a dtype. Real numbers lose their fraction if the dtype is an integer, and digits if the
-    /// dtype is a narrower float.
+    /// Converts the number to the dtype of `T`. A real number loses its fraction if the dtype is an integer, and digits
+    /// if the dtype is a narrower float.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the dtype cannot hold the number: 300 in uint8, NaN in an integer, an imaginary part in a
-    /// real dtype.
+    /// [`Error::Argument`] if the dtype cannot hold the number: for example 300 in uint8, NaN in an integer dtype, or
+    /// an imaginary part in a real dtype.
     pub fn element<T: Element>(self, op: &'static str) -> Result<T> {
         let kind = T::DTYPE.kind();
         match self {
@@ -58,7 +58,7 @@ impl Number {
         }
     }
 
-    /// The error for a number that the dtype cannot hold.
+    /// The error for a number that `dtype` cannot hold.
     #[cold]
     pub(crate) fn beyond(self, op: &'static str, dtype: DType) -> Error {
         Error::argument(op, format!("{self} does not fit {dtype}"))

@@ -119,7 +119,7 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
     }
 }
 
-/// Types that convert to an operand: `&array`, an array by value (so that calls nest), a `T`, or a literal.
+/// Types that convert to an operand: `&array`, an array by value (so that calls can be nested), a `T`, or a literal.
 ///
 /// `K` is a marker that distinguishes these types. It is always inferred, and a caller can ignore the `K1, K2` in a
 /// signature.
@@ -130,7 +130,7 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
             `n: usize`: `n as {T}`"
 )]
 pub trait IntoOperand<'a, B: Arrays, T: Element, K> {
-    /// The operand.
+    /// Converts this value to an operand.
     fn into_operand(self) -> Operand<'a, B, T>;
 }
 
@@ -146,7 +146,7 @@ pub mod kind {
     pub struct Ready;
     /// A reference to an operand that has already been converted.
     pub struct ReadyBorrowed;
-    /// A bound that is given as an operand.
+    /// A bound that is an operand, and not `..`.
     pub struct Given<K>(std::marker::PhantomData<K>);
     /// `..`, which means no bound.
     pub struct Open;
@@ -190,14 +190,14 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     }
 }
 
-/// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes the value `E`, which is [`Lowest`] for
-/// a lower bound and [`Highest`] for an upper bound.
+/// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes the default value of the type `E`,
+/// which is [`Lowest`] for a lower bound and [`Highest`] for an upper bound.
 #[diagnostic::on_unimplemented(
     message = "a bound here is `..`, an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
     note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`"
 )]
 pub trait IntoBound<'a, B: Arrays, T: Element, E, K> {
-    /// The operand.
+    /// Converts the bound to an operand.
     fn into_bound(self) -> Operand<'a, B, T>;
 }
 

@@ -66,7 +66,8 @@ impl Axes {
         Axes::List(list)
     }
 
-    /// The axes as indices into a shape of `ndim` axes, in the order given.
+    /// Returns the axes as indices from 0 to `ndim - 1`, in the order given. Returns an error if an axis is out of
+    /// range or occurs twice.
     pub fn resolve(self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         let Axes::List(list) = self else {
             return Ok((0..ndim).collect());
@@ -88,7 +89,8 @@ impl Axes {
 }
 
 impl AxisList {
-    /// The axes as indices into a shape of `ndim` axes, in the order given; repetitions are allowed.
+    /// Returns the axes as indices from 0 to `ndim - 1`, in the order given. An axis may occur several times. Returns
+    /// an error if an axis is out of range.
     pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         match self.unfit {
             Some(Unfit::Axis(axis)) => Err(Error::axis(op, axis, ndim)),
@@ -123,7 +125,7 @@ impl AxisList {
     note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
 )]
 pub trait IntoAxis {
-    /// The axis.
+    /// The axis, clamped to the range of `isize`.
     fn axis(self) -> isize;
 }
 
@@ -256,7 +258,7 @@ impl Widths {
     note = "write a number, a pair such as `(1, 2)`, or a pair for each axis: `[(1, 2), (0, 1)]`"
 )]
 pub trait IntoWidths {
-    /// The widths.
+    /// Converts this value to widths.
     fn into_widths(self) -> Widths;
 }
 
@@ -463,7 +465,7 @@ pub struct Slice {
     pub start: Option<i128>,
     /// One past the last index; `None` for the end of the axis (or its beginning if the step is negative).
     pub stop: Option<i128>,
-    /// Distance from one index to the next, which is not 0.
+    /// The distance from one index to the next. It must not be 0.
     pub step: isize,
     /// Whether the slice is a single index, which drops the axis.
     pub drop: bool,

@@ -96,9 +96,9 @@ pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usi
     Ok(ranges)
 }
 
-/// The runs of a part, each as its start in the array and its length, in elements. All runs have the same length.
-/// Concatenated in this order, they are the elements of the part in C order. The ranges must be a valid part
-/// ([`shape_of`]) of an array whose size does not overflow.
+/// The runs of a part, that is, its ranges of contiguous elements. Each run is given by its start in the array and its
+/// length, in elements. All runs have the same length. Concatenated in this order, they are the elements of the part in
+/// C order. The ranges must be a valid part ([`shape_of`]) of an array whose size does not overflow.
 pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
     let part: Vec<usize> = ranges.iter().map(|range| range.end - range.start).collect();
     // fully covered axes are merged with the axis before them

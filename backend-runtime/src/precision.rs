@@ -1,4 +1,4 @@
-//! The default dtype of real numbers. It is set for the process, and for a thread within a scope.
+//! The default dtype of real numbers. It can be set for the whole process, and for one thread while a guard lives.
 
 use crate::{DType, Error, Result, scope::Stack};
 use std::{
@@ -8,7 +8,7 @@ use std::{
 
 const OP: &str = "precision";
 
-/// Size of the process's default dtype in bytes.
+/// Size in bytes (2, 4 or 8) of the process's default dtype. The size identifies the dtype.
 static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
@@ -16,10 +16,10 @@ thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 /// The current dtype of real numbers in this thread: float16, float32 or float64. It applies if nothing else determines
 /// the dtype.
 ///
-/// Calls by name use this dtype for numbers if no arrays are given, and for arrays created without `dtype`; complex
-/// numbers get the complex dtype with parts of this dtype. Generic code uses this dtype as a type with
-/// [`dispatch!`](crate::dispatch). The innermost [scope](enter_precision) determines this dtype; outside of scopes it
-/// is the process's [default](set_default_precision), which is initially float64.
+/// Calls of ops by name, that is, by a string, use this dtype for numbers if no arrays are given, and for arrays
+/// created without `dtype`. Complex numbers then get the complex dtype with parts of this dtype. Generic code uses this
+/// dtype as a type with [`dispatch!`](crate::dispatch). The innermost [scope](enter_precision) determines this dtype.
+/// Outside of scopes, it is the process's [default](set_default_precision), which is initially float64.
 ///
 /// ```
 /// # use backend_runtime as backends;
@@ -45,7 +45,8 @@ pub fn precision() -> DType {
     SCOPES.with(Stack::innermost).unwrap_or_else(default)
 }
 
-/// Sets the precision of this thread until the guard is dropped, including a drop by a panic. Scopes nest.
+/// Sets the precision of this thread until the returned guard is dropped, even if a panic drops it. Such scopes can be
+/// nested.
 ///
 /// # Errors
 /// [`Error::Argument`] for a dtype other than float16, float32 and float64.

@@ -5,9 +5,9 @@
 //!
 //! # From words to elements
 //!
-//! A call takes as many whole blocks of four words as it needs. An array of complex numbers is filled like an array of
-//! twice as many reals, in memory order. Numbers of `float16` and `bfloat16` are computed in `float32` and rounded
-//! once.
+//! A block has four 32-bit words, and a call takes as many whole blocks as it needs. An array of complex numbers is
+//! filled like an array of twice as many reals, in memory order. Numbers of `float16` and `bfloat16` are computed in
+//! `float32` and rounded once.
 //!
 //! | op | dtype | element `i` |
 //! |---|---|---|
@@ -99,8 +99,8 @@ pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of the element that begins at block `counter`, if the element needs several blocks. With `further`
-/// 0, this is block `counter` of the stream.
+/// Block `further` of one element that needs several blocks. The element begins at block `counter` of the stream. If
+/// `further` is 0, this is block `counter` itself.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];

@@ -107,7 +107,7 @@ where
     }
 }
 
-/// The raw arrays of a list of arrays.
+/// Returns the raw array of each array in a list.
 pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
     let mut all = Vec::with_capacity(arrays.len());
     for x in arrays {

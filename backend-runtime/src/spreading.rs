@@ -9,7 +9,7 @@
 use crate::{Error, Real, Result};
 use std::f64::consts::PI;
 
-/// The largest number of grid points that a point is spread over along an axis.
+/// Maximum number of grid points along an axis over which a non-uniform point is spread.
 pub const MAX_WIDTH: usize = 16;
 
 /// Number of Chebyshev polynomials in the series of the kernel, before negligible terms are left out.
@@ -69,7 +69,7 @@ impl SpreadingKernel {
         Ok(SpreadingKernel { width, beta })
     }
 
-    /// Number of grid points that a point is spread over along an axis.
+    /// Number of grid points along an axis over which a non-uniform point is spread.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -130,7 +130,7 @@ impl Polynomials {
     }
 }
 
-/// Coefficients of the powers of a variable, the lowest first, from a Chebyshev series.
+/// Converts a Chebyshev series to the coefficients of the powers of its variable, the lowest power first.
 fn monomials(series: &[f64]) -> Vec<f64> {
     let n = series.len();
     let mut sum = vec![0.0; n];

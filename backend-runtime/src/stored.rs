@@ -114,8 +114,8 @@ impl ArrayData {
         b.from_ndarray(self.host()?)
     }
 
-    /// Converts the data to an array of a backend, with the dtype of the data, for calls by name. [`Value::as_array`]
-    /// returns the array.
+    /// Converts the data to a [`Value`], which holds an array of a backend with the dtype of the data. Calls of ops by
+    /// name take such values. [`Value::as_array`] returns the array.
     pub fn value<B: Arrays>(&self, b: &B) -> Result<Value<B>, Error> {
         dispatch!(self.dtype, T => Ok(Value::Array(DynArray::of::<T>(self.array::<B, T>(b)?))))
     }
@@ -134,9 +134,10 @@ impl ArrayData {
     }
 }
 
-/// Serialization of fields that are ndarrays, the arrays of `Numpyish`.
+/// Serialization of fields that are ndarrays, which are the arrays of the CPU backend `Numpyish`.
 ///
-/// The field has the attribute `#[serde(with = "backends::stored::array")]`. Its form is the same as for [`ArrayData`].
+/// The field has the attribute `#[serde(with = "backends::stored::array")]`. The representation is that of
+/// [`ArrayData`].
 pub mod array {
     use super::{ArrayData, Deserialize, Deserializer, Element, HostArray, Serialize, Serializer, de};
     use serde::ser;
@@ -161,7 +162,7 @@ mod data {
     };
     use std::fmt;
 
-    /// Maximum number of bytes that are reserved in advance for a length that the data claim.
+    /// Maximum number of bytes that are allocated before any byte is read, whatever length the data claim.
     const MOST: usize = 1 << 16;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {

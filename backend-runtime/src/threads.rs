@@ -54,7 +54,7 @@ pub(crate) fn watch_forks() {
     }
 }
 
-/// The error of a library whose threads or device do not exist in a forked process.
+/// Returns an error in a forked process, because the threads and the device of the library do not exist there.
 #[cfg(any(feature = "cuda", feature = "torch"))]
 #[inline(always)]
 pub(crate) fn refuse_forked(backend: &'static str) -> crate::Result<()> {

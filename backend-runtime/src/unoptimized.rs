@@ -5,7 +5,7 @@
 #[cfg(unoptimized)]
 const QUIET: &str = "BACKENDS_QUIET";
 
-/// Prints to stderr, once, a way to optimise this crate.
+/// Prints to stderr, once per process, how to optimise this crate.
 #[cfg(unoptimized)]
 pub fn advise() {
     static SAID: std::sync::Once = std::sync::Once::new();

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::any::Any;
 
-/// Calls a rarely used function out of line.
+/// Calls `f`, which is rarely needed. This function is never inlined, so that the common path stays short.
 #[doc(hidden)]
 #[cold]
 #[inline(never)]
@@ -45,14 +45,14 @@ pub trait Wrap: Arrays {
     /// Converts the result of an op to an array of this backend.
     ///
     /// # Errors
-    /// If the result is refused.
+    /// If the backend refuses the result.
     fn close<T: Element>(
         &self,
         running: &mut Self::Running,
         x: <Self::Within as Arrays>::Array<T>,
     ) -> Result<Self::Array<T>>;
 
-    /// Changes an array of this backend by a function that changes an array of the wrapped backend.
+    /// Changes an array of this backend by `f`, a function that changes an array of the wrapped backend.
     ///
     /// The default changes a copy. An implementation that can pass the array itself makes no copy.
     ///
@@ -102,7 +102,7 @@ pub trait Wrap: Arrays {
         Ok(all)
     }
 
-    /// Converts a list of indices to a list for the wrapped backend.
+    /// Converts a list of indices of this backend to a list of indices of the wrapped backend.
     ///
     /// # Errors
     /// The errors of [`Wrap::open`].
@@ -241,8 +241,8 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper forwards: those for the device and its memory.
-/// Use it inside the wrapper's `impl`.
+/// Implements the methods of [`Arrays`](crate::Arrays) that a wrapper forwards to the wrapped backend. They concern the
+/// device and its memory. Use this macro inside the wrapper's `impl`.
 #[macro_export]
 macro_rules! forward_to_within {
     () => {

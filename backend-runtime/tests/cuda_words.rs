@@ -1,5 +1,5 @@
-//! Compiles all CUDA programs that belong to no op, and all functions that ops' expressions may use, with the real
-//! NVRTC.
+//! Tests that the real NVRTC compiles all CUDA programs that belong to no op, and all functions that the expressions of
+//! ops may use.
 //!
 //! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
 //! the same time.
@@ -12,7 +12,7 @@ use backend_runtime::{
     },
 };
 
-/// A compiler in quick mode, because the tests check that sources compile, and not the speed of the code.
+/// Returns the compiler in quick mode, because the tests check only that sources compile, not how fast the code runs.
 fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0))).map(|_| Target { quick: true, ..Target::named("compute_90") })
 }
@@ -33,7 +33,8 @@ fn is_in(dtype: DType, set: &str) -> bool {
     }
 }
 
-/// The functions of expressions. An entry has a set of dtypes, a number of operands, a result and the functions' names.
+/// The functions that expressions may use. An entry has the dtypes and the number of the operands, the dtype of the
+/// result, and the functions' names.
 const WORDS: &[(&str, usize, &str, &str)] = &[
     ("any", 2, "bool", "equal"),
     ("any", 1, "bool", "is_nonzero"),

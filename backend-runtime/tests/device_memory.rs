@@ -70,7 +70,7 @@ fn arrays_of_a_gpu_are_counted() {
     assert!(freed.available >= kept.available && freed.available <= freed.total, "{kept} {freed}");
 }
 
-/// If blocks are not reused, a freed block returns to the driver at once, and exact sizes are counted.
+/// Tests that, with caching off, a freed block returns to the driver at once, and exact sizes are counted.
 #[test]
 fn arrays_that_are_not_kept_are_counted() {
     let _alone = alone();
@@ -138,7 +138,7 @@ fn caches_are_freed_while_other_threads_compute() {
     assert_eq!(program(&b, &x), expected, "everything is made again");
     b.free_cache().unwrap();
     let after = b.memory().unwrap();
-    // each thread's record of indices out of range occupies a block until the thread ends
+    // each thread's record of out-of-range indices occupies a block of GPU memory until the thread ends
     assert!(after.cached == 0 && after.in_use <= settled + 3 * 512, "{after}");
 }
 

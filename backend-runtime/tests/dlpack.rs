@@ -67,7 +67,7 @@ impl Peer {
         }
     }
 
-    /// Exports the tensor after `change` was applied. Also returns the counter of calls of the deleter.
+    /// Applies `change` to the tensor, and exports it. Also returns the counter of calls of the deleter.
     fn give<T: Element>(
         mut self,
         change: impl FnOnce(&mut DLManagedTensorVersioned),
@@ -90,7 +90,7 @@ impl Peer {
         (Box::into_raw(made), deleted)
     }
 
-    /// Like `give`, for a tensor without a version.
+    /// Like `give`, but exports a tensor of DLPack before 1.0, which has no version.
     fn give_legacy<T: Element>(mut self) -> (*mut DLManagedTensor, &'static AtomicUsize) {
         unsafe extern "C" fn delete(tensor: *mut DLManagedTensor) {
             // SAFETY: `give_legacy` made both boxes, and they are never freed.
@@ -114,7 +114,7 @@ fn count(deleted: &AtomicUsize) -> usize {
     deleted.load(Ordering::SeqCst)
 }
 
-/// Numbers that are as different as the dtype allows.
+/// Returns an array with many different numbers, or with both values for bool.
 fn numbers<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n: usize = shape.iter().product();
     let of = |i: usize| match T::DTYPE {
@@ -137,7 +137,8 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Layouts of an array of shape [8, 100] in C order: shape, strides, and position of the first element.
+/// Layouts over the memory of an array of shape [8, 100] in C order. Each has a shape, strides, and the position of the
+/// first element.
 const LAYOUTS: [(&[i64], &[i64], i64); 10] = [
     (&[8, 100], &[100, 1], 0),
     (&[100, 8], &[1, 100], 0),
@@ -214,8 +215,8 @@ fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
 
-/// Tests that memory is shared: two handles see the same memory, neither handle writes to it, and the memory lives
-/// until both handles are dropped.
+/// Tests that memory is shared: two handles see the same memory, neither handle may write to it, and it lives until
+/// both handles are dropped.
 fn memory_is_shared<B: Arrays>(b: &B) {
     let host = numbers::<f64>(&[300, 100]);
     let mut x = b.from_ndarray(host.clone().into_owned().into_shared()).unwrap();
@@ -245,10 +246,10 @@ fn memory_is_shared<B: Arrays>(b: &B) {
     drop(y);
     release_unused();
     assert!(b.is_alone(&mut x));
-    // the array is passed by value and has no other handle, so the consumer may write
+    // the array is passed by value and has no other handle, so the receiver of the tensor may write to it
     let given = b.to_dlpack(x).unwrap();
     assert!(!given.is_read_only() && !given.is_copied());
-    // if there is another handle, the tensor is read-only, but a copy is not
+    // if the array has another handle, a tensor that shares its memory is read-only, but a copy is not
     let x = b.from_dlpack::<f64>(given).unwrap();
     assert!(b.to_dlpack(x.clone()).unwrap().is_read_only());
     let copied = b.to_dlpack_with(&x, CopyMode::Always).unwrap();
@@ -356,7 +357,7 @@ fn a_device_shares_its_memory_with_itself() {
     let (tensor, deleted) = of_y(&odd);
     let refused = b.from_dlpack::<i32>(tensor).unwrap_err().to_string();
     assert!(refused.contains("must be aligned to their type") && deleted.load(Ordering::SeqCst) == 1, "{refused}");
-    // bools of another library may have any bytes
+    // bools of another library may be bytes other than 0 and 1
     let bytes = b.from_ndarray(vec![0_u8, 1, 2, 255].into_host().unwrap()).unwrap();
     let as_bools = || {
         let tensor = b.to_dlpack(&bytes).unwrap().into_raw();
@@ -477,7 +478,7 @@ fn foreign_memory<B: Arrays>(b: &B) {
         drop(z);
         assert_eq!(count(deleted), 1);
     }
-    // a copy frees the tensor at once
+    // if the elements are copied, the tensor is freed at once
     let (tensor, deleted) = Peer::new(&host).give::<f64>(|t| t.flags = IS_COPIED);
     let tensor = take(tensor).unwrap();
     assert!(tensor.is_copied());
@@ -552,7 +553,7 @@ fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let (tensor, deleted) = backward();
     let x = Numpyish::new().from_dlpack_with::<f32>(tensor, CopyMode::Never).unwrap();
     assert_eq!((x.strides(), &x.view()), (&[-50, 1][..], &expected));
-    // `CopyMode::Never` exports the negative stride; the default copies
+    // `CopyMode::Never` exports the array with its negative stride, but the default mode copies the array
     let tensor = Numpyish::new().to_dlpack_with(&x, CopyMode::Never).unwrap();
     assert_eq!((tensor.strides(), tensor.data()), (&[-50, 1][..], x.as_ptr().cast()));
     drop(tensor);

@@ -1,5 +1,5 @@
-//! Tests of the memory that libraries and conversions allocate: it stays within the bound of `fft::plan_bytes`, and
-//! refused memory gives an error instead of ending the process.
+//! Tests of the memory that libraries and conversions allocate. FFT plans stay within the bound of `fft::plan_bytes`,
+//! and refused memory gives an error instead of ending the process.
 
 use backend_runtime::{
     Error, IntoHost, Norm,
@@ -13,7 +13,7 @@ use std::{
 };
 
 thread_local! {
-    /// Number of bytes that this thread has allocated now.
+    /// The number of bytes that this thread has allocated and not yet freed.
     static NOW: Cell<usize> = const { Cell::new(0) };
     /// Maximum of `NOW` so far.
     static MOST: Cell<usize> = const { Cell::new(0) };
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The largest number of bytes that `f` has allocated at any time.
+/// Returns the largest number of bytes that `f` has in use at any one time.
 fn most(f: impl FnOnce()) -> usize {
     // the counter starts at a large number, so that freeing older memory does not make the counter negative
     let before = 1 << 40;
@@ -117,7 +117,7 @@ fn conversions_of_host_arrays() {
 fn matrix_products() {
     let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
     let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
-    // there is enough memory for the result, but not for the library's packed operands
+    // the limit leaves enough memory for the result, but not for the library's packed copies of the operands
     refused(1 << 16, || linalg::matmul(&B, &x, &y));
     assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
 }
@@ -126,19 +126,19 @@ fn matrix_products() {
 #[cfg(all(feature = "linalg", target_arch = "x86_64"))]
 fn factorizations() {
     let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
-    // there is enough memory for the matrix and for the block of `gemm`, but not for the block of the factorization's
-    // products
+    // the limit leaves enough memory for the matrix and for the block that `gemm` allocates, but not for the block that
+    // the factorization allocates for its products
     refused(1 << 23, || linalg::cholesky(&B, &x, false));
     assert_eq!(linalg::cholesky(&B, &x, false).unwrap()[[7, 7]], 2.0);
 }
 
 #[test]
 fn plans() {
-    // no other test of this process makes plans of these lengths
+    // no other test of this process makes plans of these lengths, so they are not in the cache of plans
     for n in [20_011, 20_021, 30_030, 1 << 15] {
         let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
         let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
-        // there is enough memory for the result, but not for the plan
+        // the limit leaves enough memory for the result, but not for the plan
         let most = 17 * n;
         refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
         refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));

@@ -55,7 +55,7 @@ fn loops_run_in_the_calling_thread_where_the_system_gives_no_others() {
         return in_child("loops_run_in_the_calling_thread_where_the_system_gives_no_others");
     }
     let (x, m) = (numbers(), matrix());
-    // allows memory for the results, and for the stacks of half of the threads that rayon would start
+    // the limit leaves memory for the results, and for the stacks of half of the threads that rayon would start
     let statm = fs::read_to_string("/proc/self/statm").expect("the size of this process");
     let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).expect("a number");
     let limit = pages * 4096 + (64 << 20);

@@ -1,4 +1,5 @@
-//! Programs on grids: stencils by slices and by `roll`, and an iteration at each point (Mandelbrot set).
+//! Programs on grids: stencils by slices and by `roll`, and the Mandelbrot set, which iterates a function at each
+//! point.
 
 use backends::{Result, prelude::*};
 

@@ -1,6 +1,6 @@
-//! Small complete programs in the style of the guides, each written op by op and with formulas. `cargo xtask peers
-//! programs` runs them together with `tools/xtask/peers_programs.py`, which has the same programs in NumPy and PyTorch,
-//! and compares the results.
+//! Small complete programs, each written op by op and with formulas, as the guides in `docs/` suggest.
+//! `cargo xtask peers programs` runs them together with `tools/xtask/peers_programs.py`, which has the same programs in
+//! NumPy and PyTorch, and compares the results.
 //!
 //! For each input line `PROGRAM TAB N TAB FORM`, with the form `ops` or `expr!`, the program prints `NANOSECONDS TAB
 //! CHECKSUM TAB SCALE`, or `! WHY` for an error. `NANOSECONDS` is the minimum time of a run, `CHECKSUM` is a weighted
@@ -71,12 +71,12 @@ fn numbers<B: Backend, T: Real>(b: &B, seed: u64, shape: &[usize]) -> Result<B::
     b.reshape(b.asarray(numbers)?, shape)
 }
 
-/// Random integers below a limit.
+/// An `n` by `n` array of random integers below a limit.
 fn levels<B: Backend>(b: &B, n: usize, limit: f64) -> Result<B::Array<u8>> {
     b.astype::<u8, f64>(b.multiply(numbers::<B, f64>(b, 1, &[n, n])?, limit)?)
 }
 
-/// The rectangle of the complex plane that contains the Mandelbrot set.
+/// An `n` by `n` grid of points in the rectangle of the complex plane that contains the Mandelbrot set.
 fn plane<B: Backend>(b: &B, n: usize) -> Result<B::Array<Complex<f64>>> {
     let (re, im) = (b.linspace(-2.0, 0.5, n)?, b.linspace(-1.25, 1.25, n)?);
     b.complex(re, b.expand_dims(im, 1)?)
@@ -90,7 +90,7 @@ fn shifted<B: Backend>(b: &B, n: usize) -> Result<(B::Array<f32>, B::Array<f32>)
     Ok((y, x))
 }
 
-/// A network with layers of 784, 256, 128 and 10 units, whose outputs are far from 0 and 1.
+/// A network with layers of 784, 256, 128 and 10 units, and its `n` inputs. The outputs are far from 0 and 1.
 fn network<B: Backend>(b: &B, n: usize) -> Result<models::Network<B>> {
     let sizes = [784, 256, 128, 10];
     let layers = sizes.windows(2).zip(2..).map(|(sizes, seed)| {
@@ -118,7 +118,7 @@ fn links<B: Backend>(b: &B, n: usize) -> Result<B::Array<f64>> {
     b.divide(x, sums)
 }
 
-/// The program with the given name, with data of size `n`.
+/// Prepares the program with the given name, on data of size `n`.
 fn program<'b, B: Backend>(b: &'b B, name: &str, n: usize, form: &str) -> Result<Ready<'b>> {
     match name {
         "heat equation" => ready(b, form, numbers(b, 1, &[n, n])?, [grids::heat, grids::heat_formulas]),
@@ -176,7 +176,7 @@ fn least(run: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     Ok(least)
 }
 
-/// The prepared forms of the program that ran last.
+/// The prepared forms, by name, of the program that ran last.
 type Kept<'b> = BTreeMap<String, Ready<'b>>;
 
 fn answer<'b, B: Backend>(b: &'b B, line: &str, last: &mut (String, Kept<'b>)) -> Result<String> {

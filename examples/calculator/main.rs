@@ -11,8 +11,8 @@
 //! > help std
 //! ```
 //!
-//! `--backend torch` or `--backend cuda` selects another backend. The program names no op: every row of the table can
-//! be called.
+//! `--backend torch` or `--backend cuda` selects another backend. The program contains no list of ops: it can call
+//! every op of the table by its name.
 
 use backends::{Result, Value, Variables, help, prelude::*, runtime::dispatch};
 use std::{

@@ -2,19 +2,20 @@
 
 use backend_runtime::{DType, DTypeKind};
 
-/// The accuracy that the results of a row must have: an entry of the table's `[accuracy]` section.
+/// The accuracy that the results of an op must have. The section `[accuracy]` of the op table defines it.
 #[derive(Clone, Copy, Debug)]
 pub struct Accuracy {
     /// Allowed error of each element, in units in the last place of the element (for complex numbers, of its
     /// magnitude).
     pub ulp: f64,
-    /// Allowed error relative to the largest magnitude of the result, by real dtype of the result.
+    /// Allowed error relative to the largest magnitude of the result, for each dtype. A complex result takes the value
+    /// of its real dtype.
     pub rtol: &'static [(DType, f64)],
     /// True if `rtol` is multiplied by the square root of the input's size.
     pub sqrt_n: bool,
     /// True if only shape and dtype are guaranteed.
     pub shape: bool,
-    /// Values of `ulp` for single dtypes of this row. For these dtypes they replace all other limits.
+    /// Values of `ulp` for some dtypes of this op. For these dtypes they replace both `ulp` and `rtol`.
     pub own_ulp: &'static [(DType, f64)],
 }
 
@@ -32,7 +33,7 @@ pub(crate) enum Tolerance {
 }
 
 impl Tolerance {
-    /// The tolerance between two results, each of which may differ by this tolerance from the exact result.
+    /// The tolerance for comparing two results, each of which may differ by `self` from the exact result.
     pub fn twice(self) -> Tolerance {
         match self {
             Tolerance::Ulp(ulp) => Tolerance::Ulp(2.0 * ulp),
@@ -47,7 +48,7 @@ impl Accuracy {
     /// ..Accuracy::EXACT }`.
     pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
 
-    /// The tolerance for results of dtype `result`, if the row is called in `dtype` with samples of up to `size`
+    /// The tolerance for a result of dtype `result`, if the op is called in `dtype` with arrays of up to `size`
     /// elements.
     pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
         let of = |list: &[(DType, f64)], dtype| list.iter().find(|(d, _)| *d == dtype).map(|(_, value)| *value);

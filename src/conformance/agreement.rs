@@ -1,4 +1,5 @@
-//! A test of every row: each backend must refuse the same calls as [`Numpyish`], with the same error texts.
+//! A test of every op (row of the op table): each backend must refuse the same calls as [`Numpyish`], with the same
+//! error texts.
 
 use super::{
     Call, Row, Suite, Values,
@@ -8,11 +9,11 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Earlier, Error, Result, numpyish::Numpyish};
 
-/// Maximum number of disagreements that are reported for a row.
+/// Maximum number of disagreements that are reported for an op.
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row on this backend and on [`Numpyish`] with random arguments, both valid and invalid. The first dtype
+    /// Calls an op on this backend and on [`Numpyish`] with random arguments, both valid and invalid. The first dtype
     /// gets more calls than each of the other dtypes. Both backends must return results of the same shapes and dtypes,
     /// or the same error.
     ///
@@ -57,9 +58,9 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
     called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
-/// Describes the difference between two outcomes, if any. Whether a call runs out of memory depends on the backend, so
-/// the outcomes may differ in this, unless the size exceeds any memory. Errors in copying to or from the backend are
-/// ignored, because they are not errors of the op.
+/// Describes the difference between two outcomes, if any. Which calls run out of memory depends on the backend, so a
+/// difference in this is ignored, unless the requested size exceeds any memory. Errors in copying to or from the
+/// backend are ignored, because they are not errors of the op.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);
@@ -80,7 +81,7 @@ fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Op
 }
 
 /// Returns whether `got` is the expected index error, reported late. If an index error is reported only when the host
-/// waits for the device, it names an op inside the composed row instead of the row.
+/// waits for the device, it names an inner op of a composed op, and not the composed op itself.
 fn is_of_a_part(got: &Error, expected: &Error) -> bool {
     match (got, expected.op()) {
         (Error::Index { index, axis, len, earlier: Earlier(true), .. }, Some(op)) => {

@@ -1,5 +1,5 @@
-//! A test of every row: with any arguments, and with or without enough memory, a call must not panic. It must return a
-//! result or an error that names the op, in a time bounded by the sizes of the arguments.
+//! A test of every op (row of the op table): with any arguments, and with or without enough memory, a call must not
+//! panic. It must return a result or an error that names the op, in a time bounded by the sizes of the arguments.
 
 use super::{
     Row, Suite,
@@ -12,29 +12,29 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, Earlier, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo};
 
-/// Number of calls of each row in its first dtype. The environment variable `BACKENDS_CALLS` overrides it.
+/// Number of random calls of each op in its first dtype. The environment variable `BACKENDS_CALLS` overrides it.
 const CALLS: usize = 150;
 
-/// In each further dtype, the number of calls is divided by this number.
+/// In each further dtype of an op, the number of calls is divided by this number.
 pub(super) const FURTHER: usize = 10;
 
-/// The number of calls for which memory is refused is the number of calls divided by this number. Only test binaries
-/// whose allocator can refuse memory make such calls.
+/// For each `REFUSED` calls in a dtype, one more call is made while memory is refused. Only test binaries whose
+/// allocator can refuse memory make such calls.
 const REFUSED: usize = 4;
 
-/// Number of calls of each row in its first dtype.
+/// Number of random calls of each op in its first dtype: `BACKENDS_CALLS` or [`CALLS`].
 pub(super) fn calls() -> usize {
     std::env::var("BACKENDS_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
 }
 
-/// The random generator for a row's calls in one dtype.
+/// The random generator for the calls of an op in one dtype.
 pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
     Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Calls a row with random arguments: shapes that fit each other or do not, axes and indices in and out of range,
+    /// Calls an op with random arguments: shapes that fit each other or do not, axes and indices in and out of range,
     /// numbers at the limits of their types, empty arrays with axes of any length, and sizes beyond any memory. The
     /// arguments are the same in every run, except under `cargo xtask fuzz`.
     ///
@@ -77,7 +77,8 @@ impl<B: Arrays> Suite<B> {
         }
     }
 
-    /// Makes one call, with the arguments given by `text`.
+    /// Makes one call with the arguments that `text` describes, and checks the outcome. If `refused` is true, memory is
+    /// refused during the call.
     fn answer(&self, b: &B, row: &Row, dtypes: DTypes, text: &str, refused: bool, watchdog: &Watchdog) {
         let without = if refused { " without memory" } else { "" };
         let of = format!("{} on {}, {dtypes}, called{without} with `{text}`", row.name, B::NAME);
@@ -89,8 +90,8 @@ impl<B: Arrays> Suite<B> {
             // copying to or from the backend may need too much memory: a broadcast view of few elements can have any
             // size
             Ok(Err(Error::Memory { op: "from_ndarray" | "to_ndarray", .. })) => {}
-            // an index error that is reported only when the host waits for the device names an op inside the composed
-            // row
+            // an index error that is reported only when the host waits for the device names an inner op of a composed
+            // op
             Ok(Err(Error::Index { earlier: Earlier(true), .. })) => {}
             Ok(Err(why)) => {
                 assert_eq!(why.op(), Some(row.name), "{of}: the error names another op: {why}");
@@ -101,7 +102,7 @@ impl<B: Arrays> Suite<B> {
     }
 }
 
-/// The values from which arguments are drawn.
+/// The texts from which random arguments are drawn, for each kind of parameter.
 pub(super) struct Draw {
     arrays: &'static [&'static [&'static str]],
     indices: &'static [&'static str],
@@ -115,7 +116,8 @@ pub(super) struct Draw {
     scalars: &'static [&'static str],
 }
 
-/// Lengths are either small or beyond any memory, because arrays of lengths in between would be allocated.
+/// Lengths for random arguments. They are either small or beyond any memory: arrays of lengths in between would really
+/// be allocated.
 const LENGTHS: &[&str] = &[
     "0",
     "1",
@@ -156,7 +158,7 @@ const TEXTS: &[&str] = &[
     "i?",
 ];
 
-/// Arguments of all kinds, which need not fit each other.
+/// Random arguments of all kinds, whose shapes need not fit each other.
 const ANYTHING: Draw = Draw {
     arrays: &[
         &["m", "n", "v", "u", "row", "col", "t", "mat", "tmat", "s", "e", "mt", "mstep", "mrev", "w", "dup", "sorted"],
@@ -206,8 +208,8 @@ const ANYTHING: Draw = Draw {
     scalars: &["0", "1", "2", "5", "-3", "4611686018427387904", "9223372036854775807", "-9223372036854775808"],
 };
 
-/// Arguments of all kinds for a row of this dtype. For uint32 the scalars are replaced by smaller ones, because a row
-/// may use a scalar as a length and allocate an array of that length.
+/// Random arguments of all kinds for an op in this dtype. For uint32 the scalars are replaced by smaller ones, because
+/// an op may use a scalar as a length and allocate an array of that length.
 pub(super) fn anything(dtype: DType) -> Draw {
     if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
 }
@@ -232,7 +234,7 @@ pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
 }
 
 impl Draw {
-    /// Returns the text of a random case of a row, given the types of the row's parameters.
+    /// Returns random arguments for an op with these parameters, in the text format of the test cases.
     pub fn arguments(&self, params: &[ParamInfo], chance: &mut Chance) -> String {
         let mut parts = Vec::new();
         for param in params {

@@ -1,5 +1,5 @@
-//! One case of a row. Parses the text of the case into argument values, by the types of the row's parameters, and runs
-//! the case.
+//! One case of a row of the op table, that is, one test call of an op. Parses the text of the case into argument
+//! values, by the types of the row's parameters, and runs the case.
 
 use super::{
     Row, Values,
@@ -15,8 +15,8 @@ use backend_runtime::{
 };
 use std::{cell::Cell, fmt};
 
-/// Signature of the function `call` that the macro generates for a table. Its parameters are the backend, the name of
-/// the op, the positional values and the named values.
+/// Signature of the function `call` that the macro generates for an op table. Its parameters are the backend, the name
+/// of the op, the positional values and the named values.
 pub type Call<B> = fn(&B, &str, &[Value<B>], &[(&str, Value<B>)]) -> Result<Value<B>>;
 
 /// Returns the bytes that this thread has copied from the device to the host so far; `None` if the backend does not
@@ -26,9 +26,9 @@ pub type Meter = fn() -> Option<u64>;
 /// The dtypes of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DTypes {
-    /// The row's dtype `T`.
+    /// The dtype in place of the row's type parameter `T`.
     pub of: DType,
-    /// The second dtype `U`, if the row has one.
+    /// The dtype in place of the second type parameter `U`, if the row has one.
     pub to: Option<DType>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Called {
     pub copied: u64,
 }
 
-/// Runs a case.
+/// Calls a row with the arguments that `text` describes.
 pub(crate) fn call<B: Arrays>(
     b: &B,
     row: &Row,
@@ -75,7 +75,7 @@ pub(crate) fn call<B: Arrays>(
     Called { results, size: case.size.get(), copied }
 }
 
-/// Returns the values of the arguments that a case gives, by parameter name.
+/// Parses the case `text` of an op, and returns the values of its arguments with the names of their parameters.
 pub(crate) fn named<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str) -> Result<Vec<(&'static str, Value<B>)>> {
     let (positional, options) = Case { b, row, dtypes, size: Cell::new(0) }.values(text)?;
     let required = row.params.iter().filter(|p| p.default.is_none()).map(|p| p.name);
@@ -112,7 +112,7 @@ impl<B: Arrays> Case<'_, B> {
             };
             options.push((param.name, self.value(param, arg)?));
         }
-        // sums are compared in the dtype that they have by default
+        // sums get no `dtype`, so they are compared in the dtype that they have by default
         if self.row.result != ResultInfo::One(ElementInfo::Sum) {
             options.push(("dtype", self.dtypes.to.unwrap_or(self.dtypes.of).into()));
         }
@@ -172,8 +172,8 @@ impl<B: Arrays> Case<'_, B> {
         }
     }
 
-    /// Converts an item of a list of indices. A name is a mask if a bool sample of that name exists, else an array of
-    /// indices.
+    /// Converts an item of a list of indices. A name stands for a mask if there is a bool sample (test array) of this
+    /// name, otherwise for an array of indices.
     fn item(&self, param: &ParamInfo, item: &Item) -> Result<Value<B>> {
         Ok(match item {
             Item::Slice(slice) => (*slice).into(),
@@ -184,7 +184,7 @@ impl<B: Arrays> Case<'_, B> {
         })
     }
 
-    /// The sample of this name, as an array of the backend.
+    /// The sample (test array) of this name, as an array of the backend.
     fn array(&self, param: &ParamInfo, element: ElementInfo, name: &str) -> Result<Value<B>> {
         let dtype = match element {
             ElementInfo::U => self.dtypes.to.unwrap_or(self.dtypes.of),
@@ -193,7 +193,7 @@ impl<B: Arrays> Case<'_, B> {
         dispatch!(dtype, T => self.b.from_ndarray(self.sample::<T>(param, name)?).map(Value::array::<T>))
     }
 
-    /// Converts a number to the row's dtype. The same case is used in all dtypes, so a number out of range wraps.
+    /// Converts a number to the dtype of the call. The same case is used in all dtypes, so a number out of range wraps.
     fn scalar(&self, text: &str) -> Option<Value<B>> {
         let number = text.parse::<i64>();
         let dtype = self.dtypes.of;
@@ -281,7 +281,7 @@ impl<B: Arrays> Case<'_, B> {
     }
 }
 
-/// The memory layout of a sample, by its name.
+/// The memory layout of a sample (test array), by its name.
 fn layout(name: &str) -> Layout {
     match name {
         "mt" | "sqt" => Layout::Swapped,

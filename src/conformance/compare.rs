@@ -55,7 +55,8 @@ fn integers<T: Element>(got: &Values, expected: &Values) -> Option<String> {
     report(got, expected, |g: T, e: T| if g == e { None } else { Some(String::new()) })
 }
 
-/// A float dtype whose values convert exactly to double precision and have a distance in ulps.
+/// A real or complex dtype: its values convert exactly to double precision, and their distances are measured in ulps
+/// (units in the last place).
 trait Wide: Element {
     /// Converts exactly to double precision; reals get the imaginary part 0.
     fn wide(self) -> Complex<f64>;
@@ -73,7 +74,7 @@ macro_rules! wide_real {
             }
 
             fn ulps(self, expected: $t) -> f64 {
-                // the magnitudes of floats are ordered like their bits
+                // the magnitudes of floats have the same order as their bits, read as integers
                 let order = |x: $t| {
                     let magnitude = i128::from(Numeric::abs(x).to_bits());
                     if x.is_sign_negative() { -magnitude } else { magnitude }
@@ -167,7 +168,8 @@ fn magnitude(x: Complex<f64>) -> f64 {
     x.re.hypot(x.im)
 }
 
-/// Returns whether the real parts and the imaginary parts are equal, where NaN equals NaN.
+/// Returns whether the real parts are equal and the imaginary parts are equal. NaN equals NaN; with `any_zero`, 0.0
+/// equals -0.0.
 fn same(g: Complex<f64>, e: Complex<f64>, any_zero: bool) -> bool {
     let part = |g: f64, e: f64| {
         (g.is_nan() && e.is_nan()) || (g == e && (any_zero || g.is_sign_negative() == e.is_sign_negative()))

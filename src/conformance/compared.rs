@@ -34,7 +34,7 @@ pub(super) fn parts(
     row.compared.iter().map(part).collect()
 }
 
-/// Names of a row's results, as used in `compared`.
+/// Names of an op's results, as used in `compared`.
 pub(super) fn names(row: &Row) -> Vec<&'static str> {
     match row.result {
         ResultInfo::Fields(fields) => fields.iter().map(|(name, _)| *name).collect(),

@@ -1,4 +1,5 @@
-//! Reads the files that `cargo xtask golden` writes: the samples, and NumPy's results for each group of rows.
+//! Reads the files that `cargo xtask golden` writes: the samples (test arrays), and NumPy's results for each group of
+//! ops.
 
 use super::Values;
 use backend_runtime::DType;
@@ -7,16 +8,16 @@ use std::{collections::HashMap, sync::LazyLock};
 /// The advice in error messages if the data and the table do not match.
 pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 
-/// First line of each file; it contains the version of the format.
+/// First line of the file of samples, and of each file of results. It contains the version of the format.
 const SAMPLES: &[u8] = b"backends-samples-1\n";
 const GOLDEN: &[u8] = b"backends-golden-1\n";
 
-/// The file of NumPy's results for a group of the base table; `None` for an unknown group.
+/// The file of NumPy's results for a group of ops in this crate's op table; `None` for an unknown group.
 pub fn golden(group: &str) -> Option<&'static [u8]> {
     backends_golden::of_group(group)
 }
 
-/// The sample of this name in this dtype.
+/// The sample (test array) of this name in this dtype.
 pub(crate) fn sample(dtype: DType, name: &str) -> Option<Values> {
     static ALL: LazyLock<HashMap<(DType, String), Values>> = LazyLock::new(|| {
         samples(backends_golden::samples()).unwrap_or_else(|| panic!("the samples cannot be read: {REGENERATE}"))
@@ -35,7 +36,8 @@ fn samples(bytes: &[u8]) -> Option<HashMap<(DType, String), Values>> {
     Some(all)
 }
 
-/// NumPy's results for one row in one dtype, by case; returns an error text if the file or the row's data are unusable.
+/// NumPy's results for each case of a row, in one dtype. The error text says why the file or the row's data are
+/// unusable.
 pub(crate) fn results(
     file: &[u8],
     signature: &str,
@@ -104,7 +106,7 @@ impl<'a> Reader<'a> {
         DType::ALL.get(usize::from(self.byte()?)).copied()
     }
 
-    /// Reads the row's dtype and, if it has one, the second dtype.
+    /// Reads the dtype of a call and, if the op has one, the second dtype.
     fn key(&mut self) -> Option<(DType, Option<DType>)> {
         let dtype = self.dtype()?;
         let to = self.byte()?;
@@ -158,7 +160,7 @@ mod tests {
         [&(bytes.len() as u32).to_le_bytes(), bytes].concat()
     }
 
-    /// Makes a file with one row, which has one case in one dtype (uint8) with the result [7, 8].
+    /// Makes a file of results for one op, which has one case in one dtype (uint8) with the result [7, 8].
     fn file() -> Vec<u8> {
         let result = [&[1, 5, 1][..], &2_u32.to_le_bytes(), &[1, 7, 8]].concat();
         let row = [block(b"f(x) -> array = np.f"), vec![1], block(b"m"), vec![5, 255], block(&result)].concat();

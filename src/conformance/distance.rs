@@ -1,4 +1,5 @@
-//! Records the errors of results, to show whether a device with approximate instructions comes close to a row's limit.
+//! Records the errors of results, to show whether a device with approximate instructions comes close to the allowed
+//! error of an op.
 //!
 //! `BACKENDS_ULPS` names the file. For each result with a tolerance in units in the last place (ulp), one line is
 //! appended. Its fields are separated by tabs: the op, its dtype, the largest error of an element in ulps, and the
@@ -8,7 +9,7 @@ use super::{Values, accuracy::Tolerance, compare::farthest};
 use backend_runtime::DType;
 use std::{env, fs::OpenOptions, io::Write, path::PathBuf, sync::OnceLock};
 
-/// Appends a line. If the file cannot be written, the line is lost, but no test fails.
+/// Appends a line for one result. If the file cannot be written, the line is lost, but no test fails.
 pub(super) fn note(op: &str, dtype: DType, got: &Values, expected: &Values, tolerance: Tolerance) {
     static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let named = || env::var_os("BACKENDS_ULPS").filter(|name| !name.is_empty()).map(PathBuf::from);

@@ -1,5 +1,5 @@
-//! Samples that are not stored as data: arrays without elements whose other axes have extreme lengths, and arrays
-//! larger than the memory that [`refusing`](super::refusing) leaves.
+//! Samples (test arrays) that are not stored as data: arrays without elements whose other axes have extreme lengths,
+//! and arrays larger than the memory that [`refusing`](super::refusing) leaves.
 
 use backend_runtime::{Element, HostArray};
 use ndarray::{ArrayD, Axis, IxDyn};
@@ -28,8 +28,8 @@ const LARGE: &[(&str, &[usize])] =
 /// Names of the samples without elements.
 pub(super) const GIANTS: &[&str] = &["giant0", "giant1", "giant2", "giant3", "giant4", "giant5", "giant6"];
 
-/// Names of the samples that need memory: a 1-D array, two matrices that can be multiplied, and `large4`, which is
-/// reversed in memory.
+/// Names of the samples that have elements, for calls that need memory: a 1-D array, two matrices that can be
+/// multiplied, and `large4`, which is reversed in memory.
 pub(super) const LARGES: &[&str] = &["large1", "large2", "large3", "large4"];
 
 /// The sample of this name, or `None` if the name is unknown.

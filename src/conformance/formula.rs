@@ -1,5 +1,5 @@
-//! A test of every row that is a scalar expression: in every dtype, a formula that consists of the op must give the
-//! same result as the op.
+//! A test of every op that the op table defines by a scalar expression: in every dtype, a formula that consists of the
+//! op must give the same result as the op.
 
 use super::{
     Call, Row, Suite,
@@ -11,7 +11,7 @@ use super::{
 };
 use backend_runtime::{Arrays, DType, numpyish::Numpyish};
 
-/// The cases of a row in which all arguments are arrays.
+/// The cases (test calls) of an op in which all arguments are arrays.
 pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
     let arrays = |text: &&str| {
         let args = parse::args(text).unwrap_or_default();
@@ -23,9 +23,9 @@ pub(super) fn of_arrays(row: &Row) -> Vec<&'static str> {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Runs a formula that consists of the row's op, for each case that has only arrays as arguments. On [`Numpyish`]
+    /// Runs a formula that consists of the op alone, for each case that has only arrays as arguments. On [`Numpyish`]
     /// and [`Cuda`](crate::Cuda), the result must equal the op's result bit for bit. On other backends, formulas may
-    /// call other functions than the op, so the results may differ by twice the row's accuracy.
+    /// call other functions than the op, so the results may differ by twice the op's allowed error.
     ///
     /// # Panics
     /// If a result differs, or if the row has no such case.

@@ -1,4 +1,4 @@
-//! Random calls of every row, which one process records and another process compares: `cargo xtask fuzz`.
+//! Random calls of every op, which one process records and another process compares: `cargo xtask fuzz`.
 //!
 //! With `BACKENDS_FUZZ=record:FOLDER`, the tests of a backend make random calls instead of their cases, and record the
 //! outcomes in one file for each row and dtype. With `BACKENDS_FUZZ=compare:FOLDER`, the tests of another backend, or
@@ -24,20 +24,20 @@ use super::{
 use backend_runtime::{Arrays, DType, Error, ParamKind};
 use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 
-/// Number of calls for each row and dtype.
+/// Number of random calls for each op and dtype.
 const CALLS: usize = 8;
 
 /// Results of more bytes than this number are not read, for example a diagonal matrix made from a long vector.
 const MOST_BYTES: usize = 1 << 24;
 
-/// Maximum number of elements of a sample.
+/// Maximum number of elements of a sample (test array).
 const MOST_ELEMENTS: usize = 1 << 21;
 
 /// First line of a file of recorded calls. It names the format; the name of the backend follows.
 const RECORD: &[u8] = b"backends-calls-1\n";
 
-/// The task of the tests with random calls: record their outcomes, or compare them. The field is the folder of the
-/// files.
+/// What the tests with random calls do: record the outcomes in files, or compare the outcomes with recorded ones. The
+/// field is the folder of the files.
 enum Mode {
     Record(PathBuf),
     Compare(PathBuf),
@@ -77,7 +77,7 @@ enum Outcome {
 }
 
 impl<B: Arrays> Suite<B> {
-    /// Makes random calls of a row and returns the failures; `None` if the environment does not request random calls.
+    /// Makes random calls of an op and returns the failures; `None` if the environment does not request random calls.
     pub(super) fn fuzz(&self, b: &B, row: &Row, dtypes: DTypes) -> Option<Vec<String>> {
         let mode = MODE.as_ref()?;
         let DTypes { of: dtype, to } = dtypes;
@@ -161,7 +161,7 @@ fn compare(
         (Outcome::Error(got), _) if got.contains("panicked") => return Some(got.clone()),
         (Outcome::Refused, _) | (_, Outcome::Refused) => return None,
         (Outcome::Error(got), Outcome::Error(expected)) if !same || got == expected => return None,
-        // depending on rounding, a library detects that a matrix is singular, or computes a result
+        // depending on rounding, one library detects that a matrix is singular, and the other computes a result
         (Outcome::Error(why), Outcome::Results(_)) | (Outcome::Results(_), Outcome::Error(why))
             if noise.decides() && !why.contains("panicked") =>
         {
@@ -171,7 +171,7 @@ fn compare(
     };
     got.iter().zip(expected).enumerate().find_map(|(place, (g, e))| {
         let tolerance = row.accuracy.tolerance(dtype, e.dtype, size);
-        // results that are not unique differ between backends
+        // results that are not unique differ between backends, so only their shapes are compared
         let tolerance = if row.compared.is_empty() || same { tolerance } else { Tolerance::Shape };
         let tolerance = if same && tolerance != Tolerance::Shape { Tolerance::Exact } else { tolerance.twice() };
         let [g, e] = noise.without(row, place, [g, e]);
@@ -179,14 +179,14 @@ fn compare(
     })
 }
 
-/// Returns the random calls of a row and dtype, as texts.
+/// Returns the texts of the random calls of an op. `file` is the name of the record file, which includes the dtype.
 fn texts(row: &Row, file: &str) -> Vec<String> {
     let name = file.bytes().fold(seed(), |seed, byte| seed.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte));
     let mut chance = Chance::new(name);
     (0..CALLS).map(|_| text(row, &mut chance)).collect()
 }
 
-/// Returns a case of the row with random changes, as a text.
+/// Returns the text of a random call: one of the op's cases, with random changes.
 fn text(row: &Row, chance: &mut Chance) -> String {
     let case = parse::args(chance.pick(row.cases)).expect("a case of the row");
     let mut lengths = Lengths::new(chance);
@@ -228,8 +228,8 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     options
 }
 
-/// Replacements for the lengths of the samples. Equal lengths get equal replacements within a call, so that arrays of
-/// matching shapes still match.
+/// Replacements for the lengths of the samples (test arrays). Equal lengths get equal replacements within a call, so
+/// that arrays of matching shapes still match.
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,

@@ -1,4 +1,5 @@
-//! The conformance tests of a backend, which compare every row of the table, in every dtype, with NumPy's results.
+//! The conformance tests of a backend, which compare every op (row of the op table), in every dtype, with NumPy's
+//! results.
 //!
 //! `backends::conformance! { backend = Numpyish::new(), type = Numpyish }` generates a `#[test]` per row and dtype.
 //! NumPy's results are data of the crate `backends-golden` (written by `cargo xtask golden`), so that backends in other

@@ -1,9 +1,9 @@
 //! Finds the elements of the result of a random call that depend on rounding, so that two libraries need not agree on
 //! them.
 //!
-//! A row's tolerance is relative to the largest element of its result. This is appropriate for the samples of the
-//! conformance cases: their results are not small differences of large terms, and their matrices are well conditioned.
-//! For random samples, this need not hold:
+//! The tolerance of an op is relative to the largest element of its result. This is appropriate for the test arrays of
+//! the conformance cases: their results are not small differences of large terms, and their matrices are well
+//! conditioned. For random arrays, this need not hold:
 //!
 //! - If the terms of a sum cancel, only rounding errors remain. They are relative to the magnitudes of the terms.
 //! - A matrix of small integers may be singular, or have singular values exactly at the cutoff of a rank. Then its
@@ -24,8 +24,8 @@ use backend_runtime::{
 };
 use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, IxDyn};
 
-/// Rows that sum products of elements of their arguments. If such a row is called with the magnitudes of its
-/// arguments, no terms cancel, so the result is the sum of the magnitudes of the terms.
+/// Ops that sum products of elements of their arguments. If such an op is called with the magnitudes of its arguments,
+/// no terms cancel, so the result is the sum of the magnitudes of the terms.
 const SUMS: [&str; 20] = [
     "avg_pool",
     "conv",
@@ -49,8 +49,8 @@ const SUMS: [&str; 20] = [
     "vecdot",
 ];
 
-/// The rank depends on rounding if the distance of a ratio of singular values from the cutoff, relative to the cutoff,
-/// is at most this number.
+/// Singular values count for the rank if their ratio to the largest one exceeds a cutoff. The rank depends on rounding
+/// if a ratio differs from the cutoff by at most this fraction of the cutoff.
 const NEAR: f64 = 1e-6;
 
 /// The effects of rounding on the results of one call.
@@ -61,7 +61,7 @@ pub(super) struct Noise {
     /// For each matrix of the first argument, true if the result depends on rounding; `None` if no result depends on
     /// rounding.
     undecided: Option<ArrayD<bool>>,
-    /// The leading axes of the arguments, broadcast to a common shape.
+    /// The shape of the stack of matrices: the leading axes of the arguments, broadcast to a common shape.
     stack: Vec<usize>,
 }
 
@@ -158,8 +158,9 @@ impl Noise {
     }
 }
 
-/// Returns whether rounding errors, of `unit` times the largest singular value, can change which singular values exceed
-/// the cutoff, or give a solution errors above `allowed`.
+/// Returns whether rounding decides the result for a matrix with these singular values. The rounding errors have the
+/// size of `unit` times the largest singular value. They decide if they can change which singular values exceed the
+/// cutoff, or if they can give a solution errors above `allowed`.
 fn is_undecided(values: ArrayView1<'_, f64>, cutoff: f64, unit: f64, allowed: f64, power: f64) -> bool {
     let largest = values.iter().copied().fold(0.0, f64::max);
     // `unit` is also the default cutoff, so values far below this cutoff must not count as near
@@ -182,7 +183,7 @@ fn hadamard(matrix: ArrayView2<'_, Complex<f64>>) -> f64 {
     matrix.columns().into_iter().map(|column| column.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt()).product()
 }
 
-/// Calls the row with the magnitudes of its arguments. For a convolution, the full result is computed (mode `full`),
+/// Calls the op with the magnitudes of its arguments. For a convolution, the full result is computed (mode `full`),
 /// because a convolution by Fourier transforms has errors that are relative to all elements of the full result.
 fn of_magnitudes(
     b: &Numpyish,

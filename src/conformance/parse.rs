@@ -1,11 +1,11 @@
-//! Parser for the text of cases: `"m, [0, -1], keepdims = true"`.
+//! Parser for the text of cases, the test calls of an op in the op table: `"m, [0, -1], keepdims = true"`.
 
 use backend_runtime::Slice;
 
-/// One argument of a case.
+/// One argument of a case (test call).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arg {
-    /// The name of a sample, the name of a choice, `all`, `none`, `true` or `false`.
+    /// The name of a sample (test array), the name of a choice, `all`, `none`, `true` or `false`.
     Name(String),
     /// A number, as written.
     Number(String),

@@ -1,5 +1,5 @@
-//! Samples for random calls. A sample is generated from its name, so that `random_7_swapped_positive_3x4` is the same
-//! array on every backend.
+//! Samples (test arrays) for random calls. A sample is generated from its name, so that `random_7_swapped_positive_3x4`
+//! is the same array on every backend.
 
 use super::Values;
 use backend_runtime::{DType, Element, HostArray, dispatch};
@@ -88,7 +88,7 @@ names! {
     Content {
         /// Integers from -4 to 4 (0 to 8 for unsigned dtypes): many are equal, and their sums are exact.
         Integers = "integers",
-        /// Numbers from 0.5 to 2, or integers from 1 to 9.
+        /// Numbers from 0.5 to 2 in float dtypes, integers from 1 to 9 in other dtypes.
         Positive = "positive",
         /// Numbers from 0 to 1.
         Unit = "unit",

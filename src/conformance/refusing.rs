@@ -5,7 +5,7 @@
 //! static ALLOCATOR: backends::conformance::Refusing = backends::conformance::Refusing;
 //! ```
 //!
-//! In a test binary with this allocator, the tests `arguments` also call every row while the calling thread cannot
+//! In a test binary with this allocator, the tests named `arguments` also call every op while the calling thread cannot
 //! allocate blocks of more than [`MOST`] bytes. A library that aborts when an allocation fails ends the process, and so
 //! fails the test.
 
@@ -14,7 +14,8 @@ use std::{
     cell::Cell,
 };
 
-/// Size in bytes of the largest block that can be allocated while memory is refused. Tables of fixed size are smaller.
+/// Size in bytes of the largest block that can be allocated while memory is refused. Internal tables of fixed size are
+/// smaller, so they are not refused.
 const MOST: usize = 1 << 15;
 
 thread_local! {

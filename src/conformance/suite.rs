@@ -1,4 +1,4 @@
-//! Runs the conformance tests of one backend, and describes the rows that they test.
+//! Runs the conformance tests of one backend, and describes the ops (rows of the op table) that they test.
 
 use super::{
     Accuracy, Call, Meter, Values,
@@ -15,7 +15,8 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// One row of a table, with the data for its tests. The fields correspond to the table's keys, with defaults filled in.
+/// One row of an op table (one op), with the data for its tests. The fields correspond to the table's keys, with
+/// defaults filled in.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name of the op.
@@ -29,7 +30,7 @@ pub struct Row {
     /// The row's parameters, result and reference, as text. The reference data repeat this text, so that data for
     /// another version of the row are detected.
     pub signature: &'static str,
-    /// The row's `cases`.
+    /// The arguments of the test calls, one text for each call.
     pub cases: &'static [&'static str],
     /// The accuracy that results must have.
     pub accuracy: Accuracy,
@@ -45,8 +46,8 @@ pub struct Row {
     pub seed: Option<u64>,
 }
 
-/// Calls a row of the base table by name on [`Numpyish`], the reference for the backends under test. All tests link to
-/// this one function. This crate's own unit tests leave it out, because they would compile all rows once more.
+/// Calls an op of this crate's op table by name on [`Numpyish`], the reference for the backends under test. All tests
+/// link to this one function. This crate's own unit tests leave it out, because they would compile all ops once more.
 ///
 /// # Errors
 /// The errors of [`crate::call`].
@@ -60,14 +61,16 @@ pub fn reference(
     crate::call(b, op, args, options)
 }
 
-/// The failure of a row if a partial backend supports none of its cases.
+/// The failure of a row if the backend, which supports only some ops, supports none of the row's cases.
 const LACKS: &str = "it is not supported";
 
-/// Locked while a row draws random numbers: tests run in parallel, but the device has only one random stream.
+/// Locked while an op that draws random numbers is tested: tests run in parallel, but the device has only one random
+/// stream.
 static DRAWING: Mutex<()> = Mutex::new(());
 
 impl Row {
-    /// If this row draws random numbers, locks out all other rows that draw random numbers.
+    /// If this op draws random numbers, locks out the tests of all other ops that do, until the returned guard is
+    /// dropped.
     pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
         // the lock protects no data, so a test that failed while it held the lock does no harm
         self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
@@ -109,7 +112,7 @@ pub struct Suite<B: Arrays> {
 
 impl<B: Arrays> Suite<B> {
     /// A suite for the backend that `make` returns. `golden` returns the reference results of a group. `call` and
-    /// `reference` call a row of the table by name, on this backend and on [`Numpyish`].
+    /// `reference` call an op of the table by name, on this backend and on [`Numpyish`].
     pub const fn new(
         make: fn() -> Result<B>,
         golden: fn(group: &str) -> Option<&'static [u8]>,
@@ -119,15 +122,15 @@ impl<B: Arrays> Suite<B> {
         Suite { make, golden, call, reference, partial: false, meter: None, ranks: None, backend: OnceLock::new() }
     }
 
-    /// Skips calls that the backend does not support, which would fail otherwise. A row fails if none of its cases is
-    /// supported.
+    /// Skips calls that the backend does not support, which would fail otherwise. The test of an op fails if none of
+    /// its cases is supported.
     #[must_use]
     pub const fn partial(mut self) -> Suite<B> {
         self.partial = true;
         self
     }
 
-    /// Checks that each op copies at most as many bytes from the device to the host as the row's `waits` allows.
+    /// Checks that each op copies at most as many bytes from the device to the host as [`Row::waits`] allows.
     #[must_use]
     pub const fn metered(mut self, meter: Meter) -> Suite<B> {
         self.meter = Some(meter);
@@ -176,7 +179,7 @@ impl<B: Arrays> Suite<B> {
         caught(|| case::call(b, row, dtypes, text, self.call, self.meter))
     }
 
-    /// Checks every case of a row in one dtype.
+    /// Checks every case of an op in one dtype.
     ///
     /// # Panics
     /// If a result differs from the reference.
@@ -184,7 +187,7 @@ impl<B: Arrays> Suite<B> {
         self.run(row, DTypes { of: dtype, to: None });
     }
 
-    /// Like [`Suite::check`], for a row with a second dtype.
+    /// Like [`Suite::check`], for an op with a second dtype.
     ///
     /// # Panics
     /// If a result differs from the reference.
@@ -209,8 +212,8 @@ impl<B: Arrays> Suite<B> {
             match called.results {
                 Ok(_) => panic!("{of}: NumPy refuses it, and it was computed"),
                 Err(Error::Unsupported { .. }) if self.partial => {}
-                // an index error that is reported only when the host waits for the device names an op inside the
-                // composed row
+                // an index error that is reported only when the host waits for the device names an inner op of a
+                // composed op
                 Err(Error::Index { earlier: Earlier(true), .. }) => {}
                 Err(why) => assert_eq!(why.op(), Some(row.name), "{of}: {why}"),
             }
@@ -265,7 +268,7 @@ impl<B: Arrays> Suite<B> {
             return Some(format!("{} arrays instead of {}", got.len(), expected.len()));
         }
         // for a parameter that takes a host array, the test passes an array of the backend, which the call by name
-        // copies to the host
+        // copies to the host; such a row has no limit
         let is_made = row.params.iter().any(|param| param.kind == ParamKind::Host);
         if copied > row.waits && !is_made {
             return Some(format!("it copied {copied} bytes to the host, {} are allowed", row.waits));

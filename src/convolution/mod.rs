@@ -1,4 +1,4 @@
-//! Ops of the group `convolution` that are written once over any backend.
+//! Ops of the group `convolution` that are composed of other ops, for any backend.
 
 mod transforms;
 

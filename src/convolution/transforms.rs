@@ -74,7 +74,7 @@ struct Transforms {
     /// The axes, and the numbers of points along them.
     axes: Axes,
     points: Lengths,
-    /// `None` if arrays are transformed whole.
+    /// The division of the longer array into blocks; `None` if both arrays are transformed whole.
     blocks: Option<Blocks>,
 }
 
@@ -91,7 +91,7 @@ struct Blocks {
     count: usize,
     /// Number of results of a block.
     len: usize,
-    /// Number of copied elements at the beginning of a block, which precede the elements at its results.
+    /// Number of copied elements at the beginning of a block, before the block's own elements.
     before: usize,
 }
 
@@ -145,7 +145,7 @@ impl Blocks {
     /// The fastest blocks along an axis, and their time divided by the time with whole arrays; `None` if blocks are
     /// not clearly faster.
     fn new(overlap: &Overlap, axis: usize, n1: usize, n2: usize) -> Option<(Blocks, f64)> {
-        /// The fewest points of a block. Smaller transforms are not faster for each point.
+        /// The fewest points of a block. A smaller transform does not take less time per point.
         const LEAST: usize = 256;
         /// Blocks have to save a quarter of the time, since they are copied.
         const WORTH: f64 = 0.75;

@@ -21,7 +21,7 @@ pub trait Params<B: Backend, K> {
     /// The gradients, in the structure of the inputs, with one array for each array of the inputs.
     type Grads;
 
-    /// Records the inputs on the tape.
+    /// Records the inputs on the tape of `d`, the list of recorded ops.
     fn lift(&self, d: &Diff<B>) -> Self::Vars;
 
     /// Collects the gradients of these inputs from `found`, starting at index `next`, and advances `next`.
@@ -43,7 +43,7 @@ pub trait Params<B: Backend, K> {
     fn change<F: ChangeArrays<B>>(params: &mut Self::Grads, beside: &Self::Grads, f: &mut F) -> Result<()>;
 }
 
-/// Applies `change` to a list of parameters.
+/// Applies [`Params::change`] to each item of `params`, with the item of `beside` at the same position.
 fn change_all<B: Backend, K, P: Params<B, K>, F: ChangeArrays<B>>(
     params: &mut [P::Grads],
     beside: &[P::Grads],

@@ -1,4 +1,5 @@
-//! The op `astype` on a tape. Its gradient is the output gradient, converted to the dtype of the input.
+//! The op `astype` on a tape, the list of recorded ops. Its gradient is the output gradient, converted to the dtype of
+//! the input.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{

@@ -26,7 +26,7 @@ pub(super) fn custom<B: Backend, T: Float, U: Float>(
         Ok(found.into_iter().map(Var::into_value).collect())
     };
     let values: Vec<&B::Array<T>> = x.iter().map(|x| x.value()).collect();
-    // the inner backend may record, too, so the call of `custom` is passed on to it
+    // the inner backend may itself record ops for gradients, so the call of `custom` is passed on to it
     let y = d.within().custom::<T, U>(
         op,
         &values,

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Runs a formula on a tape, and reports the call to watchers of the inner backend.
+/// Runs a formula and records it on the tape. Reports the call to watchers of the inner backend.
 pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,
@@ -30,8 +30,8 @@ where
     Ok(result)
 }
 
-/// Runs a formula op by op. For watchers, the recorded ops are marked as one formula, so that the backward pass can
-/// report its gradient.
+/// Runs a formula op by op. If the inner backend is watched, the recorded ops are marked as one formula, so that the
+/// backward pass can report the gradient of the formula to the watchers.
 fn op_by_op<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
     d: &Diff<B>,
     e: &E,

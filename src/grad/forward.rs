@@ -1,4 +1,5 @@
-//! Forward mode: arrays that carry tangents, and functions that the generated methods of [`Jvp`] call.
+//! Forward mode: arrays that carry tangents (derivatives along one direction of the inputs), and functions that the
+//! generated methods of [`Jvp`] call.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -119,7 +120,7 @@ impl<B: Backend> Jvp<B> {
         self.constant(x.value.clone())
     }
 
-    /// Makes an input with this value and tangent.
+    /// Makes an input of the differentiated function, with this value and tangent.
     pub(crate) fn input<T: Element>(&self, value: B::Array<T>, tangent: B::Array<T>) -> Dual<B, T> {
         Dual { value, change: Some((self.id, tangent)) }
     }
@@ -185,7 +186,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// The tangents of a list of arrays, with zeros for arrays without a tangent.
+    /// The tangents of the arrays `xs`. An array without a tangent gets zeros.
     #[doc(hidden)]
     pub fn changes_of<T: Element>(
         &self,
@@ -244,8 +245,8 @@ impl<B: Backend> Jvp<B> {
         self.along(value, sum)
     }
 
-    /// Applies a linear gradient rule to the tangent of one input, in place of a gradient, and adds the result to
-    /// `sum`.
+    /// Adds to `sum` the tangent of a result that is due to the tangent of one input. The gradient rule of this op
+    /// multiplies by a derivative, so it can be applied to the tangent in place of an output gradient.
     #[doc(hidden)]
     pub fn along_rule<T: Element>(
         &self,

@@ -12,7 +12,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
     residual: impl Fn(&Diff<B>, &Var<B, T>) -> Result<Var<B, T>>,
     adjoint: impl Fn(&Diff<B>, &LinearMap<'_, Diff<B>, T>, &Var<B, T>) -> Result<Var<B, T>> + Send + Sync + 'static,
 ) -> Result<Var<B, T>> {
-    // the inner backend may record, too, so the call of `implicit` is passed on to it
+    // the inner backend may itself record ops for gradients, so the call of `implicit` is passed on to it
     let paused = d.paused(d.within());
     let adjoint = Arc::new(adjoint);
     let adjoint_within = {

@@ -1,4 +1,5 @@
-//! Ops that change an array in place, on a tape. The changed variable gets a new tape index, like the result of any op.
+//! Gradients of ops that change an array in place. On the tape (the list of recorded ops), the changed array gets a new
+//! index, like the result of any op.
 
 use super::tape::{Diff, Grads, Pull, Results, Var};
 use crate::{
@@ -7,7 +8,8 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Implements `set`, recorded as `index_put`.
+/// Implements `set`. If a gradient may pass through the array or the values, the change is recorded as the op
+/// `index_put`.
 pub fn set<B: Backend, T: Element>(
     d: &Diff<B>,
     x: &mut Var<B, T>,

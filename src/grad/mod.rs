@@ -41,7 +41,7 @@ pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use tape::{Diff, Var};
 
-/// Types for the generated methods of [`Diff`], also for the methods that users' tables generate.
+/// Types for the generated methods of [`Diff`], and for the methods that users' op tables generate.
 #[doc(hidden)]
 pub mod recording {
     pub use super::{

@@ -34,7 +34,8 @@ pub struct Diff<B: Backend> {
 
 struct Tape<B: Backend> {
     id: u64,
-    /// The enclosing tapes, each with the number of its arrays that existed before this tape.
+    /// The ids of the enclosing tapes, each with the number of arrays that this enclosing tape had when the inner tape
+    /// was created.
     around: Vec<(u64, usize)>,
     record: Mutex<Record<B>>,
 }
@@ -164,7 +165,7 @@ impl<B: Backend> Diff<B> {
         self.constant(x.value.clone())
     }
 
-    /// An array whose gradient is wanted.
+    /// Records an array whose gradient is wanted.
     pub(crate) fn input<T: Float>(&self, value: B::Array<T>) -> Var<B, T> {
         let index = self.tape().push(value.shape(), None);
         self.recorded(value, index)
@@ -191,7 +192,7 @@ impl<B: Backend> Diff<B> {
         self.tape.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the record, and leaves an empty one.
+    /// Takes the record out of the tape, and leaves an empty record in its place.
     pub(crate) fn take(&self) -> Record<B> {
         std::mem::take(&mut *self.tape())
     }
@@ -251,7 +252,7 @@ impl<B: Backend> Diff<B> {
         first
     }
 
-    /// A result with its tape index.
+    /// Combines a result and its tape index.
     #[doc(hidden)]
     #[inline]
     pub fn recorded<T: Element>(&self, value: B::Array<T>, index: usize) -> Var<B, T> {

@@ -57,7 +57,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(self)
     }
 
-    /// Sums over the axes whose labels are not wanted: `is_wanted` returns false for these labels.
+    /// Sums over the axes for whose labels `is_wanted` returns false.
     fn summed(self, b: &B, is_wanted: impl Fn(usize) -> bool) -> Result<Self> {
         let axes: Vec<usize> = (0..self.labels.len()).filter(|&k| !is_wanted(self.labels[k])).collect();
         if axes.is_empty() {
@@ -65,7 +65,7 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         }
         let labels = self.labels.iter().copied().filter(|label| is_wanted(*label)).collect();
         let summed = b.sum_with(&*self.array, axes, SumOptions::new())?;
-        // integer sums have a wider dtype; its low bits are the sum in the original dtype
+        // integer sums have a wider dtype; the low bits of such a sum are the sum in the original dtype
         Ok(Term { array: Cow::Owned(b.astype::<T, _>(&summed)?), labels })
     }
 
@@ -79,7 +79,8 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         b.permute_dims(&*self.array, axes).map(Cow::Owned)
     }
 
-    /// The product with `other`, summed over the labels that occur neither in `others` nor in the result.
+    /// Multiplies this term by `other`, and sums over the labels that are needed no more: labels that occur neither in
+    /// `others`, the labels of the remaining terms, nor in the result.
     fn times(self, other: Self, b: &B, sum: &Einsum, others: &[Vec<usize>]) -> Result<Self> {
         let wanted = |label: usize| sum.is_wanted(label, others);
         let x = self.with_own_summed(b, &other.labels, wanted)?;

@@ -65,7 +65,7 @@ pub(crate) fn kept_values<B: Backend, T: WideFloat>(
     b.greater(values, &threshold::<B, T>(b, values, shape, rtol)?)
 }
 
-/// Inverses of the kept singular values, and 0 for the other singular values.
+/// Inverses of the kept singular values (those that do not count as 0), and 0 in place of the other inverses.
 fn inverses<B: Backend, T: WideFloat>(
     b: &B,
     values: &B::Array<T::Real>,
@@ -130,7 +130,7 @@ type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<<T as Float>::Real>,
 );
 
-/// Least-squares solutions of minimum norm.
+/// Returns the least-squares solutions of minimum norm, with the residuals, the ranks and the singular values.
 pub fn lstsq<B: Backend, T: WideFloat>(
     b: &B,
     x1: &B::Array<T>,

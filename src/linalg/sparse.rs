@@ -60,7 +60,7 @@ fn weighted<B: Backend, T: Numeric>(b: &B, values: &B::Array<T>, x: &B::Array<T>
     if x.ndim() == 1 { b.multiply(values, x) } else { b.multiply(b.expand_dims(values, -1)?, x) }
 }
 
-/// The row index of each stored element. First checks the pointers and indices; these checks wait for the device.
+/// The row index of each stored element. First checks `indptr` and `indices`; these checks wait for the device.
 fn rows_of_elements<B: Backend>(
     op: &'static str,
     b: &B,

@@ -9,21 +9,21 @@ use crate::runtime::spreading::MAX_WIDTH;
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result};
 use std::f64::consts::{PI, TAU};
 
-/// The ratios of the grid's length to the number of modes among which a design chooses.
+/// A design uses one of these ratios of the grid's length to the number of modes.
 const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
 
 /// Maximum expected error, as a fraction of the required accuracy. The first value applies to many points and modes,
 /// whose errors average out; the second value applies to few points or modes.
 const EXPECTED: [f64; 2] = [0.85, 0.3];
 
-/// Maximum error that the polynomials in place of the kernel may cause, as a fraction of the required accuracy.
+/// Maximum error that may result from computing the kernel by polynomials, as a fraction of the required accuracy.
 const BY_POLYNOMIALS: f64 = 0.06;
 
 /// With fewer points or modes than this number, errors need not average out.
 const FEW: usize = 128;
 
-/// The required accuracy, the rounding error of the dtype, and the largest useful width of the kernel: the errors of
-/// wider kernels are below the rounding error.
+/// The required accuracy, the rounding error of the dtype, and the largest useful width of the kernel. The error of a
+/// wider kernel would be below the rounding error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Accuracy {
     /// Maximum relative error of the transform.
@@ -146,7 +146,7 @@ impl Design {
         )
     }
 
-    /// The factor that corrects for the kernel, for each mode of an axis. The first mode is `-(modes / 2)`.
+    /// For each mode of an axis, the factor that corrects for the kernel. The first mode is `-(modes / 2)`.
     pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
         let first = -((modes / 2) as f64);
         // computed in float64, because the logarithm of a factor may be 40
@@ -163,7 +163,7 @@ enum Errors {
     Many,
     /// The errors of few points or modes, which need not average out.
     Few,
-    /// The error of the last mode, which is the largest.
+    /// The error of the last mode, which has the largest error.
     LastMode,
 }
 
@@ -190,8 +190,8 @@ impl Axes {
         self.0.iter().map(|axis| axis.expected_error(errors)).sum::<f64>().sqrt()
     }
 
-    /// The amplification of errors of the kernel's values by the factors that correct for the kernel, along the axis
-    /// with the largest amplification.
+    /// The factor by which errors of the kernel's values are amplified when the result is corrected for the kernel,
+    /// along the axis where this factor is largest.
     fn gain(&self) -> f64 {
         self.0.iter().map(Axis::gain).fold(1.0, f64::max)
     }
@@ -218,8 +218,8 @@ impl Axis {
         scaled_transform(self.beta, PI * self.width as f64 * mode / self.grid as f64)
     }
 
-    /// The square of the expected relative error, which is the energy of all aliases: for [`Errors::LastMode`] the
-    /// value of the last mode, which has the largest error, otherwise the mean over the modes.
+    /// The square of the expected relative error, which is the energy of all aliases. For [`Errors::LastMode`], it is
+    /// the value at the last mode, which has the largest error; otherwise, it is the mean over the modes.
     fn expected_error(&self, errors: Errors) -> f64 {
         let aliases = if self.modes < 4 { 9 } else { 4 };
         let energy = |mode: f64| {
@@ -270,8 +270,8 @@ fn scaled_transform(beta: f64, frequency: f64) -> f64 {
 }
 
 /// The shape parameter with the smallest error, by a formula that was fitted to kernels with widths of 2 to 16 points.
-/// It is slightly below the value for which the main lobe of the kernel's transform ends at the first alias of the
-/// highest mode.
+/// The formula gives slightly less than the value for which the main lobe of the kernel's transform ends at the first
+/// alias of the highest mode.
 fn shape_parameter(width: usize, upsampling: f64) -> f64 {
     let (width, upsampling) = (width as f64, upsampling.min(4.0));
     let main_lobe = PI * width * (1.0 - 0.5 / upsampling);
@@ -291,7 +291,8 @@ fn grid_for(op: &'static str, modes: &[usize], upsampling: f64, width: usize) ->
     modes.iter().map(length).collect()
 }
 
-/// The smallest even product of 2, 3 and 5 that is at least `least`; `None` if it exceeds `usize::MAX`.
+/// The smallest even number that is at least `least` and has only the prime factors 2, 3 and 5; `None` if it exceeds
+/// `usize::MAX`.
 fn smooth(least: usize) -> Option<usize> {
     let mut best: Option<usize> = None;
     let powers = |of: usize| std::iter::successors(Some(1_usize), move |p| p.checked_mul(of));

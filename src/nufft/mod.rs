@@ -1,7 +1,8 @@
 //! Non-uniform Fourier transforms, composed of ops of any backend.
 //!
-//! The functions implement the `nufft` ops of the table; each call makes one transform. [`NufftPlan`] makes many
-//! transforms with the same points: everything that depends on the points is computed only once.
+//! The functions implement the ops `nufft1d_type1` and so on of the op table; each call makes one transform.
+//! [`NufftPlan`] makes many transforms with the same points: everything that depends on the points is computed only
+//! once. The modes are the Fourier coefficients at integer frequencies.
 
 mod design;
 mod plan;
@@ -11,7 +12,7 @@ pub use plan::{NufftPlan, NufftType};
 
 use crate::{Backend, ComplexFloat, Error, Result};
 
-/// Computes `n_modes` modes from the values `c` at the points `x`.
+/// Computes `n_modes` Fourier modes from the values `c` at the points `x`.
 pub fn type1_1d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -23,7 +24,7 @@ pub fn type1_1d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft1d_type1", &[n_modes], &[x], c, eps, isign)
 }
 
-/// Computes the values at the points `x` from the modes `f`.
+/// Computes the values at the points `x` from the Fourier modes `f`.
 pub fn type2_1d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -34,7 +35,7 @@ pub fn type2_1d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft1d_type2", modes(b.shape(f), 1), &[x], f, eps, isign)
 }
 
-/// Computes `n_modes` modes along each axis from the values `c` at the points (`x`, `y`).
+/// Computes `n_modes` Fourier modes along each axis from the values `c` at the points (`x`, `y`).
 pub fn type1_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -47,7 +48,7 @@ pub fn type1_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft2d_type1", n_modes, &[x, y], c, eps, isign)
 }
 
-/// Computes the values at the points (`x`, `y`) from the modes `f`.
+/// Computes the values at the points (`x`, `y`) from the Fourier modes `f`.
 pub fn type2_2d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,
@@ -59,7 +60,7 @@ pub fn type2_2d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::Two, "nufft2d_type2", modes(b.shape(f), 2), &[x, y], f, eps, isign)
 }
 
-/// Computes `n_modes` modes along each axis from the values `c` at the points (`x`, `y`, `z`).
+/// Computes `n_modes` Fourier modes along each axis from the values `c` at the points (`x`, `y`, `z`).
 #[allow(clippy::too_many_arguments, reason = "the parameters of the table's row")]
 pub fn type1_3d<B: Backend, T: ComplexFloat>(
     b: &B,
@@ -74,7 +75,7 @@ pub fn type1_3d<B: Backend, T: ComplexFloat>(
     run(b, NufftType::One, "nufft3d_type1", n_modes, &[x, y, z], c, eps, isign)
 }
 
-/// Computes the values at the points (`x`, `y`, `z`) from the modes `f`.
+/// Computes the values at the points (`x`, `y`, `z`) from the Fourier modes `f`.
 pub fn type2_3d<B: Backend, T: ComplexFloat>(
     b: &B,
     x: &B::Array<T::Real>,

@@ -10,9 +10,11 @@ use crate::{
 /// The direction of a non-uniform Fourier transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NufftType {
-    /// From values at non-uniform points to uniform modes: `f[k] = sum_j c[j] exp(i isign k.x[j])`.
+    /// From values at non-uniform points to modes, the Fourier coefficients at integer frequencies:
+    /// `f[k] = sum_j c[j] exp(i isign k.x[j])`.
     One,
-    /// From uniform modes to values at non-uniform points: `c[j] = sum_k f[k] exp(i isign k.x[j])`.
+    /// From modes, the Fourier coefficients at integer frequencies, to values at non-uniform points:
+    /// `c[j] = sum_k f[k] exp(i isign k.x[j])`.
     Two,
 }
 
@@ -64,7 +66,7 @@ struct Points<B: Backend, C: ComplexFloat> {
     /// Indices of the points, in the order in which the backend spreads the points.
     sorted: B::Array<i64>,
     design: Design,
-    /// One factor per mode, in the shape of the modes.
+    /// For each mode, the factor that corrects for the kernel. The array has the shape of the modes.
     factors: B::Array<C>,
 }
 
@@ -94,8 +96,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         Ok(NufftPlan { backend, op, kind, modes, accuracy, forward: isign < 0, points: None })
     }
 
-    /// Sets the points, which a new plan does not have. `points` has one 1-D array per axis, with the points'
-    /// coordinates along that axis.
+    /// Sets the points; a new plan has none. `points` has one 1-D array per axis, with the points' coordinates along
+    /// that axis.
     pub fn set_points(&mut self, points: &[&B::Array<C::Real>]) -> Result<()> {
         let b = &self.backend;
         if points.len() != self.modes.len() {
@@ -157,8 +159,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         }
     }
 
-    /// Returns the axes of the shape `given` that precede the axes `one` of a single transform: the length of the
-    /// batch, or an empty list without a batch axis.
+    /// Returns the axes of the shape `given` that precede the shape `one`, which the data of a single transform have:
+    /// the length of the batch axis, or an empty list if there is no batch axis.
     fn front(&self, given: &[usize], one: &[usize]) -> Result<Vec<usize>> {
         let front = given.strip_suffix(one).filter(|front| front.len() <= 1);
         front.map(<[usize]>::to_vec).ok_or_else(|| Error::shapes(self.op, given, one))
@@ -188,8 +190,8 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
-    /// Places modes in ascending order into the input of a transform along an axis of the grid, and fills all other
-    /// elements with zeros.
+    /// Moves modes, which are in ascending order, to their places in the input of a transform along an axis of the
+    /// grid. All other elements of this input are zeros.
     fn on_grid(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);
         let part = |range: std::ops::Range<usize>| b.getitem(x, self.along(x, axis, range));

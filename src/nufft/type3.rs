@@ -10,10 +10,10 @@ use super::{
 use crate::{Backend, ComplexFloat, Error, NufftSpreadOptions, Real, Result, StackOptions, lazy, runtime::rules};
 use std::f64::consts::PI;
 
-/// Ratio of the grid's resolution to the minimum that the frequencies require.
+/// The grid is finer than the frequencies require, by this factor.
 const FINER: f64 = 2.0;
 
-/// Ratio of the grid's length to the number of modes for which the kernel of the grid is designed.
+/// The kernel is designed for a grid whose length is this multiple of the number of modes.
 const UPSAMPLING: f64 = 2.0;
 
 /// A number of modes with which the kernel's width is estimated before the actual number is known.

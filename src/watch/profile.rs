@@ -54,7 +54,7 @@ struct State {
     open: HashMap<ThreadId, Vec<usize>>,
     /// The number of each thread. Threads are numbered in the order of their first events.
     threads: HashMap<ThreadId, usize>,
-    /// The index of the next event during a retiming, else `None`.
+    /// The index of the next event while [`Profile::retime`] runs, else `None`.
     retimed: Option<usize>,
 }
 

@@ -74,7 +74,7 @@ impl Strict {
         Strict { is_finite: true, ..self }
     }
 
-    /// Wraps a backend, which then makes these checks.
+    /// Wraps a backend. The wrapped backend makes these checks.
     ///
     /// [`Error::Unavailable`] for a backend on an excluded device, or if this build does not include one of the
     /// libraries on which programs must run, because the ops of that library are then unknown.

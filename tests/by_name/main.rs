@@ -1,4 +1,4 @@
-//! Tests of calls by name: the dtype of a call, the matching of arguments, and a call of every row.
+//! Tests of calls by name: the dtype of a call, the matching of arguments to parameters, and a call of every op.
 
 mod options;
 mod scripts;
@@ -105,7 +105,7 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `None` means that a bound of `clip` is missing; `..` means that `argmax` treats the array as one row, as it does
+    // `None` means that a bound of `clip` is missing; `..` means that `argmax` searches the whole array, as it does
     // without an axis
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
@@ -239,8 +239,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     })
 }
 
-/// Calls every row in each of its dtypes. Checks that the result fits the row's description, or that the error names
-/// the row. If any call gives an error, fails at the end with a list of the rows.
+/// Calls every op in each of its dtypes. Checks that the result fits the op's description, or that the error names the
+/// op. If some call of an op gives an error, fails at the end with a list of these ops.
 fn every_row_answers(b: &AnyBackend) {
     let mut silent = Vec::new();
     for op in OPS {
@@ -286,8 +286,8 @@ fn every_row_answers_on_torch() {
     }
 }
 
-/// Each row has a Rust item, such as `ops::sum`. The item calls only its row, so the other rows need not be compiled.
-/// It contains the row's documentation as text without links.
+/// Each op has a Rust item, such as `ops::sum`. Calls through the item need only this op, so the other ops need not be
+/// compiled. The item contains the op's documentation as text without links.
 #[test]
 fn a_row_is_an_item() {
     let x = made(vec![vec![1, 2], vec![3, 5]].into(), DType::Float64);
@@ -311,7 +311,7 @@ fn a_row_is_an_item() {
 /// An op, the arguments and options of a call by name, and a function that makes the same call by the op's method.
 type Pair<'a> = (&'a str, Vec<V>, Vec<(&'a str, V)>, &'a dyn Fn());
 
-/// A watcher observes the same events for a call by name as for the method.
+/// Checks that a watcher observes the same events for a call by name as for the method.
 #[test]
 fn watchers_see_calls_by_name_like_methods() {
     let profile = Profile::new();

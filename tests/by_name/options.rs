@@ -66,8 +66,8 @@ fn scripts_refuse_it() {
     assert_eq!(run("y = sum_as(zeros([2], dtype=int8), dtype=int16)"), Ok(()));
 }
 
-/// Calls each row, in its first and its last dtype, with an unknown option and then with the option `dtype` for each
-/// dtype. The row must return an error, unless `dtype` is the dtype of its arrays or of its result.
+/// Calls each op, in its first and its last dtype, with an unknown option and then with the option `dtype` for each
+/// dtype. The op must return an error, unless `dtype` is the dtype of its arrays or of its result.
 #[test]
 fn every_row_refuses_what_it_cannot_keep_to() {
     for op in OPS {

@@ -4,11 +4,12 @@ use super::{argument, fitting};
 use backends::{Error, OPS, Recorded, RecordedArray, Result, Script, Value, Variables, call, prelude::*};
 use backends_dynamic::run;
 
-/// Returns the result of `program`, the result of its script on another backend, and the text of the script.
+/// Records `program` as a script, and runs the script on another backend. Returns both results and the text of the
+/// script.
 fn again(
     program: impl Fn(&Recorded<Numpyish>) -> Result<RecordedArray<HostArray<f64>>>,
 ) -> (Vec<f64>, Vec<f64>, String) {
-    // a seeded backend has a separate random stream, which tests that run at the same time do not use
+    // a seeded backend has its own random stream, so tests that run at the same time do not change its random numbers
     let b = Recorded::new(Numpyish::seeded(1));
     let y = program(&b).unwrap();
     b.give("y", &y);
@@ -89,13 +90,14 @@ fn runs() {
     }
 }
 
-/// The dtype, the shape and the bits of the elements. As bits, NaN is equal to NaN.
+/// Returns the dtype, the shape and the bits of the elements. A comparison of bits makes NaN equal to NaN.
 fn bits<B: Backend>(b: &B, x: &DynArray<B>) -> (DType, Vec<usize>, Vec<(u64, u64)>) {
     let host = x.to_complex(b).unwrap();
     (x.dtype(), host.shape().to_vec(), host.iter().map(|x| (x.re.to_bits(), x.im.to_bits())).collect())
 }
 
-/// Records every row in every dtype. The script contains the arguments as given, and running it gives the same bits.
+/// Records a call of every op in every dtype, and runs the recorded script. The script must contain the arguments as
+/// they were given, and its results must have the same bits.
 #[test]
 fn the_script_of_every_row_gives_its_results_again() {
     for op in OPS {
@@ -106,7 +108,7 @@ fn the_script_of_every_row_gives_its_results_again() {
             let args = args.unwrap_or_else(|| required().map(|param| argument(&b, param.kind, dtype)).collect());
             let to = op.to_dtypes.first().copied().unwrap_or(dtype);
             b.seed(1);
-            // skips the few dtypes in which the row rejects these arguments
+            // skips the few dtypes in which the op rejects these arguments
             let Ok(value) = call(&b, op.name, &args, &[("dtype", to.into())]) else { continue };
             let values = if let Value::List(values) = value { values } else { vec![value] };
             let arrays: Vec<DynArray<_>> = values.iter().filter_map(|value| value.as_array().cloned()).collect();

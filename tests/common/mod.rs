@@ -25,8 +25,8 @@ macro_rules! on_every_backend {
 /// Result of a check. The error may be of any type, for example from an op or from a file.
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Root of the crate. It is read from cargo's environment at run time, because the tests may run on another machine
-/// than the build.
+/// Root folder of the crate. It is read from cargo's environment at run time, because the machine that runs the tests
+/// may not be the machine that built them.
 fn root() -> String {
     std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into())
 }
@@ -51,18 +51,19 @@ pub fn host<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<ArrayD<f64>> 
     Ok(b.to_ndarray(x)?.mapv(|v| v.to_f64()).into_owned())
 }
 
-/// The folder of the software CUDA device, if the test task has built it.
+/// Returns the folder of the software CUDA device (`tools/soft-cuda`), if `cargo xtask test` has built the device.
 pub fn soft_cuda() -> Option<std::path::PathBuf> {
     let folder = std::env::var_os("BACKENDS_SOFT_CUDA").map(std::path::PathBuf::from);
     let why = || Error::unavailable("cuda", "`cargo xtask test` sets the software device up");
     backends::runtime::available("soft-cuda", folder.ok_or_else(why))
 }
 
-/// Test interface of the software CUDA device, available if the device is the driver of this process.
+/// Functions that only the software CUDA device has. They are available if this process uses that device as its CUDA
+/// driver.
 pub struct SoftCuda(libloading::Library);
 
 impl SoftCuda {
-    /// Opens the interface; `None` on a real GPU, or without a driver.
+    /// Looks for these functions in the driver. Returns `None` on a real GPU, or without a driver.
     pub fn open() -> Option<SoftCuda> {
         // SAFETY: the backend has already loaded the library that the loader finds under this name, so loading it again
         // runs no initialisation code.
@@ -72,7 +73,7 @@ impl SoftCuda {
         soft.then_some(SoftCuda(driver))
     }
 
-    /// Bytes that this thread has copied from the device to the host.
+    /// The number of bytes that this thread has copied from the device to the host.
     pub fn copied(&self) -> u64 {
         // SAFETY: the software device defines this function with this type.
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())

@@ -1,13 +1,13 @@
 //! Tests that the bits of a reduction depend neither on the number of threads nor on other lanes of the call. (A lane
-//! is the set of elements that are reduced to one result.) If an array is cut along axes that are not reduced, a part
-//! gives the same bits as the whole array.
+//! is the set of elements that are reduced to one result.) If an array is cut along axes that are not reduced, the
+//! results of a part have the same bits as these results have in the whole array.
 
 use backends::{Result, prelude::*};
 use ndarray::ArrayD;
 
 const B: Numpyish = Numpyish::new();
 
-/// Pseudorandom numbers from a seed, for shapes and cuts.
+/// A generator of pseudorandom numbers, which choose the shapes and where to cut them. The field is its state.
 struct Dice(u64);
 
 impl Dice {
@@ -68,14 +68,14 @@ impl Bits for f16 {
 type Of<T> = HostArray<T>;
 type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
 
-/// An op under test. Its result has one element per lane along `axes`, or the shape of `x`. The array `y` is its second
-/// operand.
+/// An op under test: its name, and a function that calls it with `x`, `y` and axes. The result has one element per lane
+/// along the axes, or the shape of `x`. Only ops with two operands use `y`.
 struct Case<T: Bits> {
     name: &'static str,
     call: Call<T>,
 }
 
-/// Ops whose results are converted to the dtype of the elements.
+/// The ops for real and complex numbers. Their results are converted to the dtype `T` of the operands.
 fn ops<T: Bits>() -> Vec<Case<T>> {
     macro_rules! cases {
         ($($name:literal: |$x:ident, $y:ident, $axes:ident| $call:expr;)*) => {
@@ -116,7 +116,7 @@ fn all_bits<T: Bits>(x: &Of<T>) -> (Vec<usize>, Vec<[u64; 2]>) {
     (x.shape().to_vec(), x.iter().map(|&x| x.bits()).collect())
 }
 
-/// The range `first..end` of one axis.
+/// Selects the range `first..end` along one axis of `x`.
 fn cut<T: Bits>(x: &Of<T>, axis: usize, (first, end): (usize, usize)) -> Of<T> {
     x.clone().slice_axis_move(ndarray::Axis(axis), (first..end).into())
 }
@@ -133,7 +133,7 @@ enum Layout {
     Fortran,
     /// Every second element along the last axis of a larger array.
     Spread,
-    /// First and last axis swapped.
+    /// An array whose first and last axes are swapped.
     Swapped,
 }
 

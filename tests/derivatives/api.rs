@@ -283,7 +283,8 @@ fn cut<B: Backend>(b: &B, x: &B::Array<f64>, most: f64) -> Result<B::Array<f64>>
     b.custom::<f64, f64>("cut", &[x], |_, x| Ok(x[0].clone()), pull)
 }
 
-/// The gradient of the cube root, defined by the implementation of a trait. It follows from the derivative of the cube.
+/// The gradient of the cube root `y`, as an implementation of the trait [`CustomGradient`]. Because `x = y^3`, the
+/// derivative is `1 / (3 y^2)`.
 struct CubeRoot;
 
 impl<B: Backend> CustomGradient<B, f64, f64> for CubeRoot {

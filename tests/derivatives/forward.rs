@@ -15,8 +15,8 @@ fn near(x: &R, y: &R, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance), "{x:.12}\n{y:.12}");
 }
 
-/// A scalar function of three numbers that contains formulas, a linear op, an op whose pullback reads its inputs twice,
-/// and choices between values.
+/// A scalar function of three numbers. It contains formulas, a linear op, an op whose gradient rule reads the op's
+/// inputs twice, and choices between values.
 fn mixed<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let wave = expr!(b, sin(x) * exp(-0.5 * x * *2) + sqrt(abs(x) + 1.0))?;
     let spread = b.std(&wave, ..)?;
@@ -59,7 +59,7 @@ fn over_gradients_and_nested() -> Result<()> {
     // forward mode over forward mode
     let second = jvp(&b, |j, x| Ok(jvp(j, mixed, x, &j.constant(v.clone()))?.1), &x, &v)?.1;
     near(&second, &b.vecdot(&v, &product)?, 1e-11);
-    // computes the Jacobian column by column
+    // computes each column of the Jacobian by one call of `jvp`
     let column =
         |k: usize| Ok::<_, Error>(jvp(&b, |j, x| j.square(x), &x, &b.one_hot::<f64>(b.asarray(k as i64)?, 3)?)?.1);
     let columns = [column(0)?, column(1)?, column(2)?];
@@ -165,7 +165,7 @@ fn through_equations() -> Result<()> {
                 Ok(x)
             },
             residual,
-            // the Jacobian of the equation is diagonal, so its diagonal is the product with ones
+            // the Jacobian of the equation is diagonal, so its product with a vector of ones is its diagonal
             move |b, map, g| match solves_what_it_is_given {
                 true => b.divide(g, map(b, &b.ones_like::<f64>(g)?)?),
                 false => b.multiply(g, 5.0),

@@ -48,7 +48,7 @@ fn a_pseudo_inverse_with_equal_singular_values() -> Result<()> {
         d.sum(d.multiply(inverse, &d.constant(w.clone()))?, ..)
     };
     near(&by_pinv, &grad(&b, formula, &x)?, 1e-12);
-    // the pseudo-inverse of the transposed matrix
+    // the gradient of the pseudo-inverse of the transposed matrix is the transpose of the gradient above
     let (x, w) = (b.matrix_transpose(&x)?, b.matrix_transpose(&w)?);
     let across = grad(&b, |d, x| d.sum(d.multiply(d.pinv(x)?, &d.constant(w.clone()))?, ..), &x)?;
     near(&across, &b.matrix_transpose(&by_pinv)?, 1e-12);
@@ -120,8 +120,9 @@ fn at_zero() -> Result<()> {
     Ok(())
 }
 
-/// Elements above the diagonal are not read (with `upper`, elements below it). The gradient of a read element off the
-/// diagonal includes the gradient of the element at the mirrored position.
+/// `eigvalsh` and `cholesky` read only one triangle of a symmetric matrix: the lower one, or the upper one with
+/// `upper`. The gradient of an element that is read and is not on the diagonal also contains the gradient of the
+/// mirrored element.
 #[test]
 fn triangles_that_are_read() -> Result<()> {
     let b = Numpyish::new();
@@ -216,7 +217,8 @@ fn empty_matrices() -> Result<()> {
     Ok(())
 }
 
-/// A non-uniform transform by its definition: a sum of waves, with one wave for each pair of a point and a frequency.
+/// A non-uniform Fourier transform by its definition: a sum of waves, with one wave for each pair of a point and a
+/// frequency.
 fn waves(
     d: &Diff<Numpyish>,
     points: &[Var<Numpyish, f64>],
@@ -237,7 +239,8 @@ fn waves(
     d.matmul(values, d.exp(d.multiply(d.astype::<Complex<f64>, f64>(angles)?, turn)?)?)
 }
 
-/// The coordinates of the modes: for each axis, a flat array with one coordinate per mode.
+/// The integer frequencies (modes) of a transform to a grid of shape `n_modes`: for each axis, a flat array with one
+/// coordinate per mode.
 fn modes(n_modes: &[usize]) -> Vec<R> {
     let b = Numpyish::new();
     let count: usize = n_modes.iter().product();
@@ -271,7 +274,8 @@ where
     near_complex(&of_f.1, &of_g.1, 1e-8);
 }
 
-/// A function of real coordinates (of points, and then of frequencies if the transform has any) and of values.
+/// A non-uniform Fourier transform. Its inputs are real coordinates (first of the points, then of the frequencies if
+/// the transform has any) and complex values.
 type Transform = Box<
     dyn Fn(&Diff<Numpyish>, &[Var<Numpyish, f64>], &Var<Numpyish, Complex<f64>>) -> Result<Var<Numpyish, Complex<f64>>>,
 >;
@@ -367,7 +371,8 @@ fn narrow_dtypes() -> Result<()> {
     Ok(())
 }
 
-/// Checks that the gradient of `det` is the matrix of cofactors, for singular and regular matrices in one stack.
+/// Checks that the gradient of `det` is the matrix of cofactors, for singular and regular matrices, and for a stack of
+/// both.
 fn adjugates<B: Backend>(b: &B) -> Result<()> {
     let slopes = |x: R| -> Result<R> { b.to_ndarray(&grad(b, |d, x| d.sum(d.det(x)?, ..), &b.from_ndarray(x)?)?) };
     let array = |x: Vec<f64>, shape: &[usize]| R::from_shape_vec(shape, x).unwrap();

@@ -1,4 +1,5 @@
-//! Tests of derivatives beyond the test cases of the rows: the public API, forward mode, linear algebra and windows.
+//! Tests of derivatives in addition to the test cases of the op table: the public API, forward mode, linear algebra and
+//! windows.
 
 mod api;
 mod forward;

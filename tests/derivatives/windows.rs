@@ -1,5 +1,5 @@
 //! Tests gradients of convolutions, pools and interpolation in cases that the test cases of the table do not cover:
-//! second derivatives, equal elements, other lengths, and all sizes of windows on every library.
+//! second derivatives, equal elements, empty arrays, narrow dtypes, and all sizes of windows on every library.
 
 mod sweep;
 
@@ -19,8 +19,9 @@ fn numbers(shape: &[usize], seed: u64) -> HostArray<f64> {
     ndarray::ArrayD::from_shape_simple_fn(shape, next).into_shared()
 }
 
-/// Defines tests of second derivatives. Each test takes the sum of the cubes of a result, and compares its second
-/// derivative along a direction with differences of gradients.
+/// Defines tests of second derivatives. Each test differentiates the sum of the cubes of the elements of `$y`. The
+/// second derivative along a direction must agree with the difference of the gradients at two points, divided by the
+/// distance of the points.
 macro_rules! second {
     ($($name:ident: $shape:expr, |$b:ident, $x:ident| $y:expr;)*) => {$(
         #[test]
@@ -90,7 +91,7 @@ second! {
     };
 }
 
-/// The gradient of the sum of the result of `f`.
+/// Returns the gradient of `sum(f(x))` with respect to `x`.
 fn of_sum(x: &HostArray<f64>, f: impl FnOnce(&Diff, &Var) -> Result<Var>) -> Result<HostArray<f64>> {
     grad(&Numpyish::new(), |d, x| d.sum(f(d, x)?, ..), x)
 }
@@ -106,7 +107,7 @@ fn of_equal_elements_the_first_has_it() -> Result<()> {
     assert_eq!(b.reshape(g, [3, 4])?, b.asarray([[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [0.0; 4]])?);
     let all = of_sum(&x, |d, x| d.max_pool(x, [3, 4]))?;
     assert_eq!((b.item(b.sum(&all, ..)?)?, all[[0, 0, 0, 0]]), (1.0, 1.0));
-    // padding does not count as an element of a pool, but it counts as an element of a filter
+    // padding does not count as an element in a pool, but it counts as an element in a filter
     let low = b.full([1, 1, 3], f64::NEG_INFINITY)?;
     let g = of_sum(&low, |d, x| d.max_pool_with(x, 2, MaxPoolOptions::new().padding(1)))?;
     assert_eq!(b.item(b.sum(g, ..)?)?, 2.0);

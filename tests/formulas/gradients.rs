@@ -1,5 +1,5 @@
-//! Compares the gradients of a formula, which a tape records as one op, with the gradients of the same ops called
-//! separately.
+//! Compares the gradients of a formula with the gradients of the same ops called separately. The tape of a gradient
+//! records a formula as one op.
 
 use backends::{
     Profile, Recorded, Result,
@@ -24,8 +24,7 @@ fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray
     ))
 }
 
-/// Compares the value and the gradients of a formula with the value and the gradients of the separate ops, in one
-/// dtype.
+/// Compares the value and the gradients of a formula with those of the same ops called separately, in the dtype `T`.
 fn same<T: Precision>(tolerance: f64) -> Result<()> {
     let b = Numpyish::new();
     let (x, y, s) = inputs::<T>(&b)?;
@@ -65,7 +64,7 @@ fn as_those_of_the_ops() -> Result<()> {
     same::<f32>(2e-5)
 }
 
-/// Formulas that a tape records op by op: complex numbers, many arrays, other dtypes.
+/// Formulas that a tape records op by op, and not as one op: with complex numbers, many arrays, or other dtypes.
 #[test]
 fn formulas_that_run_op_by_op() -> Result<()> {
     let b = Numpyish::new();
@@ -75,7 +74,7 @@ fn formulas_that_run_op_by_op() -> Result<()> {
     let g = grad(&b, |d, z| expr!(d, sum(abs(z * z), ..)), &z)?;
     close::<f64>(&b, &b.real(&g)?, &expr!(b, 2 * x)?, 1e-13);
     close::<f64>(&b, &b.imag(&g)?, &expr!(b, 2 * y)?, 1e-13);
-    // nine arrays, which are more than one pass accepts
+    // nine arrays, one more than a formula can read in one pass
     let all: Vec<NdArray<f64>> = (0..9).map(|i| b.asarray([1.0 + f64::from(i)])).collect::<Result<_>>()?;
     let list: Vec<&NdArray<f64>> = all.iter().collect();
     let g = grad(
@@ -159,7 +158,7 @@ fn on_libtorch() -> Result<()> {
     Ok(())
 }
 
-/// On the GPU, a formula is one kernel, and each of its gradients is one kernel.
+/// On the GPU, a formula is one kernel. The gradient with respect to each of its arrays is one more kernel.
 #[test]
 fn on_cuda() -> Result<()> {
     let Some(cuda) = available("cuda", Cuda::new(0)) else { return Ok(()) };
@@ -186,7 +185,7 @@ fn on_cuda() -> Result<()> {
     }
     same::<f64>(&b, &cuda, 1e-12)?;
     same::<f32>(&b, &cuda, 2e-5)?;
-    // one kernel for the value, and one for each of the two gradients
+    // one kernel for the value, and then one for each of the two gradients
     let device = crate::common::SoftCuda::open();
     let launched = || device.as_ref().map(|device| device.launched_and_allocated()[0]);
     let (x, y) = (cuda.asarray([0.5, 1.5, 2.5])?, cuda.asarray([1.0, 1.1, 1.2])?);
@@ -216,7 +215,7 @@ fn step<B: Backend>(b: &B, x: &B::Array<f64>, t: &B::Array<f64>, w: &mut B::Arra
     expr!(b, *w -= rate * g)
 }
 
-/// The name, op, arguments and results of each call in a profile.
+/// Returns the name, op, arguments and results of each call in a profile.
 fn told(profile: &Profile) -> Vec<(String, &'static str, String, String)> {
     profile.events().into_iter().map(|e| (e.name, e.op, e.args, e.results)).collect()
 }
@@ -237,7 +236,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
     let (one, both) = ("float64[6]", "(float64[6], float64[6])");
     for (name, args) in [
         ("exp(-(w * x)**2)", both),
-        // the arguments are the gradient of the formula's value, and the two arrays of the formula
+        // the arguments are the gradient of the formula's value, and the two arrays in the formula
         ("gradient of exp(-(w * x)**2)", "(float64[6], float64[6], float64[6])"),
         ("*w -= rate * g", both),
     ] {
@@ -245,7 +244,7 @@ fn a_profile_names_the_formulas_of_a_training_step_and_their_gradients() -> Resu
         assert_eq!(calls.len(), 1, "{name}: {told:?}");
         assert_eq!((calls[0].1, calls[0].2.as_str(), calls[0].3.as_str()), ("expr!", args, one), "{name}");
     }
-    // on a tape, the mean of a formula is recorded as a formula and an op
+    // on a tape, the mean of a formula is two calls: the formula, and the op `mean`
     for name in ["(y - t)**2", "gradient of (y - t)**2", "mean"] {
         assert_eq!(of(name).len(), 1, "{name}: {told:?}");
     }

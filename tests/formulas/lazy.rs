@@ -85,7 +85,8 @@ fn shapes_broadcast_or_are_named() -> Result<()> {
     Ok(())
 }
 
-/// Formulas with more arrays than one pass accepts. Some of their subexpressions are computed first.
+/// Evaluates formulas with more arrays than a loop can read in one pass. Some of their subexpressions are computed
+/// first.
 fn many<B: Backend>(b: &B) -> Result<()> {
     let x: Vec<B::Array<f64>> = (0..20).map(|i| b.asarray([f64::from(i), 1.0])).collect::<Result<_>>()?;
     let l = |i: usize| lazy(&x[i]);
@@ -194,7 +195,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// Every method of a lazy formula gives the same bits as the op with its name.
+/// Every method of a lazy formula gives the same bits as the op of the same name.
 #[test]
 fn every_row_is_a_method() -> Result<()> {
     let [x, y, _] = samples(300);

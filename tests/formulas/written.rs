@@ -1,5 +1,5 @@
-//! Tests of formulas in `expr!`: their meaning, and that a single pass gives the same bits as the separate ops. Some
-//! formulas run on every backend.
+//! Tests of formulas in `expr!`: that they mean what they should, and that one pass over the elements gives the same
+//! bits as the separate ops. Some formulas run on every backend.
 
 use backends::{Error, Result, Slice, prelude::*, runtime::available};
 
@@ -130,16 +130,17 @@ fn one_pass_gives_the_bits_of_op_by_op() {
     }
 }
 
-/// `where` and conversions of dtypes are part of the single pass, on any backend.
+/// `where` and conversions of dtypes run in the same pass as the rest of the formula, on any backend.
 fn choices<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().iter().copied().collect::<Vec<_>>();
     let x = b.asarray([-2.0, 0.0, 3.0, f64::NAN]).unwrap();
     let leaky = expr!(b, where(x > 0.0, x, 0.1 * x)).unwrap();
     assert_eq!(host(&leaky)[..3], [-0.2, 0.0, 3.0]);
-    // a number literal on either side takes the dtype of the other operand
+    // a number literal, as either value of `where`, takes the dtype of the other value
     assert_eq!(host(&expr!(b, where(isnan(x), 1, x) * 2).unwrap()), [-4.0, 0.0, 6.0, 2.0]);
     assert_eq!(host(&expr!(b, where(x < 1, 0.5, 1.0 + x)).unwrap())[..3], [0.5, 0.5, 4.0]);
-    // first the values are scalar variables and the condition is an array, and then the reverse
+    // scalar variables chosen by a condition that is an array, and then an array and a scalar chosen by a scalar
+    // condition
     let (low, high, flag) = (-1.0, 1.0, true);
     assert_eq!(host(&expr!(b, where(x > 0, high, low)).unwrap()), [-1.0, -1.0, 1.0, -1.0]);
     assert_eq!(host(&expr!(b, where(flag, x, low) + 0).unwrap())[..3], [-2.0, 0.0, 3.0]);
@@ -287,7 +288,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let row = B.asarray([[1.0], [2.0]]).unwrap();
     expr!(B, y = y * row).unwrap();
     assert!(y.shape() == [2, n] && y[[1, 7]] == 30.0);
-    // operands in another memory layout: first one layout for all operands, then different layouts
+    // arrays whose memory order is not C order: first all in the same order, then in different orders
     let turned = || B.permute_dims(B.reshape(new(), [-1, 10]).unwrap(), [1, 0]).unwrap();
     let (x, mut y) = (turned(), turned());
     let start = y.as_ptr();
@@ -308,7 +309,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     assert!(kept.unwrap() == new() && y[[1]] == 2.0);
 }
 
-/// Shape and elements as text, which is exact for floats and every other dtype.
+/// Returns the shape and the elements of `x`, as text. The text is exact for floats and for every other dtype.
 fn exactly<T: Element>(x: &HostArray<T>) -> (Vec<usize>, Vec<String>) {
     (x.shape().to_vec(), x.iter().map(|v| format!("{v:?}")).collect())
 }
@@ -451,7 +452,7 @@ fn reductions_of_formulas_need_no_array() {
     let none = B.zeros::<f64>([0, 3]).unwrap();
     assert_eq!(expr!(B, argmax(none + none, 0)).unwrap_err(), B.argmax(&none, 0).unwrap_err());
     assert_eq!(expr!(B, argmax(none + none, ..)).unwrap_err(), B.argmax(&none, ..).unwrap_err());
-    // `..` treats all elements as a single row
+    // with `..`, `argmax` searches all elements in C order
     let w = B.asarray([[1.0, 5.0], [7.0, 2.0]]).unwrap();
     assert_eq!(expr!(B, argmax(w * 2, ..)).unwrap(), B.asarray(2_i64).unwrap());
     assert_eq!(expr!(B, argmin(w * -2, .., keepdims = true)).unwrap(), B.asarray([[2_i64]]).unwrap());
@@ -476,8 +477,8 @@ fn by_ops<B: Backend, T: Real>(b: &B, x: &B::Array<T>, mu: T, s: T) -> Result<B:
     b.add(&b.multiply(T::from_f64(0.5), &b.exp(&d)?)?, x)
 }
 
-/// Checks that a formula agrees with its separate ops within 1e-14 (float64) or 1e-6 (float32). If the formula and the
-/// ops run the same loops, the bits must be equal.
+/// Checks that a formula agrees with the same ops called separately, within 1e-14 (float64) or 1e-6 (float32). If both
+/// run the same loops, the callers check that the bits are equal.
 fn holds_on<B: Backend>(b: &B) {
     let x = b.from_ndarray(samples(1000)[0].clone()).unwrap();
     let close = |x: &B::Array<f64>, y: &B::Array<f64>| {
@@ -505,7 +506,8 @@ fn formulas_on_numpyish() {
 fn formulas_on_torch() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
     holds_on(&b);
-    // libtorch's CPU tensors are computed by the CPU backend's loop, on the tensors' memory and in any layout
+    // formulas of libtorch's CPU tensors are computed by the loop of the CPU backend, directly on the tensors' memory
+    // and in any layout
     let x = samples(3000)[1].clone();
     let y = b.from_ndarray(x.clone()).unwrap();
     let there = b.to_ndarray(&gauss(&b, &y, 0.3, 1.5).unwrap()).unwrap();
@@ -544,7 +546,7 @@ fn formulas_on_a_backend_chosen_at_run_time() {
     }
 }
 
-/// On the host, the memory of a libtorch tensor is overwritten too, if nothing else uses it.
+/// On the host, an assignment also overwrites the memory of a libtorch tensor, if nothing else uses that memory.
 #[test]
 fn tensors_that_nothing_else_uses_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -558,8 +560,8 @@ fn tensors_that_nothing_else_uses_are_written_over() {
     expr!(b, y = x * x - y).unwrap();
     b.out(&mut y).add(&x, 0.5).unwrap();
     assert_eq!((start(&y), item(&y, 0), item(&y, n - 1)), (here, 1.5, 2.5));
-    // a formula's result can be overwritten, and so can the memory of an ndarray that was passed by value as the only
-    // handle
+    // the memory is also overwritten if the variable is the result of a formula, or was made from an ndarray that had
+    // no other handle
     let mut z = expr!(b, x + y).unwrap();
     let here = start(&z);
     expr!(b, z -= x).unwrap();

@@ -1,8 +1,9 @@
-//! Tests that convolutions by Fourier transforms equal sums of products, also if a long array is cut into blocks.
+//! Tests that convolutions by Fourier transforms equal sums of products, also if a long array is convolved in blocks.
 
 use backends::{Result, prelude::*};
 
-/// The largest difference between a convolution by transforms and one by sums of products.
+/// Returns the largest difference between a convolution by transforms and the same convolution by sums of products, and
+/// the largest element of the latter.
 fn error<B: Backend, T: Precision>(
     b: &B,
     (x, y): (&B::Array<T>, &B::Array<T>),
@@ -48,7 +49,7 @@ fn long_arrays_are_cut_into_blocks() {
     on_every_backend!(cut_along_an_axis::<_, f32>);
 }
 
-/// Convolves along one axis, in blocks. The arrays broadcast along the other axes.
+/// Convolves along one axis in blocks, while the other axes of the two arrays broadcast.
 fn cut_beside_other_axes<B: Backend>(b: &B) -> Result<()> {
     b.seed(4);
     let (x, y) = (b.random_normal::<Complex<f64>>([3, 2000, 2])?, b.random_normal::<Complex<f64>>([1, 30, 2])?);

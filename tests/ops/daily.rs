@@ -141,7 +141,7 @@ fn on_a_backend_chosen_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// An array of Numpyish is an ndarray, and has the methods of ndarray.
+/// An array of the backend `Numpyish` is an ndarray, and has the methods of ndarray.
 #[test]
 fn an_ndarray_is_one() -> Result<()> {
     let b = Numpyish::new();
@@ -193,8 +193,8 @@ fn lengths_of_any_integer_type() {
     lengths(&AnyBackend::from(Numpyish::new())).unwrap();
 }
 
-/// An expression of several operations on 16-bit floats is rounded only once. Here, 1 + tanh(..) cancels for negative
-/// `x`.
+/// An op that consists of several operations on 16-bit floats rounds only once. In this formula of `gelu`, 1 + tanh(..)
+/// nearly cancels for negative `x`.
 fn one_rounding<B: Backend, T: Real>(b: &B) -> Result<()> {
     let x = b.asarray([-4.0_f32, -3.0, -1.5, 0.5, 3.0])?;
     let quick = GeluOptions::new().approximate(true);

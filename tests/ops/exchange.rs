@@ -1,5 +1,5 @@
-//! Tests the exchange of arrays between any two backends of this machine, and through DLPack, with backends chosen at
-//! run time.
+//! Tests the exchange of arrays between any two backends of this machine, directly and through DLPack. The backends are
+//! chosen at run time.
 
 use backends::{Result, dlpack::CopyMode, prelude::*};
 
@@ -8,8 +8,8 @@ fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data().addr()
 }
 
-/// Moves arrays between two backends. If both backends are on the same device, the arrays share memory; still, a change
-/// on one backend does not affect the array on the other backend.
+/// Moves arrays between two backends. On the same device the two arrays share memory, but a later change of one array
+/// must not change the other.
 fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
     let pair = format!("{} on {} to {} on {}", from.name(), from.device(), to.name(), to.device());
     let one_memory = from.dlpack_device() == to.dlpack_device();
@@ -36,7 +36,7 @@ fn between<T: Numeric>(from: &AnyBackend, to: &AnyBackend) -> Result<()> {
         drop(changed);
         assert_eq!(to.to_ndarray(&y)?, wanted, "{pair}");
     }
-    // the handle on the source backend is dropped first
+    // drops the array on the source backend before the array on the target backend is read
     let y = {
         let x = from.full([100, 100], T::from_i64(3))?;
         from.to_backend(&x, to)?

@@ -1,5 +1,5 @@
 //! Tests index lists on every backend: items of several kinds, assignment in place, errors, and backends that wrap
-//! other backends.
+//! another backend.
 
 use backends::{
     Error, Result,
@@ -37,7 +37,8 @@ fn everywhere<B: Backend>(b: &B) {
     assert_eq!(b.shape(&b.get(&x, &list[..1]).unwrap()), [2, 3]);
 }
 
-/// A change is not visible through any other handle: a clone, a view, a broadcast array, or the array on the host.
+/// A change of an array is not visible through any other handle: a clone, a view, a broadcast array, or the array on
+/// the host.
 fn values<B: Backend>(b: &B) {
     let host = |x: &B::Array<f64>| b.to_ndarray(x).unwrap().into_iter().collect::<Vec<_>>();
     let mut x = b.asarray([1.0, 2.0, 3.0, 4.0]).unwrap();
@@ -55,7 +56,7 @@ fn values<B: Backend>(b: &B) {
     let mut wide = b.broadcast_to(b.asarray([5.0]).unwrap(), [3]).unwrap();
     b.set(&mut wide, ix![0], 1.0).unwrap();
     assert_eq!(host(&wide), [1.0, 5.0, 5.0]);
-    // an ndarray of which the caller keeps another handle
+    // an ndarray to which the caller keeps another handle
     let theirs = ndarray::arr1(&[1.0, 2.0]).into_dyn().into_shared();
     let mut ours = b.from_ndarray(theirs.clone()).unwrap();
     b.set(&mut ours, ix![..], 0.0).unwrap();
@@ -66,7 +67,7 @@ fn values<B: Backend>(b: &B) {
     assert_eq!(refused.unwrap_err().to_string(), "set: index 4 is out of range for axis 0 of length 4");
 }
 
-/// A function of an array; a test computes the gradient of this function.
+/// A function that selects elements of an array. A test computes its gradient.
 type Selecting<'f, B> = &'f dyn Fn(&Diff<B>, &Var<B, f64>) -> Result<Var<B, f64>>;
 
 /// Empty masks select nothing from axes of any length. The resulting shapes and the errors are the same as in NumPy.
@@ -112,7 +113,8 @@ fn masks_of_length_0<B: Backend>(b: &B) {
             gradient(&|d, x| d.boolean_mask(x, d.constant(mask.clone())));
         }
     }
-    // if the index list has other items, the axes of the mask stay in place
+    // index lists with items besides the mask: the selected elements take the place of the mask's axes, or come first
+    // if a slice separates the mask from an integer index
     let x = b.ones::<f64>([2, 3, 4]).unwrap();
     assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[0])]).unwrap()), [2, 0, 4]);
     assert_eq!(b.shape(&b.get(&x, ix![0, .., &none(&[0])]).unwrap()), [0, 3]);

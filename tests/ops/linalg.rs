@@ -1,6 +1,6 @@
-//! Tests linear algebra by its definitions on every library of this machine. For example, the product of the factors
-//! must be the matrix, also for large matrices and batches. Cases without a solution must be errors with the same text
-//! on all libraries.
+//! Tests linear algebra by its definitions on every library of this machine. For example, the product of a matrix's
+//! factors must be the matrix; large matrices and batches are tested, too. Cases without a solution must be errors with
+//! the same text on all libraries.
 
 use backends::{DTypeKind, Error, Index, Result, prelude::*, runtime::available};
 
@@ -44,7 +44,7 @@ fn real<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T::Real>) -> B::Array<T> {
     b.astype::<T, _>(x).unwrap()
 }
 
-/// Shapes of matrices of several sizes, and of batches.
+/// Shapes of single matrices and of batches of matrices.
 fn shapes() -> Vec<Vec<usize>> {
     [&[1, 1][..], &[4, 4], &[6, 3], &[3, 6], &[40, 40], &[30, 65], &[2, 3, 5, 4], &[2, 34, 33], &[300, 3, 3]]
         .map(<[usize]>::to_vec)
@@ -136,7 +136,7 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     near(b, &b.matmul(&half, &half).unwrap(), &power, "half");
 }
 
-/// The text of the error. Panics if the result is no error.
+/// Returns the text of the error. Panics if `result` is not an error.
 fn error<V>(result: Result<V>) -> String {
     result.map(drop).unwrap_err().to_string()
 }
@@ -185,7 +185,8 @@ fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
 }
 
-/// The factors of very small and very large matrices are multiples of the factors of matrices with elements near 1.
+/// If a matrix has very small or very large elements, its factors are multiples of the factors of the matrix with
+/// elements near 1.
 fn ends<B: Backend>(b: &B) {
     let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
@@ -211,7 +212,7 @@ fn ends<B: Backend>(b: &B) {
     alike(&list(b.pinv(&same)), &[1.0 / 4.68e154; 4], 1e-13, "equal elements");
 }
 
-/// The shapes of the residuals of `lstsq`, and tolerances that differ between the matrices of a stack.
+/// Tests the shapes of the residuals of `lstsq`, and tolerances that differ between the matrices of a stack.
 fn stacks<B: Backend>(b: &B) {
     let tall = noise::<B, f64>(b, 5, &[5, 3]);
     let wide = noise::<B, f64>(b, 6, &[3, 5]);

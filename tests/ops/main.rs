@@ -1,4 +1,4 @@
-//! Tests of ops on every library of this machine, besides the test cases of the rows.
+//! Tests of ops on every library of this machine, in addition to the test cases that the op table contains.
 
 #[macro_use]
 #[path = "../common/mod.rs"]

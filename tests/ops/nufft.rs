@@ -6,7 +6,7 @@ use backends::{Result, prelude::*};
 use ndarray::{ArrayD, Axis, IxDyn, indices};
 use std::f64::consts::{PI, TAU};
 
-/// Combines the last axis, of length 2 (real, imaginary), into complex numbers.
+/// Combines the last axis, which has the real and the imaginary part, into complex numbers.
 fn complex(parts: &ArrayD<f64>) -> ArrayD<Complex<f64>> {
     let last = Axis(parts.ndim() - 1);
     parts.map_axis(last, |z| Complex::new(z[0], z[1]))
@@ -23,7 +23,7 @@ fn near_complex(what: &str, x: &ArrayD<Complex<f64>>, expected: &ArrayD<Complex<
 
 struct Case {
     name: String,
-    /// One list of coordinates per axis.
+    /// The coordinates of the points: one list per axis.
     points: Vec<Vec<f64>>,
     c: ArrayD<Complex<f64>>,
     f: ArrayD<Complex<f64>>,
@@ -54,7 +54,8 @@ fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
 
-/// The wave `exp(i sign k.x)` of a mode at a point. The frequencies of the modes are centred around 0.
+/// The value `exp(i sign k.x)` of a wave, where the integers `k` are the frequencies of a mode and `x` is a point. The
+/// frequencies of all modes are centred around 0.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
     let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
@@ -128,8 +129,8 @@ fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
 }
 
-/// The coordinates of points and the coordinates of frequencies, one list per axis. The values of each list are
-/// scattered around an offset.
+/// The coordinates of scattered points and of scattered frequencies, with one list per axis each. `extent` is the
+/// largest distance of a frequency from the middle of the frequencies.
 fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
         let one =
@@ -209,7 +210,7 @@ fn results_are_those_of_finufft() {
 }
 
 fn many_points<B: Backend>(b: &B) -> Checked {
-    // there are more points than fit into one chunk of the kernels, and enough for the rounding errors of sums to
+    // there are more points than one chunk of the kernels can hold, and enough points for rounding errors of sums to
     // matter
     let (points, modes) = (6000, [12, 9]);
     let spread = |step: f64| (0..points).map(|j| (j as f64 * step) % TAU - PI).collect::<Vec<f64>>();

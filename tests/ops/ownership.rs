@@ -40,7 +40,8 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // the array has no other handle, and covers all or a part of its memory
+        // the array has no other handle; it is a part of its memory in the first call, and all of its memory in the
+        // next calls
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;
@@ -50,7 +51,7 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let (y, z) = (b.from_ndarray(before.clone().into_shared())?, b.flip(&plain, 0)?);
         let expected = &before - &b.to_ndarray(&z)?;
         assert_eq!(b.to_ndarray(&b.subtract(y, z)?)?, expected.into_dyn());
-        // the first result has another dtype, the second has more elements
+        // the memory cannot be reused: the first result has another dtype, the second has more elements
         let y = b.from_ndarray(before.clone().into_shared())?;
         assert_eq!(b.to_ndarray(&b.less(y, 3.0)?)?, before.mapv(|v| v < 3.0).into_dyn());
         let row = b.from_ndarray(before.clone().into_shared())?;
@@ -70,7 +71,7 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
-/// If an op that changes an array is called by name, it changes a copy, and returns the copy.
+/// If an op that changes an array is called by name, it leaves the given array as it is, and returns a changed copy.
 fn arguments_of_calls_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let values = [Value::<B>::array::<f64>(b.ones([n])?), Value::Integer(0), Value::Float(5.0)];
@@ -91,7 +92,7 @@ fn calls_by_name_do_not_change_their_arguments() {
     on_every_backend!(arguments_of_calls_stay);
 }
 
-/// If a result is written to an existing array by `out`, only the given handle changes.
+/// If `out` writes a result to an existing array, other handles to this array keep the old elements.
 fn written_to<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let x = b.linspace(0.5, 7.0, n)?;
@@ -128,7 +129,7 @@ fn written_to<B: Backend>(b: &B) -> Result<()> {
         assert_eq!(b.item(&index)?, n as i64 - 1);
         b.out(&mut y).ones([n])?;
         assert_eq!(b.item(b.sum(&y, ..)?)?, n as f64);
-        // another handle and a view keep their elements
+        // another handle and a view, made before the result is written, keep their elements
         let (handle, view) = (y.clone(), b.flip(&y, 0)?);
         b.out(&mut y).exp(&x)?;
         assert!(b.to_vec(&handle)?.iter().chain(&b.to_vec(&view)?).all(|v| *v == 1.0));
@@ -177,7 +178,7 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
     let AnyArray::Numpyish(mut y) = z else { unreachable!() };
     assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
-    // in the first call another handle exists, in the second a view
+    // in the first call another handle to the memory exists, in the second call a view of it
     let handle = y.clone();
     b.out(&mut y).exp(&x)?;
     assert!(y.as_ptr() != start && handle.as_ptr() == start && handle[[0]] == 0.5_f64.sqrt());
@@ -193,8 +194,8 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     Ok(())
 }
 
-/// An operand that is passed by value is combined with operands of all layouts that broadcast to its shape. The operand
-/// by value comes first or second.
+/// Combines an array passed by value with an operand of any layout that broadcasts to the array's shape. The array
+/// passed by value is the first or the second operand.
 #[test]
 fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
     let b = Numpyish::new();
@@ -210,8 +211,8 @@ fn results_over_memory_beside_operands_of_any_layout() -> Result<()> {
         let memory = [first.as_ptr(), second.as_ptr()];
         let by_value = [b.subtract(first, other)?, b.subtract(other, second)?];
         assert_eq!(by_value, by_reference, "{:?}", other.strides());
-        // if the transposed operand comes first, the result takes the layout of that operand, so only one of the two
-        // results keeps its memory
+        // if the first operand is the transposed one, the result takes its layout, and then cannot use the memory of
+        // the other operand; so at least one of the two results uses the memory of the array passed by value
         let kept = by_value.each_ref().map(|x| memory.contains(&x.as_ptr()));
         assert!(kept.iter().filter(|kept| **kept).count() >= 1, "{:?} {kept:?}", other.strides());
     }

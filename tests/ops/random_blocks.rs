@@ -1,5 +1,5 @@
-//! Tests random numbers by blocks: if an array is made in parts, and each part is seeded at the block of its first
-//! element, the parts together equal the whole array.
+//! Tests that random arrays can be made in parts. The random stream consists of numbered blocks of a few numbers each.
+//! If each part is seeded at the block of its first element, the parts together equal the whole array.
 
 use crate::common::*;
 use backends::{
@@ -11,8 +11,8 @@ use backends::{
 /// A function that makes random numbers of a given shape.
 type Maker<B, T> = fn(&B, &[usize]) -> Result<<B as Arrays>::Array<T>>;
 
-/// Compares an array made in one call with an array made in two parts, cut at the boundary of a block. A block gives
-/// `per_block` numbers.
+/// Compares an array made in one call with arrays made in two parts, for each cut at the boundary of a block. A block
+/// of the random stream gives `per_block` numbers.
 fn parts<B: Backend, T: Element>(b: &B, of: &str, per_block: usize, shape: &[usize], make: Maker<B, T>) -> Checked {
     let [first, others @ ..] = shape else { return Err("a shape without axes".into()) };
     let row = others.iter().product::<usize>().max(1);
@@ -48,8 +48,8 @@ fn numbers<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// `seed_at` with block 0 is the same as `seed`, even if other numbers were drawn before. Block 3 continues the stream
-/// after six numbers.
+/// `seed_at` with block 0 is the same as `seed`, even if other numbers were drawn before. Six float64 numbers fill
+/// three blocks, so block 3 continues the stream after these numbers.
 fn the_first_block<B: Backend>(b: &B) -> Checked {
     let next = || b.to_ndarray(&b.random_uniform::<f64>([6])?);
     b.seed(5);
@@ -61,7 +61,7 @@ fn the_first_block<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Uses the random streams that all handles of a backend share, which no other test uses at the same time.
+/// Uses the random streams that all handles of a backend share. No other test uses these streams at the same time.
 #[test]
 fn parts_have_the_numbers_of_the_whole() {
     on_every_backend!(numbers);

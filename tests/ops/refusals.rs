@@ -4,12 +4,12 @@
 use crate::common::*;
 use backends::{Number, Result, lazy, prelude::*};
 
-/// The text of an error.
+/// Returns the text of the error, or "no error".
 fn said<T>(outcome: Result<T>) -> String {
     outcome.err().map_or("no error".into(), |why| why.to_string())
 }
 
-/// The text of an error. A device may report the error only when the host waits for the device.
+/// Like [`said`], but also waits for the device, which may report the error only then.
 fn told<B: Backend, T>(b: &B, outcome: Result<T>) -> String {
     said(outcome.and_then(|_| b.synchronize()))
 }
@@ -37,7 +37,7 @@ fn refusals<B: Backend>(b: &B) -> Checked {
         said(b.roll(&x, [1, 2, 3], [0, 1])),
         "roll: 3 shifts were given for 2 axes, but there must be one shift for each axis, or one of either"
     );
-    // the shapes of `prepend` and `append` are both checked before memory is needed for one of them
+    // the shapes of `prepend` and `append` are both checked before memory is allocated
     let (giant, edge) = (b.zeros::<i32>([1 << 48, 0])?, b.zeros::<i32>(3)?);
     let edges = DiffOptions::new().prepend(b.asarray(1)?).append(&edge);
     assert_eq!(said(b.diff_with(&giant, edges)), "diff: shapes [281474976710656, 0] and [3] do not fit");
@@ -185,7 +185,7 @@ fn few_elements_or_none_are_no_mistake() {
     on_every_backend!(results);
 }
 
-/// Statistics of infinite and very large elements, and bins of any width.
+/// Tests quantiles of infinite and very large elements, and histograms with bins of any width.
 fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     let infinity = f64::INFINITY;
     let median = |x: &[f64]| b.median(b.asarray(x.to_vec())?, ..).and_then(|x| b.item(x));
@@ -222,7 +222,7 @@ fn ends_of_the_range<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// NaN and infinite coordinates are rejected.
+/// Non-uniform transforms reject coordinates that are NaN or infinite.
 fn points<B: Backend>(b: &B) -> Checked {
     let (fine, values) = (b.asarray([0.5, 1.0])?, b.ones::<Complex<f64>>([2])?);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -237,7 +237,8 @@ fn points<B: Backend>(b: &B) -> Checked {
     Ok(())
 }
 
-/// Conversions of integers and doubles to 16-bit floats round once, at ties and next to ties.
+/// Conversions of integers and doubles to 16-bit floats round only once, also at and next to ties (numbers halfway
+/// between two representable numbers).
 fn rounded_once<B: Backend>(b: &B) -> Checked {
     let mut integers = vec![0_i64, 1, -1, i64::MAX, i64::MIN, 65519, 65520, 2049, 2051, -65520];
     for e in 8..63 {
@@ -282,8 +283,8 @@ fn rounded_once<B: Backend>(b: &B) -> Checked {
     beside_a_tie::<B, bf16>(b, 8)
 }
 
-/// Converts float64 numbers at and next to a tie of a dtype with `digits` binary digits, by every op that makes an
-/// array.
+/// Converts float64 numbers to a dtype with `digits` binary digits, by every op that makes an array. The numbers are at
+/// a tie or next to it; a tie is halfway between two representable numbers.
 fn beside_a_tie<B: Backend, T: Real>(b: &B, digits: i32) -> Checked {
     let (tie, bit) = (1.0 + 2_f64.powi(-digits), 2_f64.powi(-40));
     for (x, near) in [(tie + bit, 1.0 + 2_f64.powi(1 - digits)), (tie - bit, 1.0), (tie, 1.0)] {

@@ -1,5 +1,5 @@
-//! Tests complex functions and gradients at zeros, infinities and NaN, on every backend. The tests of the rows check
-//! neither the signs of zeros nor the real and imaginary parts of results that are not finite.
+//! Tests complex functions and gradients at zeros, infinities and NaN, on every backend. The test cases of the op table
+//! check neither the signs of zeros nor the real and imaginary parts of results that are not finite.
 
 mod slopes;
 
@@ -28,8 +28,8 @@ fn is_part(got: f64, want: f64) -> bool {
     }
 }
 
-/// Compares the results of an op with a table. If one part of a result is NaN, the sign of the other part is not
-/// compared.
+/// Compares the results of an op with the expected results of `cases`. If one part of a result is NaN, the sign of the
+/// other part is not compared.
 fn check<B: Backend, T: ComplexFloat>(b: &B, op: &str, cases: &[Case], got: &B::Array<T>) -> Result<()> {
     let parts = |x: &B::Array<T>| -> Result<Vec<(f64, f64)>> {
         let (re, im) = (b.to_ndarray(&b.real(x)?)?, b.to_ndarray(&b.imag(x)?)?);
@@ -52,8 +52,8 @@ fn arguments<B: Backend, T: ComplexFloat>(b: &B, cases: &[Case]) -> Result<B::Ar
     b.asarray(cases.iter().map(|&(x, _)| number(x)).collect::<Vec<T>>())
 }
 
-/// Expected reciprocals: the conjugate over the squared magnitude, with NumPy's signs of zeros. The reciprocal of
-/// infinity is 0, as in C99.
+/// Expected results of `reciprocal`: the conjugate divided by the squared magnitude, with NumPy's signs of zeros. The
+/// reciprocal of infinity is 0, as in C99.
 const RECIPROCAL: &[Case] = &[
     ((0.0, 0.0), (NAN, NAN)),
     ((2.0, 0.0), (0.5, -0.0)),
@@ -189,7 +189,7 @@ fn powers_of_zero() {
     on_every_backend!(powers_in_both_precisions);
 }
 
-/// The parameter `beta` of `softplus` is not rounded to 16 bits: 1e-9 would become 0.
+/// The parameter `beta` of `softplus` is not rounded to the 16-bit dtype of the array, in which 1e-9 would become 0.
 fn softplus_with_a_tiny_beta<B: Backend>(b: &B) -> Checked {
     fn of<B: Backend, T: Real>(b: &B, beta: f64, cases: [(f64, f64); 4]) -> Checked {
         for (x, want) in cases {
@@ -200,7 +200,7 @@ fn softplus_with_a_tiny_beta<B: Backend>(b: &B) -> Checked {
         }
         Ok(())
     }
-    // log(2) / beta at 0, and the limits at the infinities
+    // the results are log(2) / beta at 0, and the limits of `softplus` at the infinities
     let log2 = std::f64::consts::LN_2;
     of::<B, f16>(b, 1e-9, [(INF, INF), (-INF, 0.0), (0.0, INF), (-1.0, INF)])?;
     of::<B, f16>(b, 2e-5, [(INF, INF), (-INF, 0.0), (0.0, log2 / 2e-5), (1.0, log2 / 2e-5)])?;

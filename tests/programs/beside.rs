@@ -1,6 +1,6 @@
-//! Programs that use the prelude beside the names of other crates, and with arrays of ndarray as operands.
+//! Programs that import the prelude together with names of other crates, or pass arrays of ndarray to ops.
 
-/// The prelude has no `Result` and no `Error`, so these names mean the items of std.
+/// The prelude exports neither `Result` nor `Error`, so these names mean the items of std.
 mod std_result {
     use backends::prelude::*;
     use std::{fmt::Error, num::ParseFloatError};
@@ -20,7 +20,8 @@ mod std_result {
     }
 }
 
-/// The prelude has no `NewAxis`: in `s!` it is the item of ndarray, and `ix!` knows the word without an import.
+/// The prelude does not export `NewAxis`. In `s!`, this name is the item of ndarray; `ix!` knows the word without an
+/// import.
 mod ndarray_prelude {
     use backends::prelude::*;
     use ndarray::prelude::*;
@@ -40,7 +41,8 @@ mod ndarray_prelude {
     }
 }
 
-/// With the prelude, methods of `T: Real` and methods of `num_traits` can be called in one module without ambiguity.
+/// With the prelude and `num_traits` imported in one module, methods of `T: Real` and of `num_traits` can be called
+/// without ambiguity.
 mod num_traits_beside {
     use backends::prelude::*;
     use num_traits::*;

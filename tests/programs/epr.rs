@@ -149,7 +149,8 @@ fn total_variation() {
     on_every_backend!(every_tv);
 }
 
-/// In single precision, the image's error is at most three times the error of PyEPRI's image in float32.
+/// Reconstructs in single precision. The image's error may be at most three times the error of PyEPRI's image in
+/// float32, which is 0.000695.
 fn tv_f32<B: Backend>(b: &B) -> Checked {
     let (data, expected) = (phalanx(), data("pyepri_phalanx_tv_small"));
     let image = expected.get::<f64>("tv_u")?;
@@ -225,7 +226,7 @@ fn noise(shape: &[usize]) -> ndarray::ArrayD<f64> {
     })
 }
 
-/// The reconstruction problem for the image of the block, with noisy projections.
+/// Returns the problem of reconstructing the image of [`block`] from its projections, to which noise is added.
 fn noisy<B: Backend, T: Precision>(
     b: &B,
     dims: usize,
@@ -298,7 +299,7 @@ fn constrained_images_are_the_least() {
             is_least(&problem, &found, masked.then_some(&mask), positivity);
             least.push(*found.energies.last().unwrap());
         }
-        // each constraint excludes some images, so the constrained minimum is higher
+        // each constraint excludes some images, so the minimum is higher with constraints than without
         assert!(least[0] < least[1].min(least[2]) && least[1].max(least[2]) < (1.0 + 1e-7) * least[3], "{least:?}");
     }
 }
@@ -336,7 +337,7 @@ fn solves_end_where_the_image_hardly_changes() {
     assert_eq!(problem.solve_with(options().max_iter(0).init(&start)).unwrap().image, start);
     let other = problem.solve_with(options().tol(1e-11).init(&start)).unwrap();
     near_l2("image", &other.image.to_owned(), &least.image.to_owned(), 1e-6);
-    // if the mask keeps the whole image at zero, the image does not change
+    // if the mask keeps every pixel at zero, the image does not change
     let nowhere = b.full([8, 7], false).unwrap();
     let zeros = problem.solve_with(TvOptions::new().tol(1e-3).mask(&nowhere)).unwrap();
     assert!(zeros.iterations == 2 && zeros.converged && zeros.image.iter().all(|u| *u == 0.0));

@@ -119,7 +119,7 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     Ok(())
 }
 
-/// Makes the same training steps, with gradients computed by a tape.
+/// Like [`train`], makes the training steps that are recorded in the data, but computes the gradients by `grad`.
 fn train_by_grad<B: Backend>(b: &B) -> Checked {
     let data = data("mlp_4_16_1");
     let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);

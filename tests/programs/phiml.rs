@@ -68,7 +68,8 @@ fn reads_between_elements_are_those_of_phiml() {
     on_every_backend!(samples);
 }
 
-/// Converts indices of shape (batch, updates, components) to flat indices into the concatenated items of the batch.
+/// Converts indices of shape (batch, updates, components) to flat indices into an array in which all items of the batch
+/// follow each other.
 fn places<B: Backend>(b: &B, indices: &ArrayD<i64>, lengths: &[usize]) -> Result<B::Array<i64>> {
     let indices = b.asarray(indices.clone())?;
     let of_batch = b.reshape(b.arange(0, indices.shape()[0] as i64, 1)?, [-1, 1])?;
@@ -110,7 +111,7 @@ fn scatters<B: Backend>(b: &B) -> Checked {
         starts,
         IndexedSegmentSumOptions::new().axis(1),
     )?;
-    // for an empty segment, NumPy's `reduceat` returns an element, while the op returns 0
+    // for an empty segment, NumPy's `reduceat` returns an element of the array, while the op returns 0
     let mut expected: ArrayD<f64> = data.get("indexed_segment_sum")?;
     expected.index_axis_mut(ndarray::Axis(1), 1).fill(0.0);
     near("indexed_segment_sum", &host::<B, f64>(b, &found)?, &expected, 1e-14);

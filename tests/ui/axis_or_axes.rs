@@ -1,4 +1,4 @@
-//! A list of axes for an op that takes one axis, and a float for an op that takes numbers of repetitions.
+//! Passes a list of axes to an op that takes one axis, and a float to an op that takes numbers of repetitions.
 
 use backends::{Result, prelude::*};
 

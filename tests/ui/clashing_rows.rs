@@ -1,4 +1,4 @@
-//! Rows with names of methods that every backend has, and a row composed with an unknown option: each gives one error.
+//! Ops with names of methods that every backend has, and an op composed with an unknown option: each gives one error.
 
 use backends::{Result, prelude::*};
 

@@ -1,4 +1,4 @@
-//! An op whose table restricts it to a set of dtypes rejects other dtypes, even if its trait bound allows them.
+//! An op that its table restricts to some dtypes rejects other dtypes, even if the method's trait bound allows them.
 
 use backends::{Result, prelude::*};
 

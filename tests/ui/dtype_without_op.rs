@@ -1,4 +1,4 @@
-//! A call of an op on an array whose dtype the op does not have.
+//! Calls an op on an array whose dtype the op does not support.
 
 use backends::{Result, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Mistakes in index lists. Each gives a separate error message.
+//! Mistakes in index lists. The compiler reports each mistake by an error message of its own.
 
 use backends::{Result, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Mistakes that users of NumPy are likely to make first.
+//! Mistakes that new users who know NumPy are likely to make.
 
 use backends::{Result, lazy, prelude::*};
 

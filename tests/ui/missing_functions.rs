@@ -1,4 +1,4 @@
-//! Rows that name functions which do not exist: each error names the row and the function.
+//! A table whose ops call functions that do not exist. Each error names the op and the function.
 
 use backends::{Result, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Arrays and views of ndarray as operands: the messages name `asarray`.
+//! Passes arrays and views of ndarray directly to ops. The compiler's messages recommend `asarray`.
 
 use backends::prelude::*;
 use ndarray::{Array2, ArrayD};

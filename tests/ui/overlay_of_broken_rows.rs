@@ -1,4 +1,4 @@
-//! A mistake in a table is reported once, by the table's own macro call, and not again by overlays.
+//! A table's mistake is reported once, and not again by overlays (which implement the ops for a further backend).
 
 use backends::{Result, prelude::*};
 use bare::Bare;

@@ -1,4 +1,4 @@
-//! Mistakes in an overlay: expressions that only the table may set, an unknown row, a needless overlay.
+//! Mistakes in an overlay: an expression that only the table may set, an unknown op, and an overlay that is not needed.
 
 backends::backend! { table = "../../../../tests/ui/user_rows.toml", trait = User }
 backends::backend! { table = "../../../../tests/ui/free_rows.toml", trait = Free }

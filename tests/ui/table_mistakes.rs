@@ -1,4 +1,4 @@
-//! All mistakes in a table are reported in one compilation, without further errors in code that uses the table's ops.
+//! All mistakes in a table are reported in one compilation. Code that uses the table's ops gives no further errors.
 
 use backends::{Result, prelude::*};
 

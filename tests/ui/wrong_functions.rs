@@ -1,4 +1,4 @@
-//! Rows that name functions whose signatures do not fit: each error names the row and the function.
+//! A table whose ops call functions with wrong signatures. Each error names the op and the function.
 
 use backends::{Result, prelude::*};
 

@@ -1,8 +1,9 @@
-//! Reductions made of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
+//! Reductions made of scalar expressions: `fold = { map = "x * x", join = "a + b", identity = "0", finish = "a / n"
+//! }`.
 //!
-//! Each of these expressions is checked like the expression of a separate row, which this file makes. `map` takes the
-//! row's array and numbers; `join` takes two values; `finish` takes a value, the number of elements, and the row's
-//! numbers. 16-bit elements are computed in float32.
+//! `map` computes a value from an element of the row's array and from the row's numbers. `join` joins two values.
+//! `finish` computes the result from the last value, the number of elements, and the row's numbers. To check these
+//! expressions, this file makes a separate row for each of them. 16-bit elements are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -11,29 +12,29 @@ use crate::{
     report::Mistake,
 };
 
-/// The expressions of a reduction.
+/// The expressions of a reduction: `fold` in a row of the op table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
     /// Computes a value from one element; `None` if the value is the element itself.
     pub map: Option<Form>,
     /// Joins two values, which are named `a` and `b`.
     pub join: Form,
-    /// The value of an empty array.
+    /// The value of a reduction over no elements.
     pub identity: Form,
     /// Computes the result from a value `a` and the number of elements `n`; `None` if the result is the value itself.
     pub finish: Option<Form>,
 }
 
-/// The role of an expression in a reduction.
+/// The role of an expression in a reduction, which is one field of [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
     /// Computes the value of one element.
     Map,
     /// Joins two values.
     Join,
-    /// The value of an empty array.
+    /// The value of a reduction over no elements.
     Identity,
-    /// Computes the result from a value.
+    /// Computes the result from the last value.
     Finish,
 }
 
@@ -57,7 +58,7 @@ impl Fold {
         adds && from_0 && of_truth && self.value(op) == Elem::Int64 && self.finish.is_none()
     }
 
-    /// The dtypes of `T` in the expressions.
+    /// The dtypes that `T` may have in the expressions of the reduction. 16-bit floats are replaced by float32.
     pub fn dtypes(&self, op: &Op, model: &Model) -> Vec<String> {
         let mut dtypes: Vec<String> = Vec::new();
         for dtype in model.dtypes_of(&op.set) {
@@ -70,8 +71,8 @@ impl Fold {
         dtypes
     }
 
-    /// Makes a separate row for the expression with this role. The parameters of the row are the names that the
-    /// expression may use.
+    /// Makes a separate row for the expression with the role `part`. The parameters of this row are the names that
+    /// the expression may use.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {
@@ -96,7 +97,7 @@ impl Fold {
         Op { params, result: Out::One(value), second: None, second_set: None, ..op.clone() }
     }
 
-    /// The expressions of the reduction. Each comes with its role and the row that [`Fold::scope`] makes for it.
+    /// The expressions of the reduction, each with its role and with the row that [`Fold::scope`] makes for it.
     fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
         let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
         let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
@@ -105,7 +106,8 @@ impl Fold {
     }
 }
 
-/// The parameters that the expressions use as numbers: all plain parameters except `keepdims`.
+/// The parameters of `op` that the expressions of the reduction use as numbers: all numbers and booleans except
+/// `keepdims`.
 pub fn numbers(op: &Op) -> impl Iterator<Item = &Param> {
     op.params.iter().filter(|p| p.is_fold_number())
 }
@@ -115,7 +117,7 @@ pub fn wide(dtype: &str) -> &str {
     if ["float16", "bfloat16"].contains(&dtype) { "float32" } else { dtype }
 }
 
-/// Returns the mistakes of a row with a reduction.
+/// Checks a `fold` row of the op table, and returns its mistakes.
 pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     let bad = |span: &crate::text::Span, message: &str, help: &str| {
         vec![Mistake { span: span.clone(), message: message.into(), help: Some(help.into()) }]
@@ -151,7 +153,7 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     mistakes
 }
 
-/// Returns whether an expression is only the name of the row's array.
+/// Returns whether an expression consists only of the name of the row's array.
 pub fn is_element(expr: &Expr, op: &Op) -> bool {
     matches!(&expr.node, Node::Name(name) if op.inputs().any(|p| p.name == *name))
 }

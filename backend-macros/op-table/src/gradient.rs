@@ -1,4 +1,4 @@
-//! Gradients in the model: how a row's gradients are obtained, and which inputs have gradients.
+//! The gradients of a row of the op table: how they are obtained, and which inputs have gradients.
 
 use crate::{
     model::{Elem, Kind, Model, Op, Param, Set, has_bound},
@@ -11,12 +11,13 @@ pub enum Gradient {
     /// The row gives no gradients, and none can be derived.
     #[default]
     Unsaid,
-    /// The gradients as the row gives them: pairs of an input and the text of its gradient. The check converts the
+    /// The key `grad` of the row: the name of each input, with the text of its gradient rule. The check converts the
     /// texts to rules.
     Said(Vec<(Text, Text)>),
     /// The row has no gradients. Contains the reason, for the reference.
     None(String),
-    /// The gradients follow from the ops of the row's composition, which any backend can differentiate.
+    /// The gradients follow from the ops that the row calls. Any backend that differentiates these ops also
+    /// differentiates the row.
     OfParts,
     /// One rule for each input, in the order of the parameters.
     Rules(Vec<Rule>),
@@ -25,15 +26,16 @@ pub enum Gradient {
 /// The rule that computes one input's gradient from the gradient of the result.
 #[derive(Clone)]
 pub struct Rule {
-    /// The input.
+    /// The name of the input.
     pub input: String,
-    /// The rule's function, as a row: its parameters are the values that the rule needs from the call, and its mapping
-    /// is the computation. An error is the reason why the input has no gradient.
+    /// The function that computes the gradient, in the form of a row: its parameters are the values that the rule
+    /// needs from the call of the op, and its mapping is the computation. An error is the reason why the input has no
+    /// gradient.
     pub function: Result<Box<Op>, String>,
 }
 
 impl Op {
-    /// The array parameters, including options, for which a gradient may be needed.
+    /// The parameters that may need a gradient: all arrays of elements that may be floats, with or without a default.
     pub fn differentiable(&self) -> impl Iterator<Item = &Param> {
         let is_float = |elem| matches!(elem, Elem::T | Elem::Real | Elem::Complex);
         self.params.iter().filter(move |p| match p.kind {
@@ -44,15 +46,15 @@ impl Op {
 }
 
 impl Elem {
-    /// Returns whether this element type is a float dtype whenever the row's dtype is one.
+    /// Returns whether an array of this element type has a float dtype if the row's dtype `T` is a float dtype.
     pub fn may_be_float(self) -> bool {
         self.dtype().is_none()
     }
 }
 
 impl Model {
-    /// The set that contains exactly the float dtypes of a set. `None` if the set has no float dtypes, or if no such
-    /// set exists.
+    /// Returns the set of the table that contains exactly the float dtypes of the set named `set`. Returns `None` if
+    /// that set has no float dtypes, or if the table has no such set.
     pub fn floats_of(&self, set: &str) -> Option<&Set> {
         let is_float = |d: &&String| has_bound(d, "Float");
         let all = self.dtypes_of(set);

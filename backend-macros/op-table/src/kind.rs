@@ -1,5 +1,5 @@
 //! The kinds of parameters, with all facts about them. A new kind needs a variant of [`Kind`], arms in this file, an
-//! arm in the file of the expansion for kinds, and in the runtime a type and a [`ParamKind`].
+//! arm in the file `kinds.rs` of the code generator, and a type and a [`ParamKind`] in the runtime.
 //!
 //! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
 
@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub enum Kind {
     /// `array`
     Array(Elem),
-    /// `operand`: an array or a scalar. `lower` and `upper` also accept `..`.
+    /// `operand`, `lower` and `upper`: an array or a scalar. `lower` and `upper` also accept `..`, which means no
+    /// bound.
     Operand(Elem, Absent),
     /// `arrays`: a list of arrays.
     Arrays(Elem),
@@ -31,7 +32,7 @@ pub enum Kind {
     Shape,
     /// `newshape`, `shifts` and other lists of `isize`.
     Signed,
-    /// `widths`: widths of borders.
+    /// `widths`: the widths of the borders of an array, as in `pad`.
     Widths,
     /// `number`: a number that the array's dtype can represent.
     Number,
@@ -57,7 +58,7 @@ pub enum Kind {
     Choice(Arc<Choice>),
 }
 
-/// Parameter types that consist of one word.
+/// The types of parameters that have no element type, with their kinds.
 const WORDS: [(&str, Kind); 15] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
@@ -76,7 +77,7 @@ const WORDS: [(&str, Kind); 15] = [
     ("text", Kind::Text),
 ];
 
-/// Parameter types that have an element type, such as `array<real>`.
+/// The types of parameters that have an element type, such as `array<real>`, with their kinds.
 const OF_ELEMENTS: [(&str, OfElements); 6] = [
     ("array", Kind::Array),
     ("operand", |e| Kind::Operand(e, Absent::Refused)),
@@ -99,7 +100,8 @@ pub enum Absent {
     Highest,
 }
 
-/// A closed choice: a row `[choice.norm]`.
+/// A choice: a parameter type whose values are a fixed list of names. A table declares it in a section such as
+/// `[choice.norm]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Name of the choice, which is also the name of the parameter type.
@@ -110,7 +112,8 @@ pub struct Choice {
     pub summary: String,
     /// The values, each with a description of one line.
     pub values: Vec<(String, String)>,
-    /// True if the runtime defines the type. The tables of users' crates define their own types.
+    /// True if the runtime defines the Rust type. This is the case for the choices of the base table, but not for the
+    /// choices of a user's table.
     pub of_runtime: bool,
 }
 
@@ -125,7 +128,7 @@ impl Choice {
     }
 }
 
-/// The Rust types that a parameter or a result may have.
+/// The primitive Rust types (numbers and `bool`) that a parameter or a result may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Plain {
@@ -137,7 +140,7 @@ pub enum Plain {
     Bool,
 }
 
-/// The names of the types, each with a dtype that can represent all its values.
+/// The name of each type, the type itself, and the name of a dtype that can represent all its values.
 const PLAIN: [(&str, Plain, &str); 6] = [
     ("f64", Plain::F64, "float64"),
     ("usize", Plain::Usize, "uint64"),
@@ -215,7 +218,8 @@ impl Kind {
         }
     }
 
-    /// The name of the kind in `golden.py`: the parameter type without its element type.
+    /// The name of the kind in `golden.py`, the script that makes the reference results: the parameter type without
+    /// its element type.
     pub fn word(&self, ty: &str) -> String {
         let word = if matches!(self, Kind::Operand(..)) { "operand" } else { ty.split('<').next().unwrap_or(ty) };
         word.into()
@@ -316,7 +320,8 @@ impl Kind {
         }
     }
 
-    /// The part of [`Kind::describe`] that has its own page, and the path of this page from a module of the expansion.
+    /// The part of [`Kind::describe`] that becomes a link in the reference, and the target of this link, as a path
+    /// from a module of the generated code.
     pub fn link(&self) -> Option<(String, String)> {
         let link = |part: &str, path: String| Some((part.into(), path));
         match self {
@@ -332,7 +337,8 @@ impl Kind {
         }
     }
 
-    /// Returns whether a value other than an array, in a composition of `op`, is valid for a parameter of this kind.
+    /// Returns whether `value`, an argument other than an array in a composition of `op`, is valid for a parameter of
+    /// this kind.
     pub fn takes_literal(&self, value: &Expr, op: &Op) -> bool {
         let named = |e: &Expr| match &e.node {
             Node::Name(name) => op.param(name).map(|p| &p.kind),

@@ -1,4 +1,5 @@
-//! Properties of an op's loops that can be derived from its expression.
+//! Properties of the loops of an `each` op, derived from its expression. An `each` op computes every element of its
+//! result by the same scalar expression.
 
 use crate::{
     expr::{Expr, Node, Number, Ty},
@@ -6,12 +7,12 @@ use crate::{
 };
 
 impl Op {
-    /// Returns whether an array of an `each` expression has a dtype other than the row's.
+    /// Returns whether an array parameter of an `each` op has another dtype than the row's dtype `T`.
     pub fn mixes_dtypes(&self) -> bool {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// The indices of the operands from which an `each` expression selects elements without a change. Empty if the
+    /// The indices of the operands from which an `each` expression selects elements, as `where` does. Empty if the
     /// expression does anything else with elements of the row's dtype.
     pub fn moved(&self, expr: &Expr) -> Vec<usize> {
         let inputs: Vec<&Param> = self.inputs().collect();
@@ -24,9 +25,9 @@ impl Op {
         if moves && moved.iter().all(|&at| inputs[at].kind.elem() == Some(Elem::T)) { moved } else { Vec::new() }
     }
 
-    /// Returns whether an `each` expression only converts its operand to the dtype of the result: the second dtype of
-    /// the row, or the real dtype of the row's dtype. If the operand already has this dtype, nothing needs to be
-    /// computed.
+    /// Returns whether an `each` expression only converts its operand to the dtype of the result. This is the second
+    /// dtype of the row (as in `astype`), or the real dtype of the row's dtype (as in `real`). If the operand already
+    /// has this dtype, nothing needs to be computed.
     pub fn converts(&self, expr: &Expr) -> bool {
         matches!(&expr.node, Node::Word(word, args) if ["cast", "real"].contains(&&**word) && args.iter().all(|e| self.is_operand(e)))
     }
@@ -43,8 +44,8 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "sqrt" && args.iter().all(|e| self.is_operand(e)))
     }
 
-    /// Returns whether an `each` expression is the product of its two operands, or of its only operand with itself, in
-    /// the row's dtype.
+    /// Returns whether an `each` expression is the product of its two operands, or the product of its only operand
+    /// with itself, and is computed in the row's dtype.
     pub fn is_product(&self, expr: &Expr) -> bool {
         let inputs: Vec<&Param> = self.inputs().collect();
         let takes = |e: &Expr| matches!(&e.node, Node::Name(name) if inputs.iter().any(|p| p.name == *name));
@@ -55,8 +56,8 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
     }
 
-    /// Returns whether an `each` expression is a single operation on its operands. Computing it in a wider dtype and
-    /// rounding once gives the same value as computing it in the dtype.
+    /// Returns whether an `each` expression is a single operation on its operands. If so, computing it in a wider
+    /// dtype and rounding once gives the same value as computing it in the row's dtype.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {
         match &expr.node {
             Node::Compare(_, both) => both.iter().all(|e| self.is_operand(e)),
@@ -71,11 +72,11 @@ impl Op {
         }
     }
 
-    /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded once. This is the case
-    /// for several operations, and for one operation with a number that 16 bits may not represent: if every
-    /// intermediate value is rounded to 16 bits and two of them cancel, no correct digits remain. A single operation
-    /// has the same value either way. Expressions whose result is a truth value, such as `isclose`, are computed in the
-    /// dtype itself, as in NumPy.
+    /// Returns whether an `each` expression of 16-bit floats is computed in float32 and rounded to 16 bits once. This
+    /// is the case for several operations, and for one operation with a number that 16 bits may not represent. The
+    /// reason: if every intermediate value were rounded to 16 bits, and two of these values cancelled, no correct
+    /// digits would remain. A single operation on operands has the same value either way. Expressions whose result is
+    /// a truth value, such as `isclose`, are computed in the 16-bit dtype itself, as in NumPy.
     pub fn computes_wide(&self, expr: &Expr, model: &Model) -> bool {
         let (mut operations, mut of_precision) = (0, false);
         expr.walk(&mut |e| match &e.node {
@@ -92,7 +93,7 @@ impl Op {
             && model.set(&self.set).is_some_and(|set| set.bound == "Real")
     }
 
-    /// Returns whether an expression is only the name of an array of the op.
+    /// Returns whether an expression consists only of the name of an array parameter of the op.
     fn is_operand(&self, e: &Expr) -> bool {
         matches!(&e.node, Node::Name(name) if self.param(name).is_some_and(Param::is_array))
     }

@@ -1,4 +1,4 @@
-//! The contents of a table as data: ops with positions, independent of TOML.
+//! The contents of an op table as Rust data. Names have their positions in the text, but TOML types do not occur here.
 
 use crate::{
     expr::{Expr, compose},
@@ -25,15 +25,15 @@ pub struct Model {
     pub dtypes: Vec<DType>,
     /// The sets of dtypes.
     pub sets: Vec<Set>,
-    /// The closed choices.
+    /// The choices: parameter types with a fixed list of names.
     pub choices: Vec<Arc<Choice>>,
-    /// The columns that tables declare, which rows may have in addition to the standard columns.
+    /// The additional columns that tables declare. Rows may have them besides the standard columns.
     pub columns: Vec<Column>,
-    /// The words of expressions.
+    /// The words (functions) that scalar expressions may contain.
     pub words: BTreeMap<String, Word>,
     /// The required accuracies of results.
     pub accuracies: Vec<Accuracy>,
-    /// Default conformance cases, by the kinds of the positional parameters.
+    /// Default conformance cases for rows without cases, by the kinds of the positional parameters.
     pub cases: BTreeMap<String, Vec<Text>>,
     /// The groups of ops.
     pub groups: Vec<Group>,
@@ -41,7 +41,7 @@ pub struct Model {
     pub related: Vec<Related>,
     /// The rows.
     pub ops: Vec<Op>,
-    /// Names of rows with mistakes, including rows that are not ops. Uses of these names are not reported.
+    /// Names of rows with mistakes, including rows that are not ops. Uses of these names are not reported as unknown.
     pub broken: BTreeSet<String>,
     /// Names that clash with other names in generated code.
     pub clashing: BTreeSet<String>,
@@ -58,7 +58,7 @@ pub struct Word {
     pub result: WordResult,
     /// The op that applies the word to arrays.
     pub op: Option<(String, Span)>,
-    /// The dtypes in which the word first reduces its argument to a range, which is slow for large arguments.
+    /// The dtypes in which the word first reduces its argument to a small range. This is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
     /// True if the word needs so much computation that wider vectors help. Other words are limited by memory, or call a
     /// function.
@@ -86,7 +86,7 @@ pub enum WordResult {
     Complex,
     /// A truth value.
     Truth,
-    /// An element of the second dtype of a row.
+    /// An element of the row's second dtype, `U`.
     Second,
     /// A uint8.
     UInt8,
@@ -102,7 +102,7 @@ pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("uint8", WordResult::UInt8),
 ];
 
-/// The dtypes in which a word reduces its argument to a range.
+/// The dtypes in which a word reduces its argument to a small range before it computes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeReduction {
     /// For real dtypes.
@@ -132,7 +132,7 @@ pub struct Backend {
     pub typed: Vec<String>,
     /// The type parameters, each with its bound, of a backend that wraps another backend.
     pub generics: Vec<(String, String)>,
-    /// True if ops run on the wrapped backend.
+    /// True if the backend wraps another backend, on which its ops run.
     pub wrap: bool,
     /// True if ops are recorded for gradients.
     pub records: bool,
@@ -166,7 +166,7 @@ pub struct DType {
     pub rust: String,
 }
 
-/// A named set of dtypes, with the trait bound that it sets for `T`.
+/// A named set of dtypes, with the trait that generic code requires of its dtype `T`.
 pub struct Set {
     /// Name of the set.
     pub name: String,
@@ -181,7 +181,7 @@ pub struct Set {
     pub own: bool,
 }
 
-/// The accuracy that results must have in comparison with the reference.
+/// How closely the results of an op must agree with the reference results.
 pub struct Accuracy {
     /// Name of the accuracy.
     pub name: String,
@@ -247,7 +247,7 @@ pub struct Waits {
     pub why: String,
 }
 
-/// One row.
+/// One row of the table, which defines an op.
 #[derive(Clone)]
 pub struct Op {
     /// The op's name.
@@ -282,7 +282,7 @@ pub struct Op {
     pub maps: BTreeMap<String, Map>,
     /// Name of the op in NumPy.
     pub numpy: String,
-    /// The reference as Python code, if it is not the NumPy function.
+    /// The reference as Python code, if it is not simply the NumPy function.
     pub golden: String,
     /// Further names that the search of the documentation finds.
     pub alias: Vec<String>,
@@ -292,7 +292,7 @@ pub struct Op {
     pub reference: Reference,
     /// Name of the op's accuracy.
     pub accuracy: String,
-    /// Error bounds in units in the last place that are looser than the accuracy, by dtype.
+    /// Error bounds by dtype, in units in the last place. They allow larger errors than the accuracy.
     pub ulp: Vec<(String, f64)>,
     /// The reason for the looser bounds.
     pub reason: String,
@@ -374,8 +374,8 @@ impl Op {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
     }
 
-    /// Returns whether the op can reduce a formula like an array. This requires that its parameters are an array, axes
-    /// or one axis, `keepdims` and numbers.
+    /// Returns whether the op can reduce a formula as it reduces an array. For this, its parameters must be an array,
+    /// axes or one axis, `keepdims` and numbers.
     pub fn reduces_formulas(&self) -> bool {
         let has = |name, kind: &dyn Fn(&Kind) -> bool| self.param(name).is_some_and(|p| kind(&p.kind));
         let fold = self.maps.values().any(|map| matches!(map, Map::Fold(_)));
@@ -429,7 +429,7 @@ pub struct Reference {
 /// The variants of the runtime's `Error` that a row may name. Any op may return the other variants.
 pub const ERRORS: [&str; 6] = ["Argument", "Axis", "Index", "RepeatedAxis", "Shape", "Shapes"];
 
-/// An expression: its text and its tree.
+/// An expression in the table: its text and its tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
     /// The text in the table.
@@ -438,7 +438,7 @@ pub struct Form {
     pub expr: Expr,
 }
 
-/// The method by which a library runs a row.
+/// How a library runs the op of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
     /// One scalar expression for all dtypes, or one for real and one for complex dtypes.
@@ -481,7 +481,7 @@ pub struct Aten {
     pub overload: String,
     /// Arguments of the call.
     pub args: Vec<AtenArg>,
-    /// The method by which dtypes that libtorch does not support are computed; one of [`VIA`].
+    /// The method of computing in dtypes that libtorch does not support; one of [`VIA`].
     pub via: String,
 }
 
@@ -566,7 +566,7 @@ pub const BOUNDS: [&str; 11] = [
     "Element",
 ];
 
-/// Returns whether a dtype implements this trait of the runtime.
+/// Returns whether a dtype implements the runtime's trait `bound`.
 pub fn has_bound(dtype: &str, bound: &str) -> bool {
     let bool = dtype == "bool";
     let integer = !bool && integer_range(dtype).is_some();
@@ -588,7 +588,7 @@ pub fn has_bound(dtype: &str, bound: &str) -> bool {
     }
 }
 
-/// The methods by which dtypes that libtorch does not support are computed: the variants of the runtime's
+/// The methods of computing in dtypes that libtorch does not support: the variants of the runtime's
 /// `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
@@ -603,7 +603,7 @@ pub enum Elem {
     Real,
     /// The complex dtype of a real dtype.
     Complex,
-    /// The dtype of sums of the row's dtype.
+    /// The dtype of a sum of elements of the row's dtype.
     Sum,
     /// `bool`
     Bool,
@@ -769,7 +769,7 @@ impl Model {
     }
 }
 
-/// The dtype of an element type in a call where `T` is `dtype`.
+/// The dtype that an element type stands for, in a call in which `T` is `dtype`.
 pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
     match (elem, dtype) {
         (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),

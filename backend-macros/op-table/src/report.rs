@@ -21,9 +21,9 @@ impl SourceFile {
 /// One mistake and its position.
 #[derive(Clone, Debug)]
 pub struct Mistake {
-    /// The position.
+    /// The position of the mistake.
     pub span: Span,
-    /// The message.
+    /// The message for the user.
     pub message: String,
     /// A suggestion.
     pub help: Option<String>,
@@ -36,7 +36,7 @@ const MOST: usize = 100;
 #[derive(Default)]
 pub struct Report {
     errors: Vec<(usize, String)>,
-    /// The number of mistakes that are not shown.
+    /// The number of mistakes that are not shown, because the report already has [`MOST`].
     further: usize,
     /// The number of mistakes, shown or not.
     found: usize,
@@ -45,7 +45,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a mistake: `NAME:LINE:COL: message`, the line, a caret under `span`, and `help`.
+    /// Adds a mistake. Its text consists of `NAME:LINE:COL: message`, the line, carets under `span`, and `help`.
     pub fn at(
         &mut self,
         source: &SourceFile,
@@ -111,7 +111,7 @@ impl Report {
     }
 }
 
-/// Cuts a long line to a range around a column. Also returns the number of characters removed before this range.
+/// Cuts a long line to a range around a column. Returns the range, and the number of characters removed before it.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
     const MOST: usize = 160;

@@ -1,12 +1,13 @@
-//! Describes, for the documentation, the code that a backend runs for a row, and how ranks split the row's arrays.
+//! Describes, for the documentation, the code that a backend runs for a row of the op table, and how the row's arrays
+//! are split over ranks, the processes of a parallel program.
 
 use crate::model::*;
 
 impl Op {
-    /// The class that says how ranks split the arrays of the op, from the row's column `split`. A row without this
-    /// column has `each` if it is a scalar expression, `lanes` if it is a reduction of scalar expressions, `parts` if
-    /// it is composed of other ops, and `whole` otherwise. A row with a composition for one library and functions for
-    /// others also has `parts`.
+    /// The word that says how the arrays of the op are split over ranks, from the row's column `split`. For a row
+    /// without this column, the word is `each` if the row is a scalar expression, `lanes` if it is a reduction of
+    /// scalar expressions, `parts` if it is composed of other ops, and `whole` otherwise. It is `parts` too for a row
+    /// with a composition for one library and functions for others.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {
@@ -47,7 +48,7 @@ impl Op {
 }
 
 impl Aten {
-    /// The name of the op in Python: `fft_fft` is `torch.fft.fft`.
+    /// The name of the op in Python. For example, `fft_fft` is `torch.fft.fft`.
     pub fn python_name(&self) -> String {
         let aten = &self.name;
         match aten.strip_prefix("fft_").or(aten.strip_prefix("special_")).or(aten.strip_prefix("linalg_")) {

@@ -1,9 +1,9 @@
-//! The names of the arrays in conformance cases. `golden.py` makes the arrays and compares its names with this list;
-//! `docs/table.md` describes the arrays.
+//! The names of the samples, which are the arrays in conformance cases. `golden.py` makes the arrays and compares its
+//! names with this list; `docs/table.md` describes the arrays.
 
 use crate::model::Elem;
 
-/// Samples that exist in every dtype.
+/// The names of the samples that exist in every dtype.
 pub const SAMPLES: &[&str] = &[
     "sq", "tsq", "sqt", "mat5", "pd", "tpd", "tall", "rank1", "e0", "m", "n", "v", "u", "row", "col", "t", "mat",
     "tmat", "col3", "e", "mt", "mstep", "mrev", "fp", "s", "w", "wt", "wz", "dup", "wv", "sorted", "q", "img", "vol",
@@ -12,7 +12,7 @@ pub const SAMPLES: &[&str] = &[
     "ct3", "c4", "c6", "c8", "c0",
 ];
 
-/// Samples of dtype int64, which the cases use as indices.
+/// The names of the samples of dtype int64, which the cases use as indices.
 pub const INDICES: [&str; 8] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4"];
 
 /// Returns whether there is a sample of this name and element type.

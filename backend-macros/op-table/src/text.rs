@@ -12,8 +12,8 @@ pub struct Text {
     pub text: String,
     /// The position of the string in the table, including quotes.
     pub span: Span,
-    /// The starts of the segments between escapes. Each pair has the offset of a start in the string, and its offset in
-    /// the table.
+    /// The segments of the string between escapes. For each segment: the offset of its start in the string, and the
+    /// offset of its start in the table.
     joints: Vec<(usize, usize)>,
 }
 
@@ -24,7 +24,7 @@ impl Text {
         Text { text, span, joints }
     }
 
-    /// Converts a range of the string to the range in the table where it is written.
+    /// Converts a range of the string to the range of the table's text in which it is written.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))

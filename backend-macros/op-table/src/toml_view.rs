@@ -1,4 +1,4 @@
-//! Reads TOML as plain data with positions, which `parse` takes as input.
+//! Reads TOML as plain data with positions. The module `parse` takes this data as input.
 
 use crate::{
     report::{Report, SourceFile},
@@ -78,7 +78,8 @@ fn view(value: &Spanned<DeValue<'_>>, source: &str) -> Value {
     }
 }
 
-/// The entries of one section of a table.
+/// The entries of every section `[name.*]` of a table; for the name `op`, these are the entries `add`, `exp` and so
+/// on.
 pub fn sections<'t>(table: &'t Table, name: &'t str) -> impl Iterator<Item = (&'t Text, &'t Value)> {
     table
         .iter()

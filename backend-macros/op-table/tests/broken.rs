@@ -1,7 +1,7 @@
 //! Tests tables with one mistake each. Each report must equal the expected one: one error, with its position.
 //!
-//! `testdata/broken.txt` has an entry for each mistake: the base of the table, a replacement in it, and the error.
-//! `UPDATE=1` rewrites the errors, so that git shows the changes.
+//! `testdata/broken.txt` has an entry for each mistake: the table that is changed, the change that makes the mistake,
+//! and the expected error. `UPDATE=1` rewrites the errors, so that git shows the changes.
 
 use op_table::{Model, Report, Role, SourceFile, check, parse};
 use std::{fmt::Write, path::Path};

@@ -1,4 +1,4 @@
-//! Tests that expressions with special loops are recognized.
+//! Tests that the expressions for which there are special loops are recognized.
 
 use op_table::{
     Model, Report, Role, SourceFile, check,
@@ -39,7 +39,7 @@ fold    = { map = "x > 1", join = "a.maximum(b)", identity = "0" }
 torch   = { compose = "count_nonzero(greater(x, 1.0), axis, keepdims = keepdims)" }
 "#;
 
-/// The names of the rows in the base table and the user's table for which `is` returns true.
+/// Returns the names of the rows in the base table and the user's table for which `is` returns true.
 fn rows(is: impl Fn(&Op) -> bool) -> Vec<String> {
     let (mut model, mut report) = (Model::default(), Report::default());
     let base = SourceFile { name: "ops.toml".into(), text: include_str!("../../../ops.toml").into() };

@@ -16,7 +16,7 @@ pub fn visible(text: &str) -> String {
     format!("```\nlet b = Numpyish::new();\n{}\n```\n", visible.join("\n"))
 }
 
-/// The lines of the example with assertions replaced.
+/// The lines of the example. Assertions are replaced by the call, its result as a comment, and a hidden assertion.
 fn lines(text: &str) -> Vec<String> {
     let is_used = |name: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
     let name = ["y", "z", "result"].into_iter().find(|name| !is_used(name)).unwrap_or("value");
@@ -38,7 +38,7 @@ fn stated(line: &str, name: &str) -> Option<Vec<String>> {
         None => (left.to_string(), name.to_string()),
         Some(inside) => match &arguments(inside)?[..] {
             [format, shown] => (shown.to_string(), format!("format!({format}, {name})")),
-            // the variable is named in the format
+            // the name of the variable is between the braces of the format string
             [format] => (format.split(['{', ':', '}']).nth(1)?.to_string(), left.to_string()),
             _ => return None,
         },
@@ -46,7 +46,8 @@ fn stated(line: &str, name: &str) -> Option<Vec<String>> {
     if !shown.contains('(') {
         return Some(vec![format!("// {shown} is {value}"), format!("# {statement};")]);
     }
-    // a call that returns no `Result`, such as `b.shape(&x)`, borrows from its argument, which may end with the statement
+    // a call that returns no `Result`, such as `b.shape(&x)`, borrows from its argument, which may be dropped at the
+    // end of the statement
     if shown.rsplit_once(")?").is_none_or(|(_, rest)| rest.contains(['(', ')'])) {
         return None;
     }

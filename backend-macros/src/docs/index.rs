@@ -3,7 +3,7 @@
 use super::*;
 use std::fmt::Write;
 
-/// The index of these ops. `trait_name` is the trait of a user's ops, or `None` for the ops of the base table.
+/// Generates the index of `ops`. `trait_name` is the trait of a user's ops, or `None` for the ops of the base table.
 pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
     let mut s = match trait_name {
         None => String::from("Reference of all ops, with a page for each op.\n\n"),

@@ -36,16 +36,16 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
 /// The items to which a page may have links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Links {
-    /// All items of the facade; used if the facade is this crate.
+    /// All items of the crate `backends` (the facade). Used for the ops of that crate.
     Base,
-    /// Only items generated from the user's table, because rustdoc does not find the pages of the facade when it
-    /// documents a single crate.
+    /// Only items generated from the user's table. When rustdoc documents a user's crate alone, it does not find the
+    /// pages of the crate `backends`.
     User,
     /// No items, because rustdoc does not process the text.
     None,
 }
 
-/// Names of the trait and the modules that contain a row's items.
+/// Where a row's items are: the names of the trait and of the modules.
 pub struct Places<'m> {
     /// The trait that has the op's method.
     pub owner: &'m str,
@@ -226,7 +226,7 @@ impl Page<'_> {
             all.push(("Argument", format!("the step of a slice in {names} is 0, or `...` occurs twice")));
         }
         let mut s = String::new();
-        // an empty text states that this error does not occur
+        // an empty text in the table states that this error does not occur
         for (variant, when) in all.iter().filter(|(_, when)| !when.is_empty()) {
             let _ = writeln!(s, "- {}: {when}.", self.variant(variant));
         }
@@ -264,7 +264,7 @@ impl Page<'_> {
         s
     }
 
-    /// A set of dtypes: its bound for generic code, and its members.
+    /// Describes a set of dtypes by its bound for generic code and its members.
     fn set(&self, name: &str) -> String {
         let Some(set) = self.model.set(name) else {
             return name.into();

@@ -1,42 +1,45 @@
-//! Generates the backend that is chosen at run time: an enum of the libraries' backends, which is itself a backend.
+//! Generates enums of backends, such as `AnyBackend`. A program chooses the backend at run time, as a variant of the
+//! enum, and the enum is itself a backend.
 
 use super::*;
 
 mod methods;
 
-/// An enum of backends, and the enum of their arrays. The macro generates both.
+/// An enum of backends, and the enum of their arrays. The macro generates both enums.
 pub struct Any {
-    /// The path of the enum.
+    /// The path of the enum of backends.
     name: TokenStream,
     /// The path of the enum of arrays.
     array: TokenStream,
-    /// The backends of the enum.
+    /// The backends that are variants of the enum.
     members: Vec<Member>,
-    /// True if the enum has the variant `Watched`. It contains a backend of the same enum, and watches the calls of
-    /// that backend.
+    /// True if the enum of backends has the variant `Watched`. This variant contains a backend of the same enum, and
+    /// reports every call of that backend to a watcher.
     is_watched: bool,
 }
 
-/// A backend that is a variant of an enum.
+/// A backend that is a variant of an enum. The methods named here are generated. Those that take arrays of the enum
+/// return an error for an array of another variant.
 struct Member {
-    /// The backend's column in the table, if the enum is generated from the table.
+    /// The name of the backend's column in the op table, if the enum is generated from the table.
     column: Option<String>,
     variant: Ident,
     ty: TokenStream,
     summary: String,
-    /// The method of the enum of arrays that returns an array of this backend.
+    /// The method of the enum of arrays that returns a reference to the array of this backend.
     get: Ident,
-    /// The method that returns an array of this backend from an argument of an op, given by value or by reference.
+    /// The method that converts an argument of an op, given by value or by reference, to an array of this backend.
     get_given: Ident,
-    /// The method that returns an operand of this backend.
+    /// The method that converts an operand, which is an array or a scalar, to an operand of this backend.
     get_operand: Ident,
-    /// The method that returns a mutable reference to an array of this backend, for an op that changes the array.
+    /// The method that returns a mutable reference to the array of this backend, for an op that changes the array.
     get_mut: Ident,
-    /// The method that returns a list of arrays of this backend.
+    /// The method that converts a list of arrays to a list of references to arrays of this backend.
     get_all: Ident,
-    /// The method of the enum of arrays that wraps a list of arrays of this backend.
+    /// The method that converts a list of arrays of this backend to a list of arrays of the enum.
     wrap_all: Ident,
-    /// The method of the enum that converts a list of indices to this backend.
+    /// The method of the enum of backends that converts the indices of an indexing op to indices of this backend,
+    /// because they may contain arrays.
     get_indices: Ident,
 }
 
@@ -61,7 +64,7 @@ impl Member {
     }
 }
 
-/// An enum of backends that a user lists.
+/// Describes the enum `name` of the backends `types`, which a user of the macro lists.
 pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
     let array = format_ident!("{name}Array");
     let members = types.iter().filter_map(|ty| {
@@ -73,7 +76,7 @@ pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
 }
 
 impl Expand<'_> {
-    /// `AnyBackend`: the enum of the libraries of the table.
+    /// Describes `AnyBackend`: the enum of the backends that have columns in the op table.
     fn any_of_table(&self) -> Any {
         let root = &self.root;
         let members = self.model.backends.iter();
@@ -85,7 +88,7 @@ impl Expand<'_> {
         Any { name, array, members: members.collect(), is_watched: true }
     }
 
-    /// Generates an enum of backends that a user lists. It implements every row of the base table.
+    /// Generates an enum of backends that a user lists, and implements every op of the base table for it.
     pub fn any_of(&self, name: &Ident, types: &[syn::Path]) -> TokenStream {
         let (root, array, any) = (&self.root, format_ident!("{name}Array"), any_of(name, types));
         let groups = self.model.groups.iter().map(|group| {
@@ -115,7 +118,8 @@ impl Expand<'_> {
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
         let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // the arm for the variant that watches calls; the arrays of this variant are arrays of the enum
+        // generates an arm for the variant `Watched`, if the enum has it; the arrays of this variant are arrays of
+        // the enum
         let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
         let root = &self.root;
         let watched_variant = when_watched(quote! {
@@ -349,7 +353,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
                         #watched_view
-                        // an array of another backend: the ops return an error for it
+                        // an array of another backend: the ops return an error for such an array
                         _ => None,
                     }
                 }
@@ -368,7 +372,7 @@ impl Expand<'_> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
                         #watched_input
-                        // an array of another backend, handled as in `host_view`
+                        // an array of another backend: the ops return an error for it, as in `host_view`
                         _ => None,
                     }
                 }
@@ -420,7 +424,8 @@ impl Expand<'_> {
 
                 #delegation
 
-                // arrays of a watched backend are sent through the host, by calls that the watcher sees
+                // a watched backend makes no offer: its arrays are sent through the host, by calls that the watcher
+                // sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*
@@ -473,7 +478,8 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => {
-                            // this is `None` for an array of another backend; the usual exchange then reports the error
+                            // `None` for an array of another backend; the usual exchange of arrays then reports the
+                            // error
                             let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
                             Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
                         })*
@@ -534,7 +540,8 @@ impl Expand<'_> {
     }
 
     pub(super) fn implement_any(&self, name: &Ident, ops: &[&Op]) -> TokenStream {
-        // outside the facade, the enum is non-exhaustive, because later versions of the facade may add backends
+        // `rest` is true outside the facade: there the enum is non-exhaustive, because later versions of the facade
+        // may add backends
         self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
     }
 }

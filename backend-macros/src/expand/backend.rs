@@ -1,18 +1,20 @@
-//! Generates the implementation of a group for one library: thin methods that call the functions that the rows name.
+//! Generates the implementation of a group of ops for one library: thin methods that call the functions that the rows
+//! of the op table name.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The module with the functions of a library. It is a module of the runtime, or a path in the user's crate.
+    /// The path of the module that has the functions of a library. It is a module of the runtime, or a path in the
+    /// user's crate.
     pub(super) fn module(&self, backend: &Backend) -> TokenStream {
         let (rt, module) = (self.rt(), tokens(&backend.module));
         if backend.module.contains("::") { module } else { quote!(#rt::#module) }
     }
 
-    /// The backend type.
+    /// The type of the backend, as Rust code.
     pub(super) fn backend_type(&self, backend: &Backend) -> TokenStream {
         if backend.records {
-            // the path is written in full, because the expansion of a user's table uses it too
+            // writes the path in full, because the generated code of a user's table uses it too
             let root = &self.root;
             return quote!(#root::grad::Diff<B>);
         }
@@ -28,11 +30,12 @@ impl Expand<'_> {
         let ty = self.backend_type(backend);
         let methods = ops.iter().map(|o| self.method(o, backend));
         let generics = self.generics(backend);
-        // hidden, because the methods of the traits would fill the documentation pages of the types
+        // hidden, because otherwise the methods of the traits would fill the documentation pages of the backend types
         quote!(#[doc(hidden)] impl #generics #name for #ty { #(#methods)* })
     }
 
-    /// Generates `<B: Backend>`, for a backend that wraps another one.
+    /// Generates the type parameters of the implementation, such as `<B: Backend>` for a backend that wraps another
+    /// one.
     fn generics(&self, backend: &Backend) -> Option<TokenStream> {
         let parameters = backend.generics.iter().map(|(name, bound)| {
             let (name, path, bounds) = (id(name), tokens(bound), self.backend_bounds());
@@ -46,7 +49,8 @@ impl Expand<'_> {
         let signature = self.signature(op, op.has_options());
         if !backend.wrap {
             let (prepare, mut body) = (self.prepare(op), self.body(op, backend));
-            // calls of functions on arrays without a static dtype store the place themselves
+            // functions on arrays whose dtype is known at run time store the place of the call in their errors
+            // themselves
             if !matches!(op.maps.get(&backend.name), Some(Map::Call(path)) if backend.is_raw(path)) {
                 body = self.located(&body);
             }
@@ -102,15 +106,15 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the call of a row that is written once for any backend. The call runs on the backend `on`. Empty for
-    /// all other rows.
+    /// Generates the call of a row that is written once for any backend (`compose` or `generic`). The call runs on
+    /// the backend `on`. Returns no code for other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
         let name = &op.name;
         let all = op.params.iter().map(|p| self.passed(p, op));
         match map {
             Map::Compose(form) => {
                 let function = id(name);
-                // if the trait is in another module, the function is nested in the method
+                // if the trait is in another module, the function of the composition is nested in the method
                 let module = self.private("compose");
                 let (place, composed) = match &self.home {
                     None => (Some(quote!(#module::)), None),
@@ -170,10 +174,10 @@ impl Expand<'_> {
     }
 }
 
-/// Calls a function that a row names, through a macro that is named after the row.
+/// Generates the call of a function that a row names, through a macro that is named after the row.
 ///
-/// Only the compiler knows whether the function exists and which arguments it takes. Its error messages name the macro,
-/// and thus the row.
+/// Only the compiler knows whether the function exists and which arguments it takes. The compiler's error messages
+/// name the macro, and thus the row.
 pub(super) fn of_row(op: &Op, call: TokenStream) -> TokenStream {
     let name = format_ident!("row_{}", op.name);
     quote! {

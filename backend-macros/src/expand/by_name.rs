@@ -1,11 +1,12 @@
-//! Generates calls by name. Each row gets a function that converts values to the arguments of its method, and calls the
-//! method in one dtype. Other functions select one of these functions by name and dtype.
+//! Generates calls by name: the function of a row of the op table converts values to the arguments of the row's
+//! method, and calls this method in one dtype. Further functions select the row's function by the name of the op and
+//! by the dtype.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Generates the functions of the rows, and `call`, which finds them by name. `list` is the name of the constant
-    /// that lists the ops.
+    /// Generates a function for each row, and the function `call`, which selects one of them by name. `list` is the
+    /// name of the generated constant that lists the ops.
     pub(super) fn by_name(&self, list: &str) -> TokenStream {
         let (root, rt, list) = (&self.root, self.rt(), id(list));
         let bounds = self.backend_bounds();
@@ -60,8 +61,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates a function `fn call<B: Backend>(..)` for the given rows. Each row is compiled only in the dtypes
-    /// listed with it; no other rows and dtypes are compiled.
+    /// Generates a function `fn call<B: Backend>(..)` that calls the ops of the given rows by name. Each row is
+    /// compiled only in the dtypes listed with it. No other rows are compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
@@ -81,7 +82,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The trait bounds of a backend that has the ops of this macro call.
+    /// The trait bounds of a backend that has the ops of this macro call: `Backend`, and the trait of a user's table.
     pub(super) fn backend_bounds(&self) -> TokenStream {
         let root = &self.root;
         match &self.extension {
@@ -93,7 +94,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the call of a row's function in the dtype of `args`, if this dtype is in `only`.
+    /// Generates a `match` on the dtype of `args`. It calls the row's function in this dtype, if the dtype is in
+    /// `only`, or if `only` is `None`.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
@@ -102,7 +104,8 @@ impl Expand<'_> {
         quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
     }
 
-    /// Generates a `match` arm for each dtype of a set. If `only` is given, dtypes that it does not contain get no arm.
+    /// Generates a `match` arm for each dtype of the set named `set`. If `only` is given, dtypes that it does not
+    /// contain get no arm.
     fn by_dtype(
         &self,
         set: &str,
@@ -120,8 +123,8 @@ impl Expand<'_> {
         arms.collect()
     }
 
-    /// Generates `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`. The second dtype of a row, if
-    /// any, is read from `args`.
+    /// Generates the function of a row, such as `fn add<B: Backend, T: Numeric>(args: &Args<B>) -> Result<Value<B>>`.
+    /// If the row has a second dtype, the function reads it from `args`.
     fn row_by_name(&self, op: &Op) -> TokenStream {
         let (rt, name, bounds) = (self.rt(), id(&op.name), self.backend_bounds());
         let (dtypes, first) = (self.dtypes(op), self.bound(&op.set, &quote!()));
@@ -140,12 +143,12 @@ impl Expand<'_> {
         quote!(pub fn #name<B: #bounds, T: #first>(#args) -> #rt::Result<#rt::Value<B>> { #body })
     }
 
-    /// Calls the method with arguments that are converted from values.
+    /// Generates the call of a row's method, with arguments that are converted from the values of a call by name.
     fn typed_by_name(&self, op: &Op) -> TokenStream {
         let places = || op.params.iter().enumerate();
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
-        // the compiler infers the marker types of the operands
+        // leaves the marker types of the operands to the compiler, which infers them
         let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
         let turbofish = match (&op.second, op.infers_dtype()) {
             (Some(_), _) => quote!(::<U, T #(#markers)*>),
@@ -161,11 +164,12 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // the op changes a copy of the argument; this copy becomes the result
+        // for an op that changes its target: it changes a copy of the argument, and this copy becomes the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
-        // sums have a wider dtype than the elements, unless the option `dtype` requests the dtype of the elements
+        // an op such as `sum` has results of a wider dtype than its elements, unless the option `dtype` requests the
+        // dtype of the elements
         let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
             quote! {
                 if args.narrows::<T, T::Sum>() {

@@ -1,11 +1,12 @@
-//! Generates the closed choices of a table: enums in a user's crate. For the base table, it generates checks that the
-//! runtime's enums agree with the table.
+//! Generates the choices of an op table, which are parameter types with a fixed list of values. The choices of a
+//! user's table become enums in the user's crate. For the base table, it generates checks that the runtime's enums
+//! agree with the table.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The enums of a user's table. For the base table, assertions that the values of the runtime's enums have the same
-    /// names as in the table.
+    /// Generates the enums of a user's table. For the base table, generates assertions that the values of the
+    /// runtime's enums have the same names as in the table.
     pub(super) fn choices(&self) -> TokenStream {
         let rt = self.rt();
         let choices = self.model.choices.iter().map(|choice| {

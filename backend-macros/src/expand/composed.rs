@@ -1,11 +1,12 @@
-//! Converts a checked composition to Rust: calls of ops on `b: &B`, with arrays by reference and options by name.
+//! Converts a checked composition to Rust: calls of ops as methods of `b: &B`, with arrays by reference and options
+//! by name.
 
 use super::{scalar::number, *};
 use op_table::expr::{Argument, Expr, Node, Number, Ty};
 use proc_macro2::Literal;
 
 impl Expand<'_> {
-    /// The composition of a row, as an expression that returns an owned value.
+    /// Converts the composition `e` of a row to an expression that returns an owned value.
     pub(super) fn composition(&self, e: &Expr, op: &Op) -> TokenStream {
         match &e.node {
             Node::Name(name) => {
@@ -25,7 +26,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The value of a `let`: an owned array, or an unchanged parameter.
+    /// Converts the value of a `let` to an expression: an owned array, or a parameter that is passed on unchanged.
     fn let_value(&self, e: &Expr, op: &Op) -> TokenStream {
         match (&e.node, &e.ty) {
             (Node::Name(name), Ty::Array(_)) if !op.param(name).is_some_and(is_operand) => self.composition(e, op),
@@ -56,12 +57,12 @@ impl Expand<'_> {
             }
             Node::Call(callee, arguments) => self.call(callee, arguments, op),
             Node::Block(..) => self.composition(e, op),
-            // the check has replaced these operators by calls
+            // the check of the composition has replaced these operators by calls
             Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => quote!(),
         }
     }
 
-    /// An expression for a reference to an array.
+    /// Converts `e` to an expression for a reference to an array.
     fn borrowed(&self, e: &Expr, op: &Op) -> TokenStream {
         let value = self.value(e, op);
         match &e.node {
@@ -99,19 +100,20 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            // a `let` is borrowed, because the composition may use it again; a temporary array is passed by value
+            // borrows the value of a `let`, because the composition may use it again; passes a temporary array by
+            // value
             (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);
                 quote!(#rt::Operand::Scalar(#n))
             }
             (Kind::Scalar, Node::Number(n)) => number(*n, &rt),
-            // a list of arrays that an op has returned
+            // a list of arrays that another op has returned
             (Kind::Arrays(_), Node::Call(..) | Node::Name(_)) if !is_own => {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
             }
-            // writes the type, because an empty list of literals does not determine it
+            // writes the type of the list, because an empty list of literals does not determine its type
             (Kind::Signed, Node::List(items)) => {
                 let (list, n) = (self.value(e, op), items.len());
                 quote!(::core::convert::identity::<[isize; #n]>(#list))
@@ -131,12 +133,12 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that sets an option; `None` if the option's value is `none`.
+    /// Generates the statement that sets an option of a called op; `None` if the option's value is `none`.
     fn option(&self, param: &Param, e: &Expr, op: &Op) -> Option<TokenStream> {
         let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {
             match op.param(given) {
-                // passes on a parameter of the same type without a change, even if it is `None`
+                // passes on a parameter of the row that has the same type, even if its value is `None`
                 Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
                     let (given, is_array) = (id(given), matches!(own.kind, Kind::Array(_)));
                     let borrowed = is_array.then(|| quote!(.map(::std::borrow::Cow::Borrowed)));

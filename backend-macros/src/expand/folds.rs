@@ -1,4 +1,5 @@
-//! Generates the reductions of `fold` rows. Their expressions implement `EachFold` for a struct with the row's numbers.
+//! Generates the reductions of `fold` rows. Their expressions implement `EachFold` for a struct whose fields are the
+//! row's numbers.
 
 use super::*;
 use op_table::{
@@ -6,7 +7,7 @@ use op_table::{
     fold::{Part, numbers},
 };
 
-/// The C++ type of an element type; `E` is the dtype of the elements.
+/// The C++ name of an element type. In the kernels, `E` is the dtype of the elements of the array.
 fn c_type(elem: Elem) -> &'static str {
     match elem {
         Elem::T | Elem::U => "E",
@@ -25,7 +26,8 @@ impl Expand<'_> {
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // if the values have fewer dtypes than the elements, they have a narrower bound, which offers more words
+        // if `T` has fewer dtypes in the expressions than in the row, it gets a narrower bound, which offers more
+        // words
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),
@@ -43,7 +45,7 @@ impl Expand<'_> {
         let x = op.inputs().next().map_or_else(|| id("x"), |p| id(&p.name));
         let value = |e: &Expr, scope: &Op| {
             let value = self.scalar(e, scope);
-            // casts the expression to the type of the values, if it has another type
+            // casts the expression to the dtype of the values that the reduction joins, if it has another type
             let same = matches!(&e.ty, Ty::Element(elem) if *elem == fold.value(op));
             if same { value } else { quote!(rt::Element::cast::<#acc>(#value)) }
         };
@@ -93,7 +95,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The reduction's kernel in CUDA C++.
+    /// Generates the description of the reduction's kernel, with the expressions in CUDA C++.
     pub(super) fn fold_kernel(&self, op: &Op, fold: &Fold, rt: &TokenStream) -> TokenStream {
         let [map_op, join_op, none_op, finish_op] =
             [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| fold.scope(part, op));

@@ -1,10 +1,12 @@
-//! Generates the rows as functions on the current backend, such as `functions::sum(&x, ..)?`.
+//! Generates a function for each row of the op table, such as `functions::sum(&x, ..)?`. It runs the op on the
+//! current backend.
 
 use super::*;
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 impl Expand<'_> {
-    /// Generates a module with a function for each row, and a second function for each row with options.
+    /// Generates the module `functions`. It has a function for each row, and a second function for each row with
+    /// options.
     pub(super) fn functions(&self) -> TokenStream {
         let functions = self.own().map(|op| {
             let plain = self.function(op, false);
@@ -34,7 +36,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the function of a row, or its variant with options. It has the signature of the method without `self`.
+    /// Generates the function of a row, or, if `with` is true, its variant with options. The function has the
+    /// signature of the method without `self`.
     fn function(&self, op: &Op, with: bool) -> TokenStream {
         let (root, rt, items) = (&self.root, self.rt(), self.ops_module());
         let method = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -66,7 +69,8 @@ fn of_backend(signature: TokenStream, backend: &TokenStream, arrays: &TokenStrea
     let mut tokens = signature.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            // `Self::` begins an associated type of the backend, and `Self` without `::` is the backend itself
+            // in the method, `Self::` begins an associated type of the backend, and `Self` without `::` is the
+            // backend itself
             TokenTree::Ident(name) if name == "Self" => match tokens.peek() {
                 Some(TokenTree::Punct(next)) if next.as_char() == ':' => out.extend(arrays.clone()),
                 _ => out.extend(backend.clone()),

@@ -1,22 +1,23 @@
-//! Generates the methods of the backend that records ops for gradients. The op runs on the inner backend. If an input
-//! has a tape index, the result gets one too, and the tape keeps the values of the call that the row's rules need.
+//! Generates the methods of `Diff`, the backend that records ops on a tape to compute gradients. A method runs the op
+//! on the inner backend. If an input has a tape index, the result gets one too, and the tape keeps the values of the
+//! call that the row's gradient rules need.
 
 use super::*;
 use op_table::GRAD;
 use std::collections::BTreeSet;
 
-/// The method by which a row is recorded.
+/// How the call of a row's op is recorded on the tape.
 pub(super) enum Recording<'o> {
-    /// The row is recorded as the ops of its composition, or by a function of the overlay.
+    /// The method runs the row's composition, or a function that the overlay names, on the recording backend. The ops
+    /// in it are recorded.
     Parts,
-    /// The row is recorded as the ops of its composition, but has no gradients with respect to the inputs of these
-    /// rules.
+    /// Like `Parts`, but the row has no gradients with respect to the inputs of these rules.
     PartsBut(&'o [Rule]),
-    /// The row is not recorded, because it has no gradients; its results are constants.
+    /// The call is not recorded, because the row has no gradients. Its results are constants.
     Constant,
-    /// The row is recorded with these rules.
+    /// The call is recorded with these rules.
     Rules(&'o [Rule]),
-    /// The row has no rule, so inputs with a tape index are refused.
+    /// The row has no rule, so an input with a tape index is an error.
     Refused,
 }
 
@@ -35,7 +36,8 @@ pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     }
 }
 
-/// The values of a call that are kept for a row's rules: the parameters of the rules' functions, except the gradients.
+/// Returns the values of a call that the tape keeps for a row's rules: the parameters of the rules' functions, except
+/// the gradients of the results.
 pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
@@ -43,18 +45,19 @@ pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     params.filter(|p| seen.insert(p.name.clone())).collect()
 }
 
-/// Returns whether a parameter of a rule is the gradient of a result: `g`, `g_values`.
+/// Returns whether a parameter of a rule's function is the gradient of a result, such as `g` or `g_values`.
 fn is_gradient(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "g" || p.name.starts_with("g_"))
 }
 
-/// Returns whether a parameter of a rule is a result of the op: `y`, `y_values`.
+/// Returns whether a parameter of a rule's function is a result of the op, such as `y` or `y_values`.
 fn result_of(p: &Param, op: &Op) -> bool {
     op.param(&p.name).is_none() && (p.name == "y" || p.name.starts_with("y_"))
 }
 
 impl Expand<'_> {
-    /// Generates the body of a method that records the op. The body follows the conversion of the method's arguments.
+    /// Generates the body of a method that records the op. In the method, the statements that convert its arguments
+    /// precede this body.
     pub(super) fn recorded(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, running, name) = (self.rt(), hidden("running"), &op.name);
         let running = quote!(#[allow(unused_variables, unused_mut)] let mut #running = (););
@@ -94,7 +97,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Statements that find the tape indices of all inputs, and a condition that is true if any input has one.
+    /// Generates the statements that find the tape indices of all inputs, and a condition that is true if any input
+    /// has one.
     pub(super) fn places(&self, op: &Op) -> (TokenStream, TokenStream) {
         let (rt, name, options) = (self.rt(), &op.name, hidden("options"));
         let (mut finds, mut any) = (Vec::new(), Vec::new());
@@ -119,7 +123,7 @@ impl Expand<'_> {
         (quote!(#(#finds)*), any)
     }
 
-    /// Statements that return an error if an input without a gradient has a tape index.
+    /// Generates the statements that return an error if an input without a gradient has a tape index.
     pub(super) fn refused(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let refused = op.differentiable().filter_map(|p| {
@@ -140,11 +144,11 @@ impl Expand<'_> {
         quote!(#(#refused)*)
     }
 
-    /// Statements that keep the values that rules need from a call: from its options, from its other arguments, and
-    /// from its result.
+    /// Generates the statements that keep the values of a call for the row's rules. There are three groups of
+    /// statements: for options, for other arguments, and for results.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
-        // this precedes the call, which may consume the options
+        // these statements precede the call, which may consume the options
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));
@@ -268,8 +272,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The method of the runtime's dtypes that tests whether the rules of a row apply to a dtype; `None` if the rules
-    /// apply to all dtypes of the row.
+    /// Returns the name of the method of a dtype that tests whether the rules of a row apply to the dtype; `None` if
+    /// they apply to all dtypes of the row.
     pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
         match function.bound.as_str() {
@@ -279,14 +283,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The module with the rules of all rows.
+    /// The name of the generated module that has the gradient rules of all rows.
     pub(super) fn rules_module(&self) -> Ident {
         let of = self.extension.as_ref().map_or("diff".into(), |name| snake(&name.to_string()));
         format_ident!("__{of}_rules")
     }
 
-    /// Generates the rules of all rows. Each row gets a struct of the values kept from a call, with a method that
-    /// computes the gradients from these values.
+    /// Generates the gradient rules of all rows. Each row gets a struct, whose fields are the values kept from a
+    /// call, with a method that computes the gradients from these values.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.rules_module();
         let root = &self.root;
@@ -353,7 +357,7 @@ impl Expand<'_> {
         let pulls = functions.iter().map(|(p, f)| {
             let (place, e) = (place_of(p), elem(p.kind.elem().unwrap_or(Elem::T), f));
             let args = f.params.iter().map(|param| match op.param(&param.name) {
-                // the rule requires the operand as an array
+                // the row accepts an operand, but the rule requires an array
                 Some(own) if matches!((&own.kind, &param.kind), (Kind::Operand(..), Kind::Array(_))) => {
                     let keep = keep_of(param);
                     quote!(&*whole(b, &self.#keep)?)
@@ -362,7 +366,7 @@ impl Expand<'_> {
             });
             let call = match f.maps.get(GRAD) {
                 Some(Map::Generic(path)) => {
-                    // the path is a rule of the facade, or a function of the table's crate
+                    // the path names a rule of the facade, or a function of the crate that has the table
                     let own = op.own && self.extension.is_some() && !path.starts_with("grad::rules::");
                     let (root, path) = (&self.root, function(path));
                     let root = if own { quote!(crate) } else { quote!(#root) };
@@ -425,7 +429,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The type of the field that keeps a parameter.
+    /// The type of the struct field that keeps a parameter until the backward pass.
     fn owned_type(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let array = |e: Elem| {
@@ -455,7 +459,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The argument for a parameter of a rule's function, made from the kept values.
+    /// Generates the argument for the parameter `p` of a rule's function from the kept values.
     fn given_to_rule(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         if is_gradient(p, op) {
@@ -475,12 +479,13 @@ impl Expand<'_> {
     }
 }
 
-/// Name of the variable, and of the field, that contains the tape index of an input.
+/// The name of the variable that contains the tape index of an input, and of the struct field that keeps this index.
 pub(super) fn place_of(p: &Param) -> Ident {
     format_ident!("place_{}", p.name)
 }
 
-/// Name of the variable, and of the field, that contains the kept value of a parameter.
+/// The name of the variable that contains the value of a parameter for the rules, and of the struct field that keeps
+/// this value.
 pub(super) fn keep_of(p: &Param) -> Ident {
     format_ident!("kept_{}", p.name)
 }

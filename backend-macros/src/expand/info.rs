@@ -1,4 +1,4 @@
-//! Generates descriptions of the parameters and results of rows, as constants of the runtime's types.
+//! Generates descriptions of the parameters and results of the op table's rows, as constants of the runtime's types.
 
 use super::{Expand, hidden};
 use op_table::model::*;
@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Expand<'_> {
-    /// Generates `&[ParamInfo::new(..), ..]`.
+    /// Generates the descriptions of a row's parameters, such as `&[ParamInfo::new(..), ..]`.
     pub fn params_info(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let params = op.params.iter().map(|p| {
@@ -23,7 +23,7 @@ impl Expand<'_> {
         quote!(&[#(#params),*])
     }
 
-    /// Generates `ResultInfo::One(..)` or another variant.
+    /// Generates the description of a row's result, a variant of `ResultInfo` such as `ResultInfo::One(..)`.
     pub fn result_info(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let result = match &op.result {
@@ -51,8 +51,8 @@ impl Expand<'_> {
     }
 }
 
-/// libtorch's op of a row: its name, its overload and its number of arguments; `None` if libtorch has no op for the
-/// row.
+/// Generates the description of the libtorch op that a row names: its name, its overload and its number of arguments;
+/// `None` if the row names no op of libtorch.
 pub fn aten(op: &Op) -> TokenStream {
     let aten = op.maps.values().find_map(|map| match map {
         Map::Aten(aten) => Some(aten),
@@ -67,13 +67,13 @@ pub fn aten(op: &Op) -> TokenStream {
     }
 }
 
-/// Generates a variant such as `ElementInfo::T`.
+/// Generates the variant of `ElementInfo` for an element type, such as `ElementInfo::T`.
 pub fn elem(e: Elem, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{e:?}");
     quote!(#rt::ElementInfo::#name)
 }
 
-/// Generates a variant such as `PlainInfo::F64`.
+/// Generates the variant of `PlainInfo` for a Rust type, such as `PlainInfo::F64`.
 pub fn plain(t: Plain, rt: &TokenStream) -> TokenStream {
     let name = format_ident!("{t:?}");
     quote!(#rt::PlainInfo::#name)

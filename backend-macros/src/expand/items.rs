@@ -1,5 +1,5 @@
-//! Generates the module of ops, with a list of all ops. It has a documented item for each row, which describes the row
-//! and can call it by name.
+//! Generates the module of ops, with a list of all ops. The module has a documented item for each row of the table,
+//! which describes the op and can call it by name.
 
 use super::{support::elements_of, *};
 use crate::docs::{Links, Places};
@@ -66,7 +66,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The item of a row: a struct whose fields are the numbers in the row's expressions, if any.
+    /// The item of a row: a struct. Its fields are the numbers (scalar parameters) in the row's expressions, if there
+    /// are any.
     fn op_struct(&self, op: &Op) -> TokenStream {
         if op.second.is_none() {
             return self.numbers_struct(op);
@@ -133,9 +134,9 @@ impl Expand<'_> {
         }
     }
 
-    /// A statement for calls by name on a backend that holds arrays of the libraries: it passes the call on to the
-    /// library. Rows that are written once for any backend have no such statement. Rows of a user's table have none
-    /// either, because their backends need not include all libraries.
+    /// In a call by name on a backend that holds arrays of several libraries, this statement passes the call on to the
+    /// library of the arrays. Rows that are written once for any backend have no such statement. Rows of a user's table
+    /// have none either, because their backends need not include all libraries.
     fn delegate(&self, op: &Op) -> Option<TokenStream> {
         let is_free = |b: &Backend| op.maps.get(&b.name).is_some_and(Map::is_free);
         if self.extension.is_some() || self.model.backends.iter().any(is_free) {
@@ -203,7 +204,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The data with which the CUDA kernel of an `each` row can be compiled without calling the row.
+    /// The data with which the CUDA kernel of an `each` row can be compiled without a call of the op.
     fn kernel(&self, op: &Op, map: &Map) -> TokenStream {
         let Map::Each { real, complex } = map else {
             return quote!(None);

@@ -1,30 +1,32 @@
-//! The kinds of parameters and results in generated code. Each kind has a form in a method, in the function that the
-//! method calls, in a call by name, and in the runtime's descriptions. A new kind needs one more arm in
-//! [`Expand::code`].
+//! The kinds of parameters and results in generated code. For each kind, this file has the Rust type of a parameter
+//! in a method, its type in the function that the method calls, the code that reads it in a call by name, and its
+//! description in the runtime's types. A new kind needs one more arm in [`Expand::code`].
 
 use super::*;
 
-/// The forms of a parameter in generated code.
+/// The types and code of a parameter in generated code.
 pub struct Code {
     /// The parameter's type in the method.
     pub method: TokenStream,
-    /// The parameter's type in a function that is generic over a backend `B`.
+    /// The parameter's type in a function that is generic over a backend `B`, such as the function of a composition.
     pub function: TokenStream,
-    /// The method that converts the argument for the called function; `None` if the argument needs no conversion.
+    /// The method (with its arguments) that converts the argument for the called function; `None` if the argument
+    /// needs no conversion.
     pub convert: Option<TokenStream>,
-    /// Makes the argument of a function call from the variable that contains the converted value.
+    /// Makes the argument for the called function from the variable that contains the converted value.
     pub pass: fn(&Ident) -> TokenStream,
-    /// The code with which a call by name reads the parameter from its values.
+    /// How a call by name reads the parameter from its list of values.
     read: Read,
-    /// The `ParamKind` of the runtime.
+    /// The variant of the runtime's `ParamKind`.
     pub info: TokenStream,
 }
 
-/// The code with which a call by name reads a parameter from its values.
+/// How a call by name reads a parameter from its list of values.
 enum Read {
-    /// Calls a function, with a type argument if `dtype` is set. `pass` converts the function's result to an argument.
+    /// Calls a method of `Args`, with a type argument if `dtype` is set. `pass` converts the method's result to an
+    /// argument of the op.
     Typed { function: &'static str, dtype: Option<TokenStream>, pass: fn(TokenStream) -> TokenStream },
-    /// Reads a value of this type.
+    /// Reads a value of this type with the method `get` of `Args`.
     Value(TokenStream),
 }
 
@@ -33,9 +35,9 @@ fn itself(x: &Ident) -> TokenStream {
     quote!(#x)
 }
 
-/// The forms of an option in generated code.
+/// The types and code of an option in generated code.
 pub struct OptionCode {
-    /// The type of the field.
+    /// The type of the field in the options struct.
     pub field: TokenStream,
     /// The type of the setter's argument.
     pub argument: TokenStream,
@@ -45,8 +47,8 @@ pub struct OptionCode {
 }
 
 impl Expand<'_> {
-    /// The forms of parameters of this kind in generated code. `marker` is the type by which the compiler distinguishes
-    /// operands by value, operands by reference, and numbers.
+    /// The types and code for parameters of this kind. `marker` is a type parameter, by which the compiler
+    /// distinguishes operands by value, operands by reference, and numbers.
     pub fn code(&self, kind: &Kind, op: &Op, marker: &Ident) -> Code {
         let rt = self.rt();
         let value = |ty: TokenStream, info: TokenStream| Code {
@@ -120,7 +122,7 @@ impl Expand<'_> {
                     function: quote!(&mut B::Array<#e>),
                     convert: None,
                     pass: itself,
-                    // `read_target` has already read the array before the call
+                    // the statement of `read_target` has already read the array
                     read: typed("array", Some(e), |_| quote!(&mut result)),
                     info: quote!(Target(#of)),
                 }
@@ -206,19 +208,19 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of [`Expand::code`] for a parameter that is not an operand, or for a use in which the marker does not
-    /// matter.
+    /// The result of [`Expand::code`] for uses in which the marker does not matter.
     fn code_of(&self, param: &Param, op: &Op) -> Code {
         self.code(&param.kind, op, &hidden("K"))
     }
 
-    /// The type of a choice, which is declared in the runtime or by a user's table.
+    /// The Rust type of a choice, which the runtime or the code of a user's table declares.
     pub fn choice_type(&self, choice: &Choice) -> TokenStream {
         let (rt, home, name) = (self.rt(), self.home(), id(&choice.rust));
         if choice.of_runtime { quote!(#rt::#name) } else { quote!(#home #name) }
     }
 
-    /// The forms of an option. `array` is the type parameter of the options struct for an option that is an array.
+    /// The types and code of an option. If the option is an array, `array` is the type parameter of the options
+    /// struct for it.
     pub fn option_code(&self, param: &Param, op: &Op, array: &Ident) -> OptionCode {
         let value = id(&param.name);
         if let Kind::Array(_) = param.kind {
@@ -243,7 +245,8 @@ impl Expand<'_> {
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
     }
 
-    /// The type that a call by name reads for a parameter other than an array.
+    /// The type that a call by name reads for a parameter of this kind. It is `()` for kinds that are not read as a
+    /// value, such as arrays.
     pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
         match self.code(kind, op, &hidden("K")).read {
             Read::Value(ty) => ty,
@@ -251,7 +254,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Reads a positional argument from the values `args` of a call by name.
+    /// Generates the expression that reads a positional argument from `args`, the values of a call by name.
     pub fn read_argument(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         match self.code_of(param, op).read {
             Read::Value(ty) => quote!(args.get::<#ty>(#place)?),
@@ -262,20 +265,22 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that reads an array into the variable `result`. The op then changes this array.
+    /// Generates the statement that reads the array into the variable `result`. Afterwards, the op changes the array
+    /// in this variable.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
     }
 
-    /// The statements that set an option of `options` from the values of a call by name, if the call gives the option.
+    /// Generates the statements that read an option from the values of a call by name and, if the call gives this
+    /// option, set it in `options`.
     pub fn read_option(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let setter = id(&param.name);
         match self.code_of(param, op).read {
             Read::Value(ty) => {
                 quote!(if let Some(value) = args.option::<#ty>(#place)? { options = options.#setter(value); })
             }
-            // the value must outlive the options
+            // declares a variable for the value, because the value must outlive the options
             Read::Typed { function, dtype, .. } => {
                 let function = format_ident!("optional_{function}");
                 quote! {
@@ -289,7 +294,7 @@ impl Expand<'_> {
 
 /// Results in generated code.
 impl Expand<'_> {
-    /// The type of the result. `owner` is the type of the backend: `Self` or `B`.
+    /// The type that a method returns. `owner` is the type of the backend: `Self` or `B`.
     pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {
         if op.target().is_some() {
             return quote!(());
@@ -311,8 +316,9 @@ impl Expand<'_> {
         }
     }
 
-    /// Converts `result`, which a backend of an enum has returned, to a result of the enum. `any` is the type of the
-    /// enum's arrays, and `wrap_all` is the method that converts lists of arrays.
+    /// Generates the conversion of `result`, which the backend of one variant has returned, to a result of the enum
+    /// of backends. `any` is the type of the enum's arrays, and `wrap_all` is the method that converts lists of
+    /// arrays.
     pub(super) fn any_result(
         &self,
         op: &Op,
@@ -332,7 +338,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Converts `result` to the value that a call by name returns.
+    /// Generates the conversion of the variable `result` to the value that a call by name returns.
     pub(super) fn result_value(&self, op: &Op) -> TokenStream {
         let rt = self.rt();
         let value = |e: Elem, array: TokenStream| {
@@ -357,7 +363,7 @@ impl Expand<'_> {
     }
 }
 
-/// An element type as a Rust type, such as `T` or `T::Real`.
+/// The Rust type of an element type, such as `T` or `T::Real`.
 pub fn elem(elem: Elem, op: &Op) -> TokenStream {
     match elem {
         Elem::T => quote!(T),

@@ -1,10 +1,11 @@
-//! Generates the methods of lazy formulas, for rows that are scalar expressions and for rows that reduce formulas.
+//! Generates the methods of `Lazy`, a formula that is not yet computed. Rows of the op table that are scalar
+//! expressions, and rows that reduce formulas, have such methods.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Generates a method for each scalar expression over one dtype whose parameters are all arrays, and for each
-    /// reduction of formulas.
+    /// Generates a method for each row whose expression takes only arrays of one dtype, and for each row that reduces
+    /// formulas.
     pub(super) fn lazy(&self) -> TokenStream {
         let (root, rt) = (&self.root, self.rt());
         let takes_arrays = |op: &&Op| op.params.iter().all(Param::is_array) && !op.has_options();
@@ -13,7 +14,7 @@ impl Expand<'_> {
         let reductions = self.own().filter(|op| op.reduces_formulas()).map(|op| self.lazy_reduction(op));
         quote! {
             /// Methods for the rows of the op table that are scalar expressions.
-            // the names are from the table, and the types are trees of nodes
+            // the names of the methods are from the table, and the types are trees of nodes
             #[allow(clippy::should_implement_trait, clippy::type_complexity)]
             impl<X: #rt::formula::Typed, L> #root::Lazy<X, L> { #(#methods)* }
 
@@ -22,7 +23,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the method of a reduction, and its variant with options.
+    /// Generates the method of a row that reduces formulas, and the variant of the method that takes options.
     fn lazy_reduction(&self, op: &Op) -> TokenStream {
         let (root, rt, name, items) = (&self.root, self.rt(), id(&op.name), self.ops_module());
         let (twin, options) = (format_ident!("{}_with", op.name), self.options_path(op));
@@ -72,7 +73,8 @@ impl Expand<'_> {
         let doc = format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name);
         let (item, lazy) = (quote!(#items::#name), quote!(#root::lazy));
         let others: Vec<Ident> = op.inputs().skip(1).map(|p| id(&p.name)).collect();
-        // for each operand after the first, its trait bound, and its method that makes a term
+        // for each operand after the first: the trait bound of its type, and the method that converts it to a term of
+        // a formula
         let terms: Vec<(TokenStream, TokenStream)> = op
             .inputs()
             .skip(1)

@@ -1,13 +1,15 @@
-//! Converts the checked model to Rust. Nothing here can fail, because every mistake was already reported.
+//! Converts the checked model of an op table to Rust. Nothing here can fail, because every mistake was already
+//! reported.
 //!
-//! `signature` generates the signature of a method. `traits` declares the methods; `backend` and `any` implement them.
-//! `support` generates the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items`
-//! generates the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the
-//! structs of rows with several results, and `choices` the enums. `by_name` generates the functions that call ops with
-//! values, `lazy` the methods of lazy formulas, `out` the methods of arrays that receive results, and `functions` the
-//! functions on the current backend. `gradients` generates the backend that records ops on a tape, `tangents` the
-//! backend of forward mode, and `split` the backend whose arrays are split over ranks. `further` implements the trait
-//! of a user's table for one more backend. `kinds` has the forms of parameters in all this code.
+//! `signature` generates the signature of a method. `traits` declares the methods; `backend` and `any` implement
+//! them. `support` generates the code that implementations call: scalar ops, reductions (`folds`) and compositions.
+//! `items` generates the documented items of the rows and the list of ops, `options` the structs of defaults,
+//! `results` the structs of rows with several results, and `choices` the enums. `by_name` generates the functions
+//! that call ops with values, `lazy` the methods of lazy formulas, `out` the methods that write results to existing
+//! arrays, and `functions` the functions on the current backend. `gradients` generates the backend that records ops
+//! on a tape, `tangents` the backend of forward mode, and `split` the backend whose arrays are split over ranks.
+//! `further` implements the trait of a user's table for one more backend. `kinds` has the types and conversions of
+//! parameters in all this code.
 
 mod any;
 mod backend;
@@ -43,26 +45,27 @@ use op_table::{model::*, names::KEYWORDS};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// The model and the options of one macro call.
+/// The model of a table and the options of one macro call, from which code is generated.
 pub struct Expand<'m> {
     pub model: &'m Model,
     /// Path of the facade: `crate` inside the facade, and `$crate` from `backend!` in other crates.
     pub root: TokenStream,
-    /// The extension trait of a user's table.
+    /// The name of the trait that is generated for a user's table.
     pub extension: Option<Ident>,
-    /// The path of the module of this trait, if it is not the module of the expansion.
+    /// The path of the module that contains this trait, if the code is generated in another module.
     pub home: Option<TokenStream>,
-    /// The name of an overlay's backend.
+    /// The name of the backend that an overlay adds, if the macro expands an overlay.
     pub overlay: Option<String>,
 }
 
-/// An identifier, which is raw if it is a keyword.
+/// Makes an identifier. It is a raw identifier (`r#..`) if the name is a keyword.
 pub fn id(name: &str) -> Ident {
     let make = if KEYWORDS.contains(&name) { Ident::new_raw } else { Ident::new };
     make(name, Span::call_site())
 }
 
-/// A variable of generated code. No name of a table can refer to it or shadow it.
+/// Makes the identifier of a variable in generated code. By its hygiene, no name in a table can refer to this
+/// variable or shadow it.
 fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
@@ -78,7 +81,7 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// The path of a function, whose last segment may be a keyword.
+/// Converts the path of a function to tokens. Its last segment may be a keyword.
 fn function(path: &str) -> TokenStream {
     match path.rsplit_once("::") {
         Some((module, name)) => {
@@ -93,7 +96,7 @@ fn function(path: &str) -> TokenStream {
 }
 
 impl<'m> Expand<'m> {
-    /// The expansion for the input of a macro call.
+    /// Prepares the expansion for the input of a macro call.
     pub fn new(model: &'m Model, input: &Input) -> Expand<'m> {
         let column = model.backends.iter().find(|b| b.own && input.overlay.is_some());
         Expand {
@@ -107,13 +110,13 @@ impl<'m> Expand<'m> {
 }
 
 impl Expand<'_> {
-    /// The path prefix for names of the user's table; `None` if the expansion is in the module of these names.
+    /// The path prefix for names of the user's table; `None` if the code is generated in the module of these names.
     fn home(&self) -> Option<TokenStream> {
         self.home.as_ref().map(|home| quote!(#home::))
     }
 
-    /// Name of a private module of the expansion: `__each`, or for a user's table `__my_ops_each`, so that one module
-    /// can contain several tables.
+    /// The name of a private module of generated code, such as `__each`. For a user's table it contains the name of
+    /// the trait, as in `__my_ops_each`, so that one module can contain the code of several tables.
     fn private(&self, what: &str) -> Ident {
         let of = self.extension.as_ref().map(|name| snake(&name.to_string())).or(self.overlay.clone());
         of.map_or_else(|| format_ident!("__{what}"), |of| format_ident!("__{of}_{what}"))
@@ -125,8 +128,8 @@ impl Expand<'_> {
         quote!(#root::runtime)
     }
 
-    /// The trait that bounds a type parameter to the dtypes of a set. `here` is the path to the module of the
-    /// expansion.
+    /// The trait that restricts a type parameter to the dtypes of a set. `here` is the path to the module of the
+    /// generated code.
     fn bound(&self, set: &str, here: &TokenStream) -> TokenStream {
         let rt = self.rt();
         match self.model.set(set) {
@@ -145,7 +148,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Declares traits for the sets of dtypes that are narrower than the runtime's traits.
+    /// Declares the traits for sets of dtypes for which the traits of the runtime are too wide.
     fn own_bounds(&self) -> TokenStream {
         let rt = self.rt();
         let sets = self.model.sets.iter().filter(|set| set.own && set.is_narrower);
@@ -178,7 +181,8 @@ impl Expand<'_> {
         self.model.ops.iter().filter(|o| o.own)
     }
 
-    /// Expands the base table to a trait per group, `Backend`, an implementation per library, and `AnyBackend`.
+    /// Generates the code of the base table: a trait per group, `Backend`, an implementation per library, and
+    /// `AnyBackend`.
     pub fn base(&self) -> TokenStream {
         let names: Vec<Ident> = self.model.groups.iter().map(|g| id(&camel(&g.name))).collect();
         let rt = self.rt();
@@ -212,7 +216,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Expands a user's table to one extension trait, implemented for every backend.
+    /// Generates the code of a user's table: one extension trait, implemented for every backend.
     pub fn extension(&self) -> TokenStream {
         let root = &self.root;
         let name = self.extension.clone().unwrap_or_else(|| id("Extension"));
@@ -225,7 +229,7 @@ impl Expand<'_> {
         quote!(#choices #body #items #options #results #support #by_name)
     }
 
-    /// Expands an overlay, which adds one more library to the ops of the base table.
+    /// Generates the code of an overlay, which implements the ops of the base table for one more library.
     pub fn overlay(&self, backend: &Backend) -> TokenStream {
         let root = &self.root;
         let implementations = self.model.groups.iter().map(|group| {
@@ -256,7 +260,7 @@ impl Expand<'_> {
         quote!(#declaration #(#libraries)* #any)
     }
 
-    /// Returns whether no row of a user's table names a library. In this case every backend has the table's trait.
+    /// Returns whether no row of a user's table names a library. If so, every backend has the table's trait.
     pub fn is_of_every_backend(&self) -> bool {
         self.own().all(|op| op.maps.values().all(Map::is_free))
     }
@@ -276,7 +280,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of an op's options struct, as seen from a module inside the expansion.
+    /// The path of an op's options struct, as seen from a module inside the generated code.
     fn options_below(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         if op.own { quote!(super::#path) } else { path }

@@ -1,4 +1,4 @@
-//! Generates the structs of optional parameters, in a separate module.
+//! Generates the structs of options, the optional parameters of rows, in a separate module.
 
 use super::{kinds::OptionCode, *};
 use proc_macro2::Literal;
@@ -9,13 +9,13 @@ struct Field {
     default: TokenStream,
     /// Type of the setter's argument.
     argument: TokenStream,
-    /// The value that the setter stores.
+    /// The expression for the value that the setter stores.
     set: TokenStream,
     text: String,
 }
 
 impl Expand<'_> {
-    /// Generates the module with the options structs of the rows of this call. The structs are also re-exported next to
+    /// Generates the module with the options structs of this table's rows. The structs are also re-exported next to
     /// the traits.
     pub(super) fn options_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter(|o| o.has_options()).map(|o| self.options(o)).collect();

@@ -1,14 +1,15 @@
-//! Generates the rows as methods that write their result to an existing array: `b.out(&mut y).exp(&x)?`.
+//! Generates the methods that run an op and write its result to an existing array, as in `b.out(&mut y).exp(&x)?`.
 
 use super::{signature::many_arguments, *};
 use proc_macro2::{Group, TokenTree};
 
-/// Dtypes of results that do not depend on the row's dtype, with their Rust types.
+/// The element types of results that do not depend on the row's dtype, with their Rust types.
 const FIXED: [(Elem, &str); 4] =
     [(Elem::Bool, "bool"), (Elem::UInt8, "u8"), (Elem::Int32, "i32"), (Elem::Int64, "i64")];
 
 impl Expand<'_> {
-    /// Generates the methods of the rows, which are generic over a backend `B` and the dtype `U` of the existing array.
+    /// Generates a method for each row whose result is one array. The methods are generic over a backend `B` and,
+    /// unless the dtype of the result is fixed, over the dtype `U` of the existing array.
     pub(super) fn outs(&self) -> TokenStream {
         let (rt, root) = (self.rt(), &self.root);
         let is_one = |op: &&Op| matches!(op.result, Out::One(_)) && op.target().is_none() && !op.options_hold_arrays();
@@ -32,7 +33,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the method of a row, and its variant with options.
+    /// Generates the method of a row, and the variant of the method that takes options.
     fn out_methods(&self, op: &Op, result: &TokenStream) -> TokenStream {
         let (rt, name, items) = (self.rt(), id(&op.name), self.ops_module());
         let markers: Vec<Ident> = (1..=op.inputs().count()).map(|i| format_ident!("K{i}")).collect();
@@ -51,7 +52,8 @@ impl Expand<'_> {
         let used = markers.len() - next.len();
         let markers = &markers[..used];
         let bound = self.bound(&op.set, &quote!());
-        // declares `T`, the row's dtype, unless it equals the dtype `U` of the result
+        // declares `T`, the row's dtype, as a type parameter of the method, unless it equals the dtype `U` of the
+        // result
         let dtype = match op.result.elem() {
             Elem::T => None,
             Elem::U | Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64 => Some(quote!(T: #bound,)),
@@ -92,7 +94,8 @@ impl Expand<'_> {
         quote!(#plain #twin)
     }
 
-    /// Computes a scalar expression, and overwrites the memory of the existing array if possible.
+    /// Generates the body for a row that is a scalar expression. It computes the expression, and overwrites the
+    /// memory of the existing array if possible.
     fn out_each(&self, op: &Op) -> TokenStream {
         let (rt, prepare) = (self.rt(), self.prepare(op));
         let inputs = op.inputs().map(|p| {
@@ -112,7 +115,7 @@ impl Expand<'_> {
         quote!(#prepare self.within.each(#row, [#(#inputs),*]))
     }
 
-    /// Calls an op, and replaces the existing array by the result.
+    /// Generates the body for any other row. It calls the op, and replaces the existing array by the result.
     fn out_call(&self, op: &Op) -> TokenStream {
         let name = &op.name;
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -128,9 +131,9 @@ impl Expand<'_> {
     }
 }
 
-/// The name of the associated type that gives the result's dtype for the row's dtype, such as `Real`.
+/// The name of the associated type of `T` that is the dtype of the result, such as `Real`.
 fn elem_name(of: Elem, op: &Op) -> Ident {
-    // the last token of a path such as `T::Real`
+    // takes the last token of a path such as `T::Real`
     let last = elem(of, op).into_iter().last();
     match last {
         Some(TokenTree::Ident(name)) => name,
@@ -138,8 +141,8 @@ fn elem_name(of: Elem, op: &Op) -> Ident {
     }
 }
 
-/// Replaces `Self` in a type from a backend's method by `B` and, if `of_result` is true, `T` by the dtype `U` of the
-/// result.
+/// Replaces names in a type from a backend's method: `Self` by `B` and, if `of_result` is true, `T` by the dtype `U`
+/// of the result.
 fn renamed(ty: TokenStream, of_result: bool) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(name) if name == "Self" => TokenTree::Ident(id("B")),

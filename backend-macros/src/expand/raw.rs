@@ -1,10 +1,11 @@
-//! Generates calls of functions on arrays whose dtype is a runtime value. The library's methods contain these calls.
-//! Calls by name contain them as well, instead of a call of the method.
+//! Generates calls of library functions that take arrays whose dtype is known only at run time. The methods of a
+//! library contain these calls. Calls by name contain them as well, so they need no method for each dtype.
 
 use super::{backend::of_row, *};
 
 impl Expand<'_> {
-    /// The call of a function on arrays whose dtype is a runtime value.
+    /// Generates the call of the library function `path` of a row, which takes arrays whose dtype is known only at
+    /// run time.
     pub(super) fn raw_call(&self, op: &Op, module: &TokenStream, path: &str) -> TokenStream {
         let (rt, name, path, x) = (self.rt(), &op.name, function(path), hidden("x"));
         let raw = quote!(#rt::raw);
@@ -24,7 +25,8 @@ impl Expand<'_> {
         });
         let on = quote!(#module::OpContext::new(self, #name, <T as #rt::Element>::DTYPE) #to);
         let call = quote!(#module::#path(#on, #(#args),*));
-        // the functions of the base table are known to exist; a function of another table may be missing
+        // the functions that the base table names are known to exist; a function that another table names may be
+        // missing
         let call = if self.home.is_some() || self.extension.is_some() {
             let call = of_row(op, call);
             quote!({ #call })
@@ -51,8 +53,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The statement that calls an op by name through the library's function, and the generated functions that the
-    /// statement uses.
+    /// Generates the statement by which a call by name uses the library's function directly, and the functions that
+    /// this statement uses.
     pub(super) fn by_raw_name(&self, op: &Op) -> (Option<TokenStream>, TokenStream) {
         let is_raw = |backend: &&Backend| match op.maps.get(&backend.name) {
             Some(Map::Call(path)) => self.extension.is_none() && backend.is_raw(path),
@@ -68,8 +70,8 @@ impl Expand<'_> {
         let types = backends.iter().map(|b| self.backend_type(b));
         let functions = backends.iter().map(|backend| self.raw_function(op, backend));
         let statement = quote! {
-            // this constant is known to the compiler, so the method is not compiled for calls by name on these
-            // libraries
+            // the compiler knows this constant, so for these libraries it does not compile the method that a call by
+            // name would otherwise use
             if const { matches!(<B as #rt::Arrays>::RAW, #(Some(#rt::by_name::RawLibrary::#libraries))|*) } {
                 let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
                 #(let #names: #rt::by_name::RawCall<#types> = Self::#names;)*
@@ -83,12 +85,14 @@ impl Expand<'_> {
         (Some(statement), quote!(#(#functions)*))
     }
 
-    /// Generates `fn torch(b: &Torch, args: &Args<'_, Torch>) -> Result<Value<Torch>>`.
+    /// Generates the function of a row for one library, such as `fn torch(b: &Torch, args: &Args<'_, Torch>) ->
+    /// Result<Value<Torch>>`.
     fn raw_function(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (rt, module, ty, name) = (self.rt(), self.module(backend), self.backend_type(backend), id(&backend.name));
         let Some(Map::Call(path)) = op.maps.get(&backend.name) else { return quote!() };
         let (path, text) = (function(path), &op.name);
-        // reads the arguments in the order of `typed_by_name`, so that all libraries name the same argument in an error
+        // reads the arguments in the order of `typed_by_name`, so that an error names the same argument on all
+        // libraries
         let order = |p: &Param| match p.kind {
             Kind::Target(_) => 0,
             _ if p.default.is_some() => 1,
@@ -99,7 +103,7 @@ impl Expand<'_> {
         let read = places.into_iter().map(|(place, p)| {
             let (n, value) = (hidden(&format!("a{place}")), self.read_raw(place, p, op));
             match p.kind {
-                // reads a separate handle of the array, so that the caller's own handle does not change
+                // makes a separate handle of the target, so that the caller's own handle does not change
                 Kind::Target(_) => quote!(let mut #n = #value.into_raw();),
                 _ => quote!(let #n = #value;),
             }
@@ -121,7 +125,8 @@ impl Expand<'_> {
         let to = op.second.is_some().then(|| quote!(.with_to(args.to_dtype()?)));
         let wide = quote!(#module::OpContext::new(b, "astype", on.dtype.to_sum()).with_to(on.dtype));
         let value = match &op.result {
-            // sums have a wider dtype than the elements, unless the option `dtype` requests the dtype of the elements
+            // an op such as `sum` has results of a wider dtype than its elements, unless the option `dtype` requests
+            // the dtype of the elements
             Out::One(Elem::Sum) => quote! {
                 match args.narrows_to(on.dtype) {
                     true => args.raw_value(#module::casting::astype(#wide, &result)?),
@@ -142,7 +147,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Reads a parameter from the values of a call by name.
+    /// Generates the expression that reads the parameter at the index `place` from the values of a call by name.
     fn read_raw(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let dtype = |e: Elem| match e {

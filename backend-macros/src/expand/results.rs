@@ -1,4 +1,4 @@
-//! Generates the struct of a row's results, for rows that return several arrays.
+//! Generates the structs of results, for rows of the op table that return several arrays.
 
 use super::*;
 
@@ -7,14 +7,14 @@ impl Expand<'_> {
         format_ident!("{}Result", op.camel())
     }
 
-    /// Name of the module of the structs of results.
+    /// The name of the module that contains the structs of results.
     pub(super) fn results_module(&self) -> Ident {
         self.extension
             .as_ref()
             .map_or_else(|| id("results"), |name| format_ident!("{}_results", snake(&name.to_string())))
     }
 
-    /// Generates the module with the result structs of the rows of this call. The structs are also re-exported next to
+    /// Generates the module with the result structs of this table's rows. The structs are also re-exported next to
     /// the traits.
     pub(super) fn results_of_rows(&self) -> TokenStream {
         let structs: Vec<TokenStream> = self.own().filter_map(|o| self.result_struct(o)).collect();
@@ -42,8 +42,8 @@ impl Expand<'_> {
         if op.own { quote!(#home #module::#name) } else { quote!(#root::results::#name) }
     }
 
-    /// The dtypes over which the struct is generic, first as declarations and then as names. Both are empty if all
-    /// fields have fixed dtypes.
+    /// The dtypes over which the result struct is generic: first as declarations, such as `T: Float`, then as names.
+    /// Both are empty if all fields have fixed dtypes.
     pub(super) fn result_dtypes(&self, op: &Op, fields: &[Field]) -> (TokenStream, TokenStream) {
         let is_open = |field: &Field| !matches!(field.elem, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64);
         if !fields.iter().any(is_open) {
@@ -53,8 +53,8 @@ impl Expand<'_> {
         (self.dtypes(op), quote!(#second T))
     }
 
-    /// Generates the struct of a row's results, with the field names from the table. Functions that rows call return a
-    /// tuple in the order of the fields.
+    /// Generates the struct of a row's results, with the field names from the table. The functions that rows name
+    /// return a tuple in the order of the fields, so the struct can be converted from this tuple.
     fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
@@ -93,7 +93,8 @@ impl Expand<'_> {
         })
     }
 
-    /// Changes `call`, the call of the function that the row names, so that it returns the result of the row's method.
+    /// Converts the result of `call`, which is the call of a function that the row names, to the result of the row's
+    /// method.
     pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
         if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
     }

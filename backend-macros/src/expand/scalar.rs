@@ -1,4 +1,5 @@
-//! Converts a checked scalar expression to Rust. The words of the expression become methods of the runtime's traits.
+//! Converts a checked scalar expression to Rust. The words of the expression, which are scalar functions such as
+//! `exp`, become methods of the runtime's traits.
 //!
 //! Paths begin with `rt`, the name of the runtime in the module that encloses the generated ops, so that names of ops
 //! cannot hide names of the runtime.
@@ -7,7 +8,7 @@ use super::*;
 use op_table::expr::{Comparison, Expr, Logic, Node, Number, Ty};
 
 impl Expand<'_> {
-    /// The expression of a row, in which the parameters are variables.
+    /// Converts a row's expression to Rust. In the Rust code, the parameters are variables.
     pub(super) fn scalar(&self, e: &Expr, op: &Op) -> TokenStream {
         let all = |list: &[Expr]| list.iter().map(|e| self.scalar(e, op)).collect::<Vec<_>>();
         match &e.node {
@@ -38,7 +39,7 @@ impl Expand<'_> {
             Node::Logic(how, both) => {
                 let (x, y) = (self.scalar(&both[0], op), self.scalar(&both[1], op));
                 match how {
-                    // without branches, because both sides are cheap and the loop can then be vectorised
+                    // uses operators without branches: both operands are cheap, and the loop can then be vectorised
                     Logic::And => quote!((#x & #y)),
                     Logic::Or => quote!((#x | #y)),
                     Logic::Equal => quote!((#x == #y)),
@@ -52,7 +53,8 @@ impl Expand<'_> {
             Node::If(parts) => {
                 let is_ready = |e: &Expr| matches!(e.node, Node::Name(_) | Node::Number(_));
                 let ready = is_ready(&parts[1]) && is_ready(&parts[2]);
-                // vector code computes both sides anyway, and LLVM often does not vectorise a loop with branches
+                // true if both values are computed before one is selected: vector code does so anyway, and LLVM often
+                // does not vectorise a loop with branches
                 let both = !parts[0].is_truth_of_parameters()
                     && parts[1..].iter().any(|x| x.gains_from_wide_vectors(self.model));
                 let parts = all(&parts[..]);
@@ -74,7 +76,7 @@ impl Expand<'_> {
     }
 }
 
-/// A number as an element whose dtype the Rust compiler infers.
+/// Generates a number as an element, whose dtype the Rust compiler infers.
 pub(super) fn number(n: Number, runtime: &TokenStream) -> TokenStream {
     match n {
         Number::Decimal(value) => quote!(#runtime::Element::from_f64(#value)),

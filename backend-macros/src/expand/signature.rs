@@ -1,4 +1,4 @@
-//! Generates the signature of a row's method.
+//! Generates the signature of the method of an op table's row, and the conversion of the method's arguments.
 
 use super::*;
 
@@ -9,7 +9,7 @@ pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
 }
 
 impl Expand<'_> {
-    /// Generates `U: Bound, T: Bound`.
+    /// Generates the dtypes of a method as type parameters, such as `U: Bound, T: Bound`.
     pub(super) fn dtypes(&self, op: &Op) -> TokenStream {
         let bound = self.bound(&op.set, &quote!());
         let second = op.second_set.as_ref().map(|set| {
@@ -19,14 +19,15 @@ impl Expand<'_> {
         quote!(#second T: #bound)
     }
 
-    /// The type of the options argument of the method.
+    /// The type of the method's argument that holds the options.
     fn options_type(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         let arrays: Vec<TokenStream> = op.optional_elems().into_iter().map(|e| elem(e, op)).collect();
         if arrays.is_empty() { path } else { quote!(#path<'_, #(Self::Array<#arrays>),*>) }
     }
 
-    /// Generates `fn name<..>(&self, ..) -> Result<..>`. `with` selects the variant with options.
+    /// Generates the signature `fn name<..>(&self, ..) -> Result<..>` of a row's method. `with` selects the variant
+    /// with options.
     pub(super) fn signature(&self, op: &Op, with: bool) -> TokenStream {
         let rt = self.rt();
         let name = if with { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -56,7 +57,7 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
-    /// Runs `body`, and stores in its error, if any, the place that called the method.
+    /// Generates code that runs `body` and, if the result is an error, stores in it the place that called the method.
     pub(super) fn located(&self, body: &TokenStream) -> TokenStream {
         let (rt, result) = (self.rt(), hidden("result"));
         quote! {
@@ -66,15 +67,15 @@ impl Expand<'_> {
         }
     }
 
-    /// The statements that convert the method's arguments for the function that the method calls. Options are not
-    /// destructured.
+    /// Generates the statements that convert the method's arguments for the function that the method calls. They do
+    /// not take the options apart.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // the method determines the types of arrays and indices; the method owns widths and lists of signed
-            // numbers, and passes references to them
+            // for these kinds, the method determines the type; a variable with widths or signed numbers owns them,
+            // although the called function takes a reference
             let inferred =
                 p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
@@ -83,8 +84,8 @@ impl Expand<'_> {
         quote!(#(#convert)*)
     }
 
-    /// The argument that passes a parameter to a called function. The statements of [`Expand::convert`] precede the
-    /// call.
+    /// Generates the argument by which a parameter is passed to a called function. The statements of
+    /// [`Expand::convert`] precede the call.
     pub(super) fn passed(&self, param: &Param, op: &Op) -> TokenStream {
         let name = id(&param.name);
         if param.default.is_some() {
@@ -94,13 +95,14 @@ impl Expand<'_> {
         (code.pass)(&name)
     }
 
-    /// The statements of [`Expand::convert`], and the statement that destructures the options.
+    /// Generates the statements of [`Expand::convert`], and the statement that takes the options apart into
+    /// variables.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
         let (convert, open) = (self.convert(op), self.open_options(op));
         quote!(#convert #open)
     }
 
-    /// The statement that destructures the options.
+    /// Generates the statement that takes the options apart into one variable for each option.
     pub(super) fn open_options(&self, op: &Op) -> Option<TokenStream> {
         op.has_options().then(|| {
             let (path, fields) = (self.options_path(op), op.optional().map(|p| id(&p.name)));

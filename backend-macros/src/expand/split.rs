@@ -1,21 +1,22 @@
-//! Generates the methods of a backend whose arrays are split over ranks. A method plans the layouts that the call needs
-//! for its arrays, runs the op on the parts, and derives the layouts of the results. The row's column `split` contains
-//! the class of the op, which determines the plan.
+//! Generates the methods of `Sharded`, the backend whose arrays are split over ranks (processes of a parallel
+//! program). A method plans the layouts that the call needs for its arrays, runs the op on the rank's own parts, and
+//! derives the layouts of the results. The column `split` of a row of the op table contains the class of the op,
+//! which determines the plan.
 
 use super::*;
 
-/// The layouts that an op accepts for its arrays, if the backend has no function for the row.
+/// The layouts over ranks that an op accepts for its arrays, if the backend has no function for the row.
 #[derive(Clone, Copy)]
 enum Class {
     /// All arrays are broadcast to a common layout.
     Each,
-    /// Arrays are split along any axis that is not an argument of the op.
+    /// The arrays may be split along any axis, except the axes that are arguments of the op.
     Lanes,
-    /// Arrays are split along any axis except the last two.
+    /// The arrays may be split along any axis except the last two, which are the axes of a matrix.
     Matrices,
     /// The first array is split along its first axis; other arrays are not split.
     Batch,
-    /// Arrays are not split.
+    /// Every rank has the whole arrays.
     Whole,
 }
 
@@ -30,7 +31,7 @@ impl Class {
         }
     }
 
-    /// The method of the backend that makes the plan.
+    /// The name of the backend's method that plans the layouts of a call.
     fn method(self) -> Ident {
         id(match self {
             Class::Each => "plan_each",
@@ -43,7 +44,8 @@ impl Class {
 }
 
 impl Expand<'_> {
-    /// The statement that compares the calls of all ranks, if the backend compares calls.
+    /// Generates the statement that compares the call with the calls of the other ranks, if the backend compares
+    /// calls.
     pub(super) fn compared(&self, op: &Op) -> TokenStream {
         let (rt, call) = (self.rt(), self.call_described(op, false));
         quote! {
@@ -53,13 +55,14 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the body of a method for split arrays. The body follows the conversion of the method's arguments.
+    /// Generates the body of a method on split arrays. In the method, the statements that convert its arguments
+    /// precede this body.
     pub(super) fn split(&self, op: &Op, backend: &Backend) -> TokenStream {
         if op.maps.contains_key(&backend.name) {
             let (open, body) = (self.open_options(op), self.body(op, backend));
             let (name, result) = (&op.name, hidden("result"));
-            // the called function uses other ops to move rows of arrays; an error of such an op must name this op
-            // instead
+            // the called function uses other ops to move rows of arrays; if one of them fails, the error must name
+            // this op instead
             return quote! {
                 #open
                 let #result = { #body };
@@ -121,12 +124,12 @@ impl Expand<'_> {
         }
     }
 
-    /// The arguments for a call of the inner backend, and the options. Arrays are replaced by their parts in the
-    /// planned layout.
+    /// Generates the arguments and the options for a call of the inner backend. Every array is replaced by the rank's
+    /// part of it in the planned layout.
     fn arranged(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (plan, options, own) = (hidden("plan"), hidden("options"), hidden("own"));
-        // index of an array in the list of arrays for which the plan was made
+        // counts the arrays: `next` returns the index of the next array in the list for which the plan was made
         let mut count = 0_usize;
         let mut next = || {
             count += 1;

@@ -1,4 +1,5 @@
-//! Generates the code that implementations call: the scalar ops of `each` rows, and the functions of composed rows.
+//! Generates the code that the implementations of ops call: the scalar ops of `each` rows, and the functions of
+//! `compose` rows.
 
 use super::*;
 use op_table::{
@@ -7,7 +8,7 @@ use op_table::{
 };
 
 impl Expand<'_> {
-    /// Generates the code for the rows of this call.
+    /// Generates the scalar ops, the reductions of formulas and the compositions of the macro call's own table.
     pub(super) fn support(&self) -> TokenStream {
         let scalar_ops = self.own().filter_map(|o| Some(self.scalar_op(o, elements_of(o)?)));
         let reductions = self.own().filter(|o| o.reduces_formulas()).map(|o| self.reduction(o));
@@ -17,7 +18,7 @@ impl Expand<'_> {
         self.support_modules(quote!(#(#scalar_ops)*), quote!(#(#composed)*), bounds)
     }
 
-    /// Generates the code for a library that is added to the base table.
+    /// Generates the scalar ops and the compositions of a library that an overlay adds to the base table.
     pub(super) fn overlay_support(&self, backend: &Backend) -> TokenStream {
         let maps = || self.model.ops.iter().filter_map(|o| Some((o, o.maps.get(&backend.name)?)));
         let scalar_ops = maps().filter(|(_, m)| m.is_of_elements()).map(|(o, m)| self.scalar_op(o, m));
@@ -48,7 +49,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the struct that holds the numbers of a row's expressions, as seen from the module of the
+    /// The path of the struct whose fields are the numbers in a row's expressions, as seen from the module of the
     /// implementations.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
         let (home, name) = (self.home(), id(&op.name));
@@ -56,14 +57,14 @@ impl Expand<'_> {
         quote!(#home #module::#name)
     }
 
-    /// The path of the same struct, as seen from the module `each`. Also returns the declaration of the struct, unless
-    /// the struct is the row's item.
+    /// The path of the struct of [`Expand::scalar_path`], as seen from the module `each`. Also returns the
+    /// declaration of the struct, unless the struct is the row's item in the module of ops.
     pub(super) fn scalar_struct(&self, op: &Op) -> (TokenStream, Option<TokenStream>) {
         let (name, items) = (id(&op.name), self.ops_module());
         if has_item(op) { (quote!(super::#items::#name), None) } else { (quote!(#name), Some(self.numbers_struct(op))) }
     }
 
-    /// Implements `apply` for the struct of a row. Its body is the row's expression.
+    /// Implements the scalar op of a row for its struct: `apply` computes one element by the row's expression.
     fn scalar_op(&self, op: &Op, map: &Map) -> TokenStream {
         let (real, complex) = match map {
             Map::Each { real, complex } => (real, complex),
@@ -239,14 +240,14 @@ impl Expand<'_> {
         }
     }
 
-    /// The expression of a row for real dtypes, in CUDA C++.
+    /// Converts a row's expression for real dtypes to CUDA C++.
     pub(super) fn cuda_source(&self, op: &Op, real: &Form) -> String {
         let text = if op.computes_wide(&real.expr, self.model) { cuda::wide_text } else { cuda::text };
         text(&real.expr, op)
     }
 
-    /// The expression of a row for real dtypes in Rust. If the row [computes wide](Op::computes_wide), the code also
-    /// converts the operands and the value.
+    /// Converts a row's expression for real dtypes to Rust. If the row [is computed in a wider
+    /// dtype](Op::computes_wide), the code also converts the operands to this dtype and the value back.
     fn real_scalar(&self, op: &Op, real: &Form, inputs: &[Ident]) -> TokenStream {
         let value = self.scalar(&real.expr, op);
         if !op.computes_wide(&real.expr, self.model) {
@@ -255,7 +256,7 @@ impl Expand<'_> {
         quote!(#(let #inputs = rt::Real::widened(#inputs);)* rt::Real::narrowed(#value))
     }
 
-    /// The gradients of the operands at one element, for real dtypes.
+    /// Generates the function that computes the gradients of the operands at one element, for real dtypes.
     fn pull(&self, op: &Op, path: &TokenStream, open: &Option<TokenStream>) -> TokenStream {
         let Some(rules) = &op.by_element else { return quote!() };
         let bound = self.bound(&op.set, &quote!(super::));
@@ -298,7 +299,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Implements `Default` if all parameters have defaults. Formulas use it for omitted parameters.
+    /// Implements `Default` for the struct of a row, if all its parameters have defaults. Formulas use these defaults
+    /// for omitted parameters.
     fn scalar_default(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let scalars: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         if scalars.is_empty() || scalars.iter().any(|p| p.default.is_none()) {
@@ -322,7 +324,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the call of the method, for backends that run formulas op by op.
+    /// Generates the function that calls the row's method, for backends that run formulas op by op.
     fn scalar_call(&self, op: &Op, path: &TokenStream, generic: &TokenStream) -> TokenStream {
         let (bound, backend) = (self.bound(&op.set, &quote!(super::)), self.each_bound(op));
         let n = op.inputs().count();
@@ -458,12 +460,12 @@ impl Expand<'_> {
         }
     }
 
-    /// The trait that has the method of a row.
+    /// The trait that declares the method of a row.
     fn each_bound(&self, op: &Op) -> TokenStream {
         let root = &self.root;
         match &self.extension {
             Some(extension) => quote!(#root::Backend + super::#extension),
-            // the missing group is reported elsewhere
+            // an op without a group is a mistake, which is reported elsewhere
             None if op.group.is_empty() => quote!(#root::Backend),
             None => {
                 let group = id(&camel(&op.group));
@@ -472,16 +474,16 @@ impl Expand<'_> {
         }
     }
 
-    /// The tuple of the operands' types, for a row whose operands have several dtypes.
+    /// The tuple type of the operands' elements, for a row whose operands have several dtypes.
     fn tuple_of(&self, op: &Op) -> TokenStream {
         let types = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
         quote!((#(#types,)*))
     }
 
-    /// Generates the CPU kernels for the usual dtypes, or for every dtype if one loop serves all dtypes of the same
-    /// size. They are compiled in this crate, so that crates that call the op do not compile them again. If the
-    /// expression is a single operation, there are kernels for 16-bit floats too; they compute in `f32` with the loop
-    /// of `f32`.
+    /// Generates the table of a row's CPU kernels. It has kernels for the usual dtypes, or for every dtype if one
+    /// loop serves all dtypes of the same size. The kernels are compiled in this crate, so that crates that call the
+    /// op do not compile them again. If the expression is a single operation, the table has kernels for 16-bit floats
+    /// too: they compute in `f32`, with the loop of `f32`.
     fn kernel_table(&self, op: &Op, path: &TokenStream, operands: usize, expr: &Expr, moves: bool) -> TokenStream {
         const USUAL: [&str; 6] = ["bool", "int64", "float32", "float64", "complex64", "complex128"];
         const HALVES: [&str; 2] = ["float16", "bfloat16"];
@@ -532,7 +534,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the generic function of a composed row. The methods of all libraries call it.
+    /// Generates the generic function of a `compose` row. The methods of all libraries call this function.
     pub(super) fn composed(&self, op: &Op, form: &Form) -> TokenStream {
         let (rt, name, dtypes, bounds) = (self.rt(), id(&op.name), self.dtypes(op), self.backend_bounds());
         let args = op.params.iter().map(|p| {
@@ -549,7 +551,8 @@ impl Expand<'_> {
     }
 }
 
-/// Reads a number from a row's item, which stores numbers as f64, and converts it to the type of the parameter.
+/// Generates the expression that reads a number from the struct of a row, which stores numbers as f64, and converts
+/// it to the type of the parameter.
 fn field(p: &Param) -> TokenStream {
     let n = id(&p.name);
     match &p.kind {
@@ -562,9 +565,9 @@ fn field(p: &Param) -> TokenStream {
     }
 }
 
-/// Returns whether the struct of a row's expressions is the row's item in the module of ops. Two kinds of rows have a
-/// separate struct: rows of the base table in an overlay, and rows with a second dtype, over which the struct is
-/// generic.
+/// Returns whether the struct that holds a row's numbers is the row's item in the module of ops. Two kinds of rows
+/// have a separate struct: rows of the base table in an overlay, and rows with a second dtype, over which the struct
+/// is generic.
 fn has_item(op: &Op) -> bool {
     op.own && op.second.is_none()
 }
@@ -582,7 +585,7 @@ fn composition_of(op: &Op) -> Option<&Form> {
     })
 }
 
-/// The variant of `DType` for the name of a dtype, such as `UInt8` for `uint8`.
+/// The name of the variant of `DType` for a dtype, such as `UInt8` for `uint8`.
 pub fn camel_dtype(name: &str) -> String {
     match name.strip_prefix("uint").or(name.strip_prefix("bfloat")) {
         Some(bits) if name.starts_with('u') => format!("UInt{bits}"),
@@ -591,7 +594,8 @@ pub fn camel_dtype(name: &str) -> String {
     }
 }
 
-/// The gradients of the operands in CUDA C++, computed from the operands, the result and the gradient of the result.
+/// Generates the gradients of the operands in CUDA C++, as expressions of the operands, the result and the gradient
+/// of the result.
 fn cuda_pulls(op: &Op) -> TokenStream {
     let (Some(rules), Some(first)) = (&op.by_element, op.inputs().next()) else { return quote!() };
     let mut function = op.clone();

@@ -1,9 +1,9 @@
-//! Generates the methods of the backend of forward mode, whose arrays carry tangents. The op runs on the inner backend.
-//! If an input has a tangent, the result gets a tangent, too.
+//! Generates the methods of `Jvp`, the backend of forward-mode differentiation, whose arrays carry tangents. A method
+//! runs the op on the inner backend. If an input has a tangent, the result gets a tangent, too.
 //!
-//! The rules of an elementwise row multiply by the derivative, so they can be applied to tangents in place of
-//! gradients. A row that is linear in all inputs with tangents is applied to the tangents. For every other row, two
-//! backward passes with its rules compute the tangents.
+//! Three kinds of rows are distinguished. The gradient rules of an elementwise row multiply by the derivative, so
+//! they can be applied to tangents in place of gradients. A row that is linear in all inputs with tangents is applied
+//! to the tangents. For every other row, two backward passes with its rules compute the tangents.
 
 use super::{
     gradients::{Recording, keep_of, kept, place_of, recording},
@@ -12,12 +12,12 @@ use super::{
 use op_table::GRAD;
 
 impl Expand<'_> {
-    /// Generates the body of a method that also computes tangents. The body follows the conversion of the method's
-    /// arguments.
+    /// Generates the body of a method that also computes tangents. In the method, the statements that convert its
+    /// arguments precede this body.
     pub(super) fn with_tangents(&self, op: &Op, backend: &Backend) -> TokenStream {
         match recording(op, backend) {
             Recording::Rules(rules) => self.tangents(op, rules),
-            // handles the op as the recording backend does
+            // treats any other row in the same way as the backend that records ops
             _ => self.recorded(op, backend),
         }
     }
@@ -59,8 +59,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of the method. `close` adds the tangent to each array of the result; its arguments are the array and
-    /// the array's index.
+    /// Generates the result of the method. `close` generates the code that adds the tangent to one array of the
+    /// result; its arguments are the array and the index of the array.
     fn with_found(&self, op: &Op, close: &dyn Fn(TokenStream, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {
@@ -95,8 +95,8 @@ impl Expand<'_> {
         }
     }
 
-    /// A statement for ops that are linear in all inputs with tangents. It applies the op to the tangents, and returns
-    /// from the method.
+    /// Generates a statement for an op that is linear in some inputs. If no other input has a tangent, the statement
+    /// applies the op to the tangents, and returns from the method.
     fn along_linear(&self, op: &Op, rules: &[Rule]) -> Option<TokenStream> {
         let (rt, result, name) = (self.rt(), hidden("result"), &op.name);
         let options = hidden("options");
@@ -176,9 +176,9 @@ impl Expand<'_> {
         })
     }
 
-    /// The tangents of an elementwise row, computed by its rules, and a flag. If the flag is true, the tangents are
-    /// correct in every dtype. Otherwise they are correct only in real dtypes, in which the rules multiply by a
-    /// derivative.
+    /// Generates the tangents of an elementwise row by its gradient rules, and returns a flag with them. If the flag
+    /// is true, the tangents are correct in every dtype. Otherwise they are correct only in real dtypes, in which the
+    /// rules multiply by a derivative.
     fn along_elements(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> Option<(bool, TokenStream)> {
         let (rt, result, module) = (self.rt(), hidden("result"), self.rules_module());
         let Out::One(of) = &op.result else { return None };
@@ -220,8 +220,8 @@ impl Expand<'_> {
         Some((every, quote!({ let mut found = None; #(#terms)* vec![found] })))
     }
 
-    /// An expression for the boxed rule with the kept values. At run time its value is `None` if the dtype has no
-    /// rules.
+    /// Generates an expression for the boxed struct of the row's rules, with the kept values. At run time, its value
+    /// is `None` if the rules do not apply to the dtype.
     fn boxed_rule(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let rt = self.rt();
         match self.visitor(op, rules).map(id) {
@@ -230,8 +230,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The tangents of any row, computed by its rules. A backward pass is linear in the output gradient; a backward
-    /// pass through this linear map gives the tangents.
+    /// Generates the tangents of any row by two backward passes. The first pass with the row's rules is linear in the
+    /// gradient of the result; a backward pass through this linear map gives the tangents.
     fn back_twice(&self, op: &Op, rules: &[Rule], kept: &[&Param]) -> TokenStream {
         let (rt, root, result, module) = (self.rt(), &self.root, hidden("result"), self.rules_module());
         let shape = quote!(#rt::ArrayAttributes::shape);

@@ -1,9 +1,9 @@
-//! Generates the declaration of a row's method in a trait.
+//! Generates the declaration of the method of an op table's row in a trait.
 
 use super::{signature::many_arguments, *};
 
 impl Expand<'_> {
-    /// Generates the documented method, and its variant with options.
+    /// Generates the documented method of a row, and the variant of the method that takes options.
     ///
     /// Both methods have default bodies, so that a new row does not break the backends of third parties, and so that
     /// rustdoc keeps the order of the table.

@@ -1,14 +1,14 @@
-//! Generates the methods of backends that wrap another backend. Each method begins a call, unwraps its arguments, runs
-//! the op on the inner backend, and wraps the result.
+//! Generates the methods of backends that wrap another backend, the inner backend. Each method begins a call, unwraps
+//! its arguments, runs the op on the inner backend, and wraps the result.
 
 use super::*;
 
 impl Expand<'_> {
-    /// The statement that begins a call on `wrapper`. It is placed after the conversion of the arguments and before the
-    /// destructuring of the options.
+    /// Generates the statement that begins a call on `wrapper`. In the method, it comes after the conversion of the
+    /// arguments and before the statement that takes the options apart.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
         let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
-        // in a composed row, this variable is not used; it only lives until the call ends
+        // for a composed row, no code uses this variable: it lives until the end of the method, which ends the call
         let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
         quote! {
             #unused
@@ -16,7 +16,7 @@ impl Expand<'_> {
         }
     }
 
-    /// A description of a call with its arguments, as data.
+    /// Generates a description of the call, with its arguments, as a `Call` of the runtime.
     pub(super) fn call_described(&self, op: &Op, is_composed: bool) -> TokenStream {
         let (rt, name, item) = (self.rt(), &op.name, self.item_path(op));
         let options = hidden("options");
@@ -58,13 +58,13 @@ impl Expand<'_> {
         }
     }
 
-    /// The body of a method of a wrapping backend, after the statement of [`Expand::begin`].
+    /// Generates the body of a method of a wrapping backend, which follows the statement of [`Expand::begin`].
     pub(super) fn wrapped(&self, op: &Op) -> TokenStream {
         let (args, options) = self.opened(op);
         self.run_within(op, &quote!(self), &self.call_within(op, &args, options.as_ref()))
     }
 
-    /// The arguments and the options for a call of the inner backend. Arrays are unwrapped.
+    /// Generates the arguments and the options for a call of the inner backend, with unwrapped arrays.
     pub(super) fn opened(&self, op: &Op) -> (Vec<TokenStream>, Option<TokenStream>) {
         let (rt, name) = (self.rt(), &op.name);
         let (options, own) = (hidden("options"), hidden("own"));
@@ -102,7 +102,7 @@ impl Expand<'_> {
         (args.collect(), given)
     }
 
-    /// Calls the op on the backend in the variable `within`.
+    /// Generates the call of the op's method on the backend in the variable `within`.
     pub(super) fn call_within(&self, op: &Op, args: &[TokenStream], options: Option<&TokenStream>) -> TokenStream {
         let within = hidden("within");
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
@@ -111,8 +111,8 @@ impl Expand<'_> {
         quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
     }
 
-    /// Runs the op on the inner backend of `wrapper`, and wraps its results. `call` is the call on the variable
-    /// `within`, with arguments of the inner backend.
+    /// Generates code that runs the op on the inner backend of `wrapper`, and wraps the results. `call` is the code
+    /// of the call on the variable `within`, with arguments of the inner backend.
     pub(super) fn run_within(&self, op: &Op, wrapper: &TokenStream, call: &TokenStream) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let (within, result, running) = (hidden("within"), hidden("result"), hidden("running"));
@@ -134,8 +134,8 @@ impl Expand<'_> {
         }
     }
 
-    /// The result of a method, made from the inner backend's `result`. `close` converts each array of the inner backend
-    /// to an array of the wrapper.
+    /// Generates the result of a method from the variable `result`, the result of the inner backend. `close`
+    /// generates the code that converts an array of the inner backend to an array of the wrapper.
     pub(super) fn closed(&self, op: &Op, close: &dyn Fn(Elem, TokenStream) -> TokenStream) -> TokenStream {
         let result = hidden("result");
         match &op.result {

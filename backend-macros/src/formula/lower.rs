@@ -1,5 +1,6 @@
-//! Lowers a formula to Rust: the leaves, the tree over the leaves, and earlier steps for the subexpressions that are
-//! not scalar expressions.
+//! Lowers a formula to Rust code: a list of its leaves (the arrays and scalars in it), and a tree of scalar
+//! expressions over these leaves, which one pass over memory computes. Subexpressions that are not scalar
+//! expressions, such as `sum(x, 0)`, become leaves, too; earlier steps compute them.
 
 use super::{
     Result, mistake,
@@ -12,15 +13,16 @@ use op_table::model::camel;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
-/// Maximum number of leaves in one pass. Subexpressions beyond a limit of a pass are computed in earlier passes. (The
-/// runtime accepts at most 8 arrays.)
+/// Maximum number of leaves in one pass. If a formula exceeds a limit of a pass, earlier passes compute some of its
+/// subexpressions. (The runtime accepts at most 8 arrays.)
 const MOST_LEAVES: usize = 8;
 /// Maximum nesting depth of ops in one pass.
 const MOST_DEPTH: usize = 40;
 /// Maximum number of ops in one pass. (A GPU kernel accepts at most 128 numbers.)
 const MOST_OPS: usize = 64;
 
-/// Lowers a formula to a Rust expression of type `Result`. `written` is the text of the formula.
+/// Lowers a formula to a Rust expression of type `Result`. `written` is the text of the formula. `backend` is the
+/// user's expression for the backend.
 pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String) -> Result<TokenStream> {
     let root = match rows.get("add") {
         Some(row) => row.path.clone(),
@@ -40,7 +42,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         Whole::Put(target, index, operator, formula) => steps.put(target, index, operator.as_ref(), formula)?,
     };
     let (code, rt) = (steps.code, quote!(#root::runtime));
-    // `match` keeps a temporary backend alive, and the closure limits the scope of `?`
+    // in the generated code, `match` keeps a temporary backend alive, and the closure is what `?` returns from
     let result = quote! {{
         #[allow(unused_imports)]
         use #rt::Arrays as _;
@@ -81,7 +83,7 @@ struct Steps<'a> {
     /// formula.
     written: Option<String>,
     code: TokenStream,
-    /// Number of variables defined so far.
+    /// Number of variables that the generated code defines so far.
     count: usize,
     /// The variable whose memory the result of the current pass may overwrite.
     overwritten: Option<Overwritten>,
@@ -89,7 +91,7 @@ struct Steps<'a> {
 
 /// A variable whose memory the result of a pass may overwrite.
 struct Overwritten {
-    /// The two texts with which a formula may refer to the variable.
+    /// The two texts with which a formula may refer to the variable, such as `*x` and `x`.
     names: [String; 2],
     place: TokenStream,
     /// The code of the variable's leaf, if the formula contains the variable. The leaf borrows the variable, so this
@@ -105,7 +107,7 @@ impl Target {
     }
 }
 
-/// One pass over memory, in which each leaf occurs once.
+/// One pass over memory. Each leaf occurs once in it, even if the formula contains the leaf several times.
 #[derive(Default)]
 struct Pass {
     /// The text and the variable of each leaf.
@@ -113,7 +115,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// The leaves, as nested pairs.
+    /// The variables of the leaves as nested pairs, such as `(x, (y, ()))`.
     fn list(&self) -> TokenStream {
         self.leaves.iter().rev().fold(quote!(()), |rest, (_, leaf)| quote!((#leaf, #rest)))
     }
@@ -125,7 +127,7 @@ impl Steps<'_> {
         format_ident!("__x{}", self.count)
     }
 
-    /// An expression for the array that a formula computes.
+    /// Generates an expression for the array that a formula computes.
     fn value(&mut self, formula: &Formula) -> Result<TokenStream> {
         let text = self.text(formula);
         match formula {
@@ -140,14 +142,14 @@ impl Steps<'_> {
         }
     }
 
-    /// The text of a formula, for backends that watch calls. The first call returns the text that the user wrote; later
-    /// calls print the given subexpression.
+    /// Returns the text of a formula, which backends that watch calls receive. The first call returns the text of the
+    /// whole formula, as the user wrote it; later calls print the given subexpression.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }
 
-    /// An expression for the new value of an assignment. Its value is `None` if the new value has overwritten the old
-    /// one.
+    /// Generates an expression for the new value of an assignment's target. At run time, its value is `None` if the
+    /// new value has already overwritten the old one.
     fn assigned(&mut self, target: &Target, formula: &Formula) -> Result<TokenStream> {
         let (path, place) = (self.formula_path(), target.place());
         let new = |value: TokenStream| match target.keeps_shape {
@@ -190,7 +192,7 @@ impl Steps<'_> {
         })
     }
 
-    /// An expression that computes a formula in one pass over memory.
+    /// Generates an expression that computes a formula in one pass over memory.
     fn pass(&mut self, formula: &Formula, text: &str) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
@@ -198,7 +200,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.formula(&#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// An expression that computes a subexpression in one pass. The subexpression may be a number.
+    /// Generates an expression that computes a subexpression in one pass. The subexpression may also be a number.
     fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
@@ -206,8 +208,8 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #path::part(__b, &#path::named(#text, #tree), &#leaves)?))
     }
 
-    /// Rewrites a formula so that one pass can compute it. Earlier steps compute the subexpressions that are not scalar
-    /// expressions or would make the pass too long.
+    /// Rewrites a formula so that one pass can compute it. Subexpressions that are not scalar expressions, or that
+    /// would make the pass too long, are replaced by variables, which earlier steps compute.
     fn fit(&mut self, formula: &Formula) -> Result<Fitted> {
         match formula {
             Formula::Number(..) => Ok(Fitted { formula: formula.clone(), names: Vec::new(), depth: 0, ops: 0 }),
@@ -255,7 +257,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Computes the array of a formula, and returns the variable in which it is stored.
+    /// Adds a step that computes the array of a formula. Returns the variable in which the array is stored.
     fn computed(&mut self, formula: &Formula) -> Result<Ident> {
         let (value, name) = (self.value(formula)?, self.variable());
         self.code.extend(quote!(let #name = #value;));
@@ -269,7 +271,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The node for a formula in the tree of a pass.
+    /// Generates the node of a formula in the tree of a pass.
     fn tree(&mut self, formula: &Formula, pass: &mut Pass) -> Result<TokenStream> {
         let formula_path = self.formula_path();
         match formula {
@@ -294,7 +296,8 @@ impl Steps<'_> {
         quote!(#root::runtime::formula)
     }
 
-    /// The node of a leaf. For each leaf, the first node binds a variable.
+    /// Generates the node of a leaf. If the leaf is new in this pass, also generates the code that binds it to a
+    /// variable.
     fn leaf(&mut self, text: String, rust: &TokenStream, at: Span, pass: &mut Pass) -> TokenStream {
         let path = self.formula_path();
         let index = pass.leaves.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -313,7 +316,7 @@ impl Steps<'_> {
         quote!(#path::place(__b, #place, &#name))
     }
 
-    /// The node of a scalar expression.
+    /// Generates the node of a call whose op is a scalar expression.
     fn node(
         &mut self,
         name: &Ident,
@@ -366,7 +369,7 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => #formula_path::#node(#item, #(#nodes),*)))
     }
 
-    /// An expression that calls an op that is not a scalar expression.
+    /// Generates a call of an op that is not a scalar expression.
     fn eager(
         &mut self,
         name: &Ident,
@@ -407,7 +410,8 @@ impl Steps<'_> {
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
-    /// A reduction whose formula is computed while it is reduced; `None` if this is not possible.
+    /// Generates a call that reduces a formula without storing the formula's values in an array; `None` if this is
+    /// not possible.
     fn reduction(
         &mut self,
         row: &Row,
@@ -465,7 +469,7 @@ impl Steps<'_> {
         }))
     }
 
-    /// An argument of a call: a reference to an array, or an operand.
+    /// Generates an argument of a call: a reference to an array, or an operand.
     fn argument(&mut self, parameter: &Parameter, formula: &Formula) -> Result<TokenStream> {
         Ok(match (parameter, formula) {
             (Parameter::Operand, Formula::Number(Number::Float(x), _)) => quote!(#x),
@@ -494,13 +498,13 @@ impl Steps<'_> {
         })
     }
 
-    /// An expression for the elements of an array that a list of indices selects.
+    /// Generates an expression for `x[index]`, the elements of an array that a list of indices selects.
     fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
     }
 
-    /// Code that assigns a value to a selection from an array. It evaluates the list of indices once, before the value.
+    /// Generates the code for `target[index] = formula`. It evaluates the list of indices once, before the value.
     fn put(
         &mut self,
         target: &Target,
@@ -541,7 +545,7 @@ impl Steps<'_> {
 
 /// Returns a marker for each operand of a row whose operands may have different dtypes. The marker is `Shared` if the
 /// operand and at least one other operand have the row's dtype `T`, and `Own` otherwise. At least one operand of the
-/// dtype `T` must not be a plain number.
+/// dtype `T` must be something else than a literal number, because a literal has no dtype.
 fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static str>> {
     let operands =
         || row.positional.iter().zip(arguments).filter(|(p, _)| matches!(p, Parameter::Operand | Parameter::Own));
@@ -554,8 +558,8 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     Ok(operands().map(|(p, _)| mark(p)).collect())
 }
 
-/// A span at the position `at` of the user's code. Names with this span are resolved like all other names of the
-/// expansion.
+/// Returns a span at the position `at` of the user's code. Names with this span are resolved like all other names in
+/// the generated code.
 fn here(at: Span) -> Span {
     at.resolved_at(Span::call_site())
 }
@@ -570,11 +574,11 @@ fn method(name: &str, at: Span) -> Ident {
 /// A formula that one pass can compute.
 struct Fitted {
     formula: Formula,
-    /// The names in the formula, each of which is listed once.
+    /// The names of the leaves in the formula, without duplicates.
     names: Vec<String>,
-    /// Nesting depth of ops.
+    /// Nesting depth of the ops in the formula.
     depth: usize,
-    /// Number of ops.
+    /// Number of ops in the formula.
     ops: usize,
 }
 
@@ -584,7 +588,7 @@ impl Fitted {
     }
 }
 
-/// The names in several formulas, each of which is listed once.
+/// The names of the leaves in several formulas, without duplicates.
 fn names_of(parts: &[Option<Fitted>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in parts.iter().flatten().flat_map(|part| &part.names) {

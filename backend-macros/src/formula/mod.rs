@@ -1,7 +1,8 @@
 //! Expands `expr!(b, formula)`: converts a formula to the types of `backend_runtime::formula`.
 //!
-//! The macro contains a digest of the table's rows in place of the table. The digest lists the parameters of each op,
-//! and marks the ops that are scalar expressions. The expansion contains no types, because rustc infers them.
+//! The macro that users call adds a digest of each op table to its arguments. The digest lists the parameters of each
+//! op of the table, and marks the ops that are scalar expressions. The generated code names no dtypes, because rustc
+//! infers them.
 
 mod lower;
 mod parse;
@@ -27,7 +28,8 @@ fn mistake<T>(at: Span, text: impl Into<String>) -> Result<T> {
     Err(Mistake(at, text.into()))
 }
 
-/// Expands `[PATH "DIGEST" ..] BACKEND, FORMULA`. The tables of the known ops are followed by the tokens of the user.
+/// Expands the input `[PATH "DIGEST" ..] BACKEND, FORMULA`. The list in brackets describes the tables of the known
+/// ops; the tokens of the user follow it.
 pub fn expand(input: TokenStream) -> TokenStream {
     match try_expand(input) {
         Ok(tokens) => tokens,
@@ -47,8 +49,9 @@ fn try_expand(input: TokenStream) -> Result<TokenStream> {
     lower::lower(&backend, &formula, &rows, written)
 }
 
-/// Generates the macro for formulas. For the base table, it is the macro to which `expr!` expands. For a user's table,
-/// it is `expr_my_ops!`, which also knows the ops of the base table. `ops` is the module of the table's ops.
+/// Generates the macro for formulas that users call. For the base table, it is the macro to which `expr!` expands.
+/// For a user's table, it is `expr_my_ops!`, which also knows the ops of the base table. `ops` is the name of the
+/// module of the table's ops.
 pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
     let root = &input.root;
     let own = rows::digest(model.ops.iter().filter(|op| op.own));
@@ -68,8 +71,8 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         },
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // with the span of the name, `$crate` is the user's crate, where the name was written; without it, `$crate`
-            // would be the facade, whose macro contains this expansion
+            // gives `$crate` the span of the name, so that it means the user's crate, where the name was written;
+            // with another span it would mean the facade, whose macro contains this code
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

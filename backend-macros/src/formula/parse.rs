@@ -8,7 +8,7 @@ use super::{
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
 use std::{collections::VecDeque, vec};
 
-/// Parses `BACKEND, FORMULA`.
+/// Parses the input `BACKEND, FORMULA`. Returns the tokens of the backend, and the formula.
 pub fn parse(tokens: Vec<TokenTree>, rows: &Rows) -> Result<(TokenStream, Whole)> {
     let Some(comma) = tokens.iter().position(|t| is_punct(t, ',')) else {
         let at = tokens.last().map_or(Span::call_site(), TokenTree::span);
@@ -23,7 +23,7 @@ pub fn parse(tokens: Vec<TokenTree>, rows: &Rows) -> Result<(TokenStream, Whole)
     Ok((rest.into_iter().collect(), statements(formula, rows)?))
 }
 
-/// Parses `let name = formula; .. formula`.
+/// Parses a formula after any number of `let` statements, as in `let name = formula; .. formula`.
 fn statements(tokens: Vec<TokenTree>, rows: &Rows) -> Result<Whole> {
     let mut names: Vec<(String, Formula)> = Vec::new();
     let mut parts: Vec<Vec<TokenTree>> = vec![Vec::new()];
@@ -82,7 +82,7 @@ const COMPARISON: u8 = 2;
 pub(super) const PREFIX: u8 = 9;
 pub(super) const POWER: u8 = 10;
 
-/// Maximum nesting depth of brackets, signs and powers; limited because the parser is recursive.
+/// Maximum nesting depth of brackets, signs and powers. It is limited because the parser is recursive.
 const DEPTH: usize = 100;
 
 struct Parser<'a> {
@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
             Some(TokenTree::Literal(literal)) => number(&literal),
             Some(TokenTree::Group(group)) => match group.delimiter() {
                 Delimiter::Parenthesis => self.inside(group.stream(), group.span())?.whole(),
-                // tokens that another macro has passed on as a fragment
+                // a group of tokens that another macro has passed on as one fragment, such as `$x:expr`
                 Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
                 Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
                 Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
@@ -303,7 +303,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a call of an op, or a Rust expression: a name, a path, fields and methods.
+    /// Parses an operand that begins with `name`. It is a call of an op, or a Rust expression: a name or a path,
+    /// followed by fields and method calls.
     fn name(&mut self, name: Ident) -> Result<Formula> {
         let at = name.span();
         if let Some(TokenTree::Group(group)) = self.tokens.front()
@@ -452,7 +453,7 @@ impl<'a> Parser<'a> {
         Ok(Formula::Call(name, arguments.into_iter().flatten().collect(), options))
     }
 
-    /// Parses the argument for one parameter.
+    /// Parses `part`, the tokens of one argument, for the parameter at index `place`.
     fn argument(&self, row: &Row, place: usize, part: Vec<TokenTree>, at: Span) -> Result<Argument> {
         Ok(match &row.positional[place] {
             Parameter::Rust(_) => Argument::Rust(part.into_iter().collect()),
@@ -475,11 +476,12 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The name and the value in `name = value`. `name == value` is not split.
+/// Returns the name and the value of a named argument `name = value`. Returns `None` for other arguments, such as
+/// `name == value`.
 fn named(part: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match part {
         [TokenTree::Ident(key), TokenTree::Punct(equals), value @ ..] if equals.as_char() == '=' => {
-            // `axis=-1` and `axis=..` are named arguments, too
+            // `axis=-1` and `axis=..` are named arguments, too, although another sign follows `=` without a space
             let compares = equals.spacing() == Spacing::Joint && value.first().is_some_and(|t| is_punct(t, '='));
             (!compares).then_some((key, value))
         }
@@ -491,8 +493,8 @@ fn call(name: &str, at: Span, arguments: Vec<Formula>) -> Formula {
     Formula::Call(Ident::new(name, at), arguments.into_iter().map(Argument::Formula).collect(), Vec::new())
 }
 
-/// Applies an operator to two formulas. For two numbers, the result is a number. Some powers become a different op,
-/// such as `square`.
+/// Applies an operator to two formulas. For two numbers, the result is a number. Some powers become a different op:
+/// `x**2`, for example, becomes `square(x)`.
 fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     use Number::{Float, Whole};
     if let (Formula::Number(x, at), Formula::Number(y, _)) = (&left, &right) {
@@ -531,7 +533,8 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
     }
 }
 
-/// Converts a literal: to a number if it has no suffix, otherwise to a scalar of the dtype that the suffix names.
+/// Converts a literal to a formula: to a number if the literal has no suffix, otherwise to a scalar of the dtype that
+/// the suffix names.
 fn number(literal: &Literal) -> Result<Formula> {
     let (text, at) = (literal.to_string().replace('_', ""), literal.span());
     if let Ok(x) = text.parse::<i64>() {

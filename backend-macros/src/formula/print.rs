@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// The precedence of names and calls, which never need brackets.
 const CLOSED: u8 = POWER + 1;
 
-/// The text that the user wrote after the backend and its comma, on one line.
+/// Returns the formula as the user wrote it, on one line: the text after the backend and the comma.
 pub fn written(tokens: &[TokenTree]) -> String {
     let comma = tokens.iter().position(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
     let formula = tokens.iter().skip(comma.map_or(0, |comma| comma + 1));
@@ -20,7 +20,7 @@ pub fn written(tokens: &[TokenTree]) -> String {
     text.strip_prefix("* ").map_or(text.clone(), |place| format!("*{place}"))
 }
 
-/// The text of the argument of a reduction, given the reduction's text: `(x - y)**2` for `sum((x - y)**2, ..)`.
+/// Returns the first argument in the text of a reduction: `(x - y)**2` for `sum((x - y)**2, ..)`.
 pub fn reduced<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let arguments = text.strip_prefix(name)?.trim_start().strip_prefix('(')?;
     let mut depth = 0;
@@ -58,8 +58,7 @@ fn with_power(formula: &Formula) -> (String, u8) {
             let power = if text.starts_with('-') { PREFIX } else { CLOSED };
             (text, power)
         }
-        // an earlier step has computed this subexpression; its variable comes from the macro, and the user does not
-        // know it
+        // this variable comes from the macro, not from the user; an earlier step computes the subexpression in it
         Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
         Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
         Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),

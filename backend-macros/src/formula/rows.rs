@@ -1,4 +1,4 @@
-//! The digest of a table: the properties of the table's ops that the expansion of a formula needs.
+//! The digest of an op table: a text with the properties of the table's ops that are needed to expand formulas.
 
 use super::tree::Number;
 use op_table::model::{Absent, Elem, Kind, Op, Param};
@@ -13,7 +13,7 @@ pub enum Parameter {
     Array,
     /// An array or a number, given as a formula or a number.
     Operand,
-    /// An operand of a scalar expression. The operand does not have the row's dtype.
+    /// An operand of a scalar expression that has another dtype than the row, such as the condition of `where`.
     Own,
     /// A dtype that the caller names, as in `astype::<f64>(x)`.
     DType,
@@ -45,11 +45,11 @@ pub struct Row {
     pub ops: Ident,
     /// True if the op is a scalar expression.
     pub each: bool,
-    /// The axes over which the op reduces formulas; `None` if the op does not reduce formulas.
+    /// The axes that the op accepts when it reduces a formula; `None` if the op cannot reduce formulas.
     pub reduces: Option<Over>,
     /// The op's parameters without a default.
     pub positional: Vec<Parameter>,
-    /// The names of the parameters without a default.
+    /// The names of the op's parameters without a default, in the same order as `positional`.
     pub names: Vec<String>,
     /// The meaning of `..` as the argument of each parameter without a default; `None` if the parameter does not accept
     /// `..`.
@@ -105,7 +105,8 @@ const LOWER: &str = "@/";
 /// Prefix in a digest for an operand that is an upper bound.
 const UPPER: &str = "@^";
 
-/// Converts an array parameter to an operand, because the arrays in a formula are operands of its scalar expression.
+/// Converts an array parameter of a scalar expression to an operand, because formulas use the operands of such an op
+/// in this form.
 fn operand(param: &Param) -> Param {
     match param.kind {
         Kind::Array(elem) => Param { kind: Kind::Operand(elem, Absent::Refused), ..param.clone() },
@@ -130,7 +131,7 @@ impl Row {
         }
     }
 
-    /// The names of all parameters, as text for error messages.
+    /// The names of all parameters, separated by commas, as text for error messages.
     pub fn all_names(&self) -> String {
         let names = self.names.iter().chain(&self.options).filter(|name| !name.is_empty());
         let names: Vec<&str> = names.map(String::as_str).collect();

@@ -122,7 +122,7 @@ fn what_is_meant_is_what_is_written() {
     }
 }
 
-/// Returns an expansion without the texts that backends receive if they watch calls.
+/// Removes from an expansion the texts of formulas, which only backends that watch calls receive.
 fn without_text(expanded: &str) -> String {
     let text = |part: &str| part.split_once('"').map_or(part.to_owned(), |(_, rest)| rest.to_owned());
     let mut parts = expanded.split(":: named");

@@ -57,9 +57,10 @@ impl Formula {
 pub enum Whole {
     /// A formula, whose value is returned.
     Value(Formula),
-    /// `target = formula`. For `target += formula`, the formula is the sum.
+    /// `target = formula`. `target += formula` is represented as `target = target + formula`.
     Assign(Target, Formula),
-    /// `target[index] = formula`. For `target[index] += formula`, it also contains the name of the op.
+    /// `target[index] = formula`, with the list of indices. For `target[index] += formula`, also contains the name of
+    /// the op.
     Put(Target, Group, Option<Ident>, Formula),
 }
 
@@ -70,6 +71,6 @@ pub struct Target {
     pub place: TokenStream,
     /// True if the target is written with a star: the target is then the referent of a `&mut`.
     pub deref: bool,
-    /// True if the value must have the target's shape.
+    /// True if the new value must have the shape of the old value. This is the case for `+=` and similar operators.
     pub keeps_shape: bool,
 }

@@ -21,8 +21,8 @@ pub struct Args<'a, B: Arrays> {
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Matches the arguments with the op's parameters: unnamed values in order, named values by name. The option
-    /// `dtype` gives the dtype of the result if no array determines it.
+    /// Matches the arguments of a call with the op's parameters: unnamed values in order, named values by name. The
+    /// option `dtype` gives the dtype of the result if no array determines it.
     pub fn new(
         b: &'a B,
         op: &'static OpInfo,
@@ -93,8 +93,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         if whole { Ok(precision()) } else { Err(Error::dtype(self.op.name, dtype)) }
     }
 
-    /// Refuses the option `dtype` if it has no effect, because neither the array parameter `name` nor the result has
-    /// this dtype.
+    /// Returns an error if the option `dtype` has no effect, because neither the array parameter `name` nor the
+    /// result has this dtype.
     fn check_dtype(&self, name: &str, of_arrays: DType, dtype: DType) -> Result<()> {
         let of_result = match self.op.result {
             ResultInfo::One(e) | ResultInfo::List(e) => e.dtype(of_arrays),
@@ -127,7 +127,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         dtype != dtype.to_sum() && self.dtype == Some(dtype)
     }
 
-    /// The dtype of the result of a conversion op, given by the option `dtype`.
+    /// The dtype of the result of a conversion op, such as `astype`. The option `dtype` gives it.
     pub fn to_dtype(&self) -> Result<DType> {
         let Some(dtype) = self.dtype else {
             return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
@@ -174,7 +174,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
     }
 
-    /// The parameter as an array. The value may be an array, a number, or nested lists of numbers.
+    /// Reads a parameter as an array. Its value may be an array, a number, or nested lists of numbers.
     pub fn array<T: Element>(&self, param: usize) -> Result<ArrayArg<'a, B, T>> {
         self.array_of(param, self.values[param].unwrap_or(&Value::None))
     }
@@ -189,23 +189,23 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The array made from a number or from nested lists of numbers.
+    /// Makes an array from a number or from nested lists of numbers.
     pub(super) fn made<T: Element>(&self, param: usize, value: &Value<B>) -> Result<B::Array<T>> {
         self.b.from_ndarray(self.elements_of(param, value)?)
     }
 
-    /// The elements of a number or of nested lists of numbers.
+    /// Makes a host array from a number or from nested lists of numbers.
     pub(super) fn elements_of<T: Element>(&self, param: usize, value: &Value<B>) -> Result<HostArray<T>> {
         let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
         self.elements(param, value, wanted)
     }
 
-    /// The parameter as an array, if the call gives it.
+    /// Reads a parameter as an array, if the call gives it.
     pub fn optional_array<T: Element>(&self, param: usize) -> Result<Option<ArrayArg<'a, B, T>>> {
         self.find(param).map(|_| self.array(param)).transpose()
     }
 
-    /// The parameter as a list of arrays.
+    /// Reads a parameter as a list of arrays.
     pub fn arrays<T: Element>(&self, param: usize) -> Result<Vec<ArrayArg<'a, B, T>>> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
@@ -215,7 +215,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(|item| self.array_of(param, item)).collect()
     }
 
-    /// The parameter as an array or a number.
+    /// Reads a parameter as an operand: an array or a number.
     pub fn operand<T: Element>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         match self.values[param] {
             Some(Value::Array(_) | Value::List(_)) | None => self.array(param).map(OperandArg::Array),
@@ -223,12 +223,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as a lower bound; the lowest value of `T` if the call gives none.
+    /// Reads a parameter as a lower bound. If the call gives no bound, it is the lowest value of `T`.
     pub fn lower_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::LOWEST)
     }
 
-    /// The parameter as an upper bound; the highest value of `T` if the call gives none.
+    /// Reads a parameter as an upper bound. If the call gives no bound, it is the highest value of `T`.
     pub fn upper_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::HIGHEST)
     }
@@ -240,14 +240,14 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as a number in the dtype of the call.
+    /// Reads a parameter as a number in the dtype of the call.
     pub fn scalar<T: Element>(&self, param: usize) -> Result<T> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
         value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::DTYPE)))
     }
 
-    /// The parameter as a host array. The value may be an array, a number, or nested lists of numbers.
+    /// Reads a parameter as a host array. Its value may be an array, a number, or nested lists of numbers.
     pub fn host<T: Element>(&self, param: usize) -> Result<HostArray<T>> {
         match self.values[param].unwrap_or(&Value::None) {
             Value::Array(_) => self.b.to_ndarray(&*self.array::<T>(param)?),
@@ -257,8 +257,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as a list of indices. If an item of this list is itself a list, it becomes a mask if it contains
-    /// bools, and an index array otherwise.
+    /// Reads a parameter as a list of indices. If an item of this list is itself a list, it becomes a mask if it
+    /// contains bools, and an index array otherwise.
     pub fn index(&self, param: usize) -> Result<IndexArg<'a, B>> {
         let value = self.values[param].unwrap_or(&Value::None);
         let items = match value {
@@ -283,7 +283,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(one).collect::<Result<_>>().map(|items| IndexArg { items })
     }
 
-    /// The array made from the elements of a number or of nested lists of numbers.
+    /// Makes a host array from a number or from nested lists of numbers. `wanted` describes valid values, for the
+    /// error.
     fn elements<T: Element>(
         &self,
         param: usize,
@@ -296,7 +297,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(ArrayD::from_shape_vec(IxDyn(&shape), elements).map_err(|_| wrong())?.into_shared())
     }
 
-    /// The parameter as a text.
+    /// Reads a parameter as a text.
     pub fn text(&self, param: usize) -> Result<&'a str> {
         let name = self.op.params[param].name;
         match self.values[param].unwrap_or(&Value::None) {
@@ -305,7 +306,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// The parameter as bytes.
+    /// Reads a parameter as bytes.
     pub fn bytes(&self, param: usize) -> Result<&'a [u8]> {
         let name = self.op.params[param].name;
         match self.values[param].unwrap_or(&Value::None) {
@@ -324,7 +325,7 @@ pub enum ArrayArg<'a, B: Arrays, T: Element> {
 }
 
 impl<B: Arrays, T: Element> ArrayArg<'_, B, T> {
-    /// The array, which shares the argument's elements.
+    /// Returns the array. It shares its elements with the argument.
     pub fn into_array(self) -> B::Array<T> {
         match self {
             ArrayArg::Given(x) => x.clone(),
@@ -391,7 +392,8 @@ impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
     }
 }
 
-/// The dtypes of the arrays in a parameter's value, if the parameter has the dtype `T`.
+/// The dtypes of the arrays in a parameter's value. Empty if the dtype of the parameter is not the dtype `T` of the
+/// call.
 fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     if !param.is_of_dtype() {
         return Vec::new();
@@ -403,8 +405,8 @@ fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     }
 }
 
-/// Collects the elements of nested lists, and their lengths. `None` if the lists differ in length or an item is not an
-/// element.
+/// Collects the elements of nested lists in `elements`, and the lengths of the lists at each depth in `shape`. `None`
+/// if lists at the same depth differ in length, or if an item is not an element.
 fn lists<B: Arrays, T: Element>(
     value: &Value<B>,
     depth: usize,

@@ -1,4 +1,4 @@
-//! An array whose dtype is known at run time.
+//! Arrays whose dtype is known only at run time.
 
 use crate::{
     Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch,
@@ -10,8 +10,8 @@ use std::{any::Any, fmt};
 
 macro_rules! dyn_array {
     ($($variant:ident: $t:ty),* $(,)?) => {
-        /// An array of a backend whose dtype is known at run time. Clones share the elements, like clones of the typed
-        /// array.
+        /// An array of a backend. The dtype of the array is known only at run time. Clones share the elements, like
+        /// clones of the typed array.
         #[derive(Clone)]
         #[non_exhaustive]
         pub enum DynArray<B: Arrays> {
@@ -38,7 +38,8 @@ macro_rules! dyn_array {
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
             }
 
-            /// The array without its type parameter. Its shape and its dtype can still be read.
+            /// The array as a trait object, which hides its dtype from the type. Its shape and its dtype can still be
+            /// read.
             pub(crate) fn erased(&self) -> &dyn AnyTyped {
                 match self { $(DynArray::$variant(x) => x,)* }
             }
@@ -80,17 +81,16 @@ impl<B: Arrays> DynArray<B> {
         })
     }
 
-    /// An array of this dtype and shape from the bytes of its elements in C order, as [`DynArray::to_bytes`] returns
-    /// them.
+    /// Makes an array of this dtype and shape from the bytes of its elements in C order. [`DynArray::to_bytes`]
+    /// returns such bytes.
     ///
-    /// # Errors
-    /// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1. Both
-    /// checks precede the allocation of memory.
+    /// # Errors [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0
+    /// nor 1. Both checks precede the allocation of memory.
     pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
         dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
     }
 
-    /// An array over the memory of a DLPack tensor, with the tensor's dtype; see [`Arrays::from_dlpack_with`].
+    /// Makes an array over the memory of a DLPack tensor, with the tensor's dtype; see [`Arrays::from_dlpack_with`].
     pub fn from_dlpack(b: &B, tensor: ManagedTensor, copy: CopyMode) -> Result<DynArray<B>> {
         dispatch!(tensor.dtype(), T => b.from_dlpack_with::<T>(tensor, copy).map(DynArray::of::<T>))
     }
@@ -103,7 +103,7 @@ impl<B: Arrays> DynArray<B> {
         })
     }
 
-    /// The elements as complex numbers on the host, for any dtype; integers beyond 2^53 are rounded.
+    /// Copies the elements, as complex numbers, to a host array. Integers beyond 2^53 are rounded.
     pub fn to_complex(&self, b: &B) -> Result<HostArray<Complex<f64>>> {
         dispatch!(self.dtype(), T => {
             let x = self.get::<T>().ok_or_else(|| Error::dtype("to_complex", self.dtype()))?;

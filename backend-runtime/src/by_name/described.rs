@@ -7,13 +7,14 @@ use crate::{
     wrap::AnyTyped,
 };
 
-/// The argument of a parameter, which is written as text only if a watcher asks for the text.
+/// A parameter and its value in a call. The value is written as text only if a watcher asks for the text.
 struct Given<'a, B: Arrays> {
     param: &'static ParamInfo,
     value: Option<&'a Value<B>>,
 }
 
-/// Makes an array from the numbers that a call gives. The arguments are the call, the parameter's index and the dtype.
+/// A function that makes an array from the numbers that a call gives. Its arguments are the call, the parameter's
+/// index and the dtype.
 type MakeArray<'m, B> = dyn Fn(&Args<'_, B>, usize, DType) -> Result<Value<B>> + 'm;
 
 impl<'a, B: Arrays> Args<'a, B> {
@@ -27,8 +28,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         pass(&Call { info: Some(self.op), op: self.op.name, formula: None, dtype, to, is_composed: false, args: &args })
     }
 
-    /// The values of all given parameters, with the parameters' names. If the op takes an array and the call gives a
-    /// number or a list of numbers, `make` makes an array of this dtype from the numbers.
+    /// The values of all parameters that the call gives, with the parameters' names. If the op takes an array and the
+    /// call gives a number or a list of numbers, `make` makes an array of this dtype from the numbers.
     pub fn with_arrays_made(&self, dtype: DType, make: &MakeArray<B>) -> Result<Vec<(&'static str, Value<B>)>> {
         let mut all = Vec::with_capacity(self.values.len() + 1);
         for (place, (param, value)) in self.op.params.iter().zip(&self.values).enumerate() {
@@ -59,7 +60,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(all)
     }
 
-    /// The elements of a parameter that is given as a number or as nested lists of numbers.
+    /// Makes a host array from the value of a parameter that is given as a number or as nested lists of numbers.
     pub fn host_elements<T: crate::Element>(&self, param: usize) -> Result<HostArray<T>> {
         self.elements_of(param, self.values[param].unwrap_or(&Value::None))
     }
@@ -125,7 +126,7 @@ fn item<B: Arrays>(value: &Value<B>) -> IndexArg<'_> {
     }
 }
 
-/// The number as an element of the dtype, if the dtype can represent it.
+/// Converts a value to an element of the dtype; `None` if it is no number, or if the dtype cannot represent it.
 fn number<B: Arrays>(value: &Value<B>, dtype: DType) -> Option<Number> {
     let number: Result<Option<Number>> = dispatch!(dtype, T => Ok(value.element::<T>().map(Number::of)));
     number.ok().flatten()

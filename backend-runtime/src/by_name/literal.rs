@@ -1,4 +1,4 @@
-//! Writes arguments other than arrays as text, in the language of calls by name.
+//! Writes the arguments of calls by name as text, in the language of such calls. Arrays are not written.
 
 use crate::{
     Axes, Complex, DType, DefaultInfo, Lengths, Number, Slice, Widths,

@@ -1,9 +1,9 @@
-//! Calls of ops by name, with values whose dtypes are known at run time. Bindings of other languages, command lines and
-//! tests use them.
+//! Calls of ops by name, with values whose dtypes are known at run time. Bindings of other languages, command lines
+//! and tests use them.
 //!
-//! The generated function `call` of a table finds the op, makes [`Args`] from the arguments, and calls the op's method
-//! in the dtype of its arrays, or a library's function that takes the dtype as a run-time value. A program that never
-//! uses `call` does not instantiate it.
+//! For each op table, a function `call` is generated. It finds the op, and makes [`Args`] from the arguments. Then it
+//! calls the op's method in the dtype of the arrays, or a function of the library that takes arrays of any dtype. A
+//! program that never uses `call` does not instantiate it.
 
 mod args;
 mod array;

@@ -4,7 +4,7 @@ use super::DynArray;
 use crate::numpyish::Numpyish;
 use std::collections::BTreeMap;
 
-/// A program in the form stored in a file: calls as text, and the arrays that they start from.
+/// A program in the form in which a file stores it: calls as text, and the arrays that they start from.
 pub trait Program {
     /// The calls, one per line.
     fn text(&self) -> String;

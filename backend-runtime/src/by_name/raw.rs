@@ -1,5 +1,5 @@
-//! Reads the arguments of a call by name as arrays whose dtype is a run-time value, for the library functions that take
-//! such arrays.
+//! Reads the arguments of a call by name for library functions that take arrays of any dtype. Such an array is called
+//! raw: its dtype is a value, not a type.
 
 use super::{Args, DynArray, Value};
 use crate::{
@@ -8,25 +8,25 @@ use crate::{
     rules,
 };
 
-/// A backend whose arrays wrap arrays of a library, and add the dtype as a type parameter.
+/// A backend whose arrays wrap raw arrays of a library, and add the dtype as a type parameter.
 pub trait RawArrays: Arrays {
-    /// An array of the library. The dtype of the array is a run-time value.
+    /// A raw array of the library, whose dtype is a value.
     type Raw: Clone;
 
-    /// The wrapped array of the library.
+    /// Returns the raw array that `x` wraps.
     fn raw<T: Element>(x: &Self::Array<T>) -> &Self::Raw;
 
-    /// Wraps an array of the library; returns an error that names the op if the array's dtype is not `T`.
+    /// Wraps a raw array of the library. Returns an error that names the op if the array's dtype is not `T`.
     fn typed<T: Element>(op: &'static str, raw: Self::Raw) -> Result<Self::Array<T>>;
 
     /// The dtype of the array.
     fn dtype(op: &'static str, raw: &Self::Raw) -> Result<DType>;
 }
 
-/// A function that reads the arguments of a call and calls the library's function.
+/// A function that reads the arguments of a call by name and calls the library's function for the op.
 pub type RawCall<L> = fn(&L, &Args<'_, L>) -> Result<Value<L>>;
 
-/// A library whose functions take arrays with the dtype as a run-time value.
+/// A library whose functions take raw arrays, which may have any dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RawLibrary {
@@ -90,7 +90,7 @@ pub fn raw_list<'a, A>(list: &'a [RawArg<'_, A>]) -> Vec<&'a A> {
 }
 
 impl<'a, L: RawArrays> Args<'a, L> {
-    /// The parameter as an array of this dtype. The value may be an array, a number, or nested lists of numbers.
+    /// Reads a parameter as an array of this dtype. Its value may be an array, a number, or nested lists of numbers.
     pub fn raw_array(&self, param: usize, dtype: DType) -> Result<RawArg<'a, L::Raw>> {
         self.raw_of(param, self.values[param].unwrap_or(&Value::None), dtype)
     }
@@ -105,12 +105,12 @@ impl<'a, L: RawArrays> Args<'a, L> {
         }
     }
 
-    /// The parameter as an array of this dtype, if the call gives it.
+    /// Reads a parameter as an array of this dtype, if the call gives it.
     pub fn optional_raw_array(&self, param: usize, dtype: DType) -> Result<Option<RawArg<'a, L::Raw>>> {
         self.find(param).map(|_| self.raw_array(param, dtype)).transpose()
     }
 
-    /// The parameter as a list of arrays of this dtype.
+    /// Reads a parameter as a list of arrays of this dtype.
     pub fn raw_arrays(&self, param: usize, dtype: DType) -> Result<Vec<RawArg<'a, L::Raw>>> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
@@ -120,7 +120,7 @@ impl<'a, L: RawArrays> Args<'a, L> {
         items.iter().map(|item| self.raw_of(param, item, dtype)).collect()
     }
 
-    /// The parameter as an array or a number of this dtype.
+    /// Reads a parameter as an operand of this dtype: an array or a number.
     pub fn raw_operand(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
         match self.values[param] {
             Some(Value::Array(_) | Value::List(_)) | None => self.raw_array(param, dtype).map(RawOperandArg::Array),
@@ -128,12 +128,12 @@ impl<'a, L: RawArrays> Args<'a, L> {
         }
     }
 
-    /// The parameter as a lower bound; the lowest value of the dtype if the call gives none.
+    /// Reads a parameter as a lower bound. If the call gives no bound, it is the lowest value of the dtype.
     pub fn raw_lower_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
         self.raw_bound(param, dtype, false)
     }
 
-    /// The parameter as an upper bound; the highest value of the dtype if the call gives none.
+    /// Reads a parameter as an upper bound. If the call gives no bound, it is the highest value of the dtype.
     pub fn raw_upper_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
         self.raw_bound(param, dtype, true)
     }
@@ -149,18 +149,18 @@ impl<'a, L: RawArrays> Args<'a, L> {
         open.map(RawOperandArg::Scalar).map_err(|_| Error::dtype(self.op.name, dtype))
     }
 
-    /// The parameter as a number of this dtype.
+    /// Reads a parameter as a number of this dtype.
     pub fn raw_scalar(&self, param: usize, dtype: DType) -> Result<RawElement> {
         dispatch!(dtype, T => self.scalar::<T>(param).map(RawElement::of))
     }
 
-    /// Converts one array of a result to a value.
+    /// Converts a raw array, which a library's function has returned, to a value.
     pub fn raw_value(&self, x: L::Raw) -> Result<Value<L>> {
         let op = self.op.name;
         dispatch!(L::dtype(op, &x)?, T => Ok(Value::Array(DynArray::of::<T>(L::typed::<T>(op, x)?))))
     }
 
-    /// Converts the arrays of a result to a value that is a list.
+    /// Converts the raw arrays that a library's function has returned to a value that is a list.
     pub fn raw_values(&self, arrays: impl IntoIterator<Item = L::Raw>) -> Result<Value<L>> {
         let arrays = arrays.into_iter();
         let mut values = rules::list(self.op.name, arrays.size_hint().0)?;

@@ -14,7 +14,7 @@ pub enum Value<B: Arrays> {
     Array(DynArray<B>),
     /// `true` or `false`.
     Bool(bool),
-    /// An integer: a length, an axis, or a scalar of any dtype except bool that can represent it.
+    /// An integer: a length, an axis, or a scalar of any dtype except bool, if the dtype can represent it.
     Integer(i128),
     /// A real number.
     Float(f64),
@@ -44,14 +44,15 @@ impl<B: Arrays> Value<B> {
         Value::Array(DynArray::of::<T>(x))
     }
 
-    /// A list of an op's results, each converted to a value; an error if the memory for the list is refused.
+    /// Converts several results of an op to a value that is a list; `value` converts one of them. Returns an error if
+    /// the memory for the list is refused.
     pub fn list<X>(op: &'static str, results: Vec<X>, value: impl Fn(X) -> Value<B>) -> Result<Value<B>> {
         let mut list = rules::list(op, results.len())?;
         list.extend(results.into_iter().map(value));
         Ok(Value::List(list))
     }
 
-    /// Converts the arrays in the value to arrays of another backend.
+    /// Converts the arrays in the value to arrays of another backend; `convert` converts one of them.
     pub(super) fn with_arrays<C: Arrays>(
         &self,
         op: &'static str,
@@ -92,7 +93,8 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The default dtype of a number or a list of numbers: int64, bool, or a dtype of the current [`precision`].
+    /// The default dtype of the value, if it is a number or a list of numbers: int64, bool, or a dtype of the current
+    /// [`precision`].
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -108,8 +110,8 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The number as an element; `None` if the dtype cannot represent it because a fraction would be lost or an integer
-    /// would wrap.
+    /// Converts the value, if it is a number, to an element of `T`; `None` if `T` cannot represent it, because a
+    /// fraction would be lost or an integer would wrap around.
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
@@ -122,7 +124,7 @@ impl<B: Arrays> Value<B> {
                         DTypeKind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
                         _ => (0, (1_i128 << bits) - 1),
                     };
-                    // the low 64 bits determine every integer in range
+                    // the integer is in range, so its low 64 bits determine the element
                     (least..=most).contains(&x).then(|| T::from_u64(x as u64))
                 }
                 DTypeKind::Real | DTypeKind::Complex => Some(T::from_f64(x as f64)),
@@ -197,7 +199,7 @@ pub trait FromValue: Sized {
     /// Describes the accepted values, for error messages: "an integer".
     fn wanted() -> String;
 
-    /// Converts the value; `None` if the value has no accepted form.
+    /// Converts a value to this type; `None` if the type does not accept it.
     fn from_value<B: Arrays>(value: &Value<B>) -> Option<Self>;
 }
 

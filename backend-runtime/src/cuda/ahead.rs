@@ -9,15 +9,16 @@ use super::{
 };
 use crate::{DType, DTypeKind, OpInfo, Result};
 
-/// A kernel that a program may request.
+/// A kernel that a program may request at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     program: Program,
     instance: Instance,
 }
 
-/// Lists the kernels of `ops` and of the backend's own programs. Rare kernels are left out: kernels for more than 2^31
-/// elements, and kernels for more than three axes that cannot be merged.
+/// Lists the kernels of `ops` and of the backend's own programs. Rare kernels are left out: kernels for arrays of
+/// more than 2^31 elements, and kernels for arrays that have more than three axes even after neighbouring axes were
+/// merged.
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
@@ -41,7 +42,8 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
-/// Compiles the kernel named `expression` in a program's text, unless the cache has it.
+/// Compiles a kernel into the cache on disk, unless the cache has it. `text` is the source text of a program, and
+/// `expression` is the C++ name of the kernel in it.
 pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
     let entry = Entry::of(&[&nvrtc::fingerprint(target)?, text, expression]);
     if entry.read().is_none() {
@@ -51,7 +53,7 @@ pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
 }
 
 impl Ahead {
-    /// Compiles the kernel, unless the cache has it.
+    /// Compiles the kernel into the cache on disk, unless the cache has it.
     pub fn compile(&self, target: &Target) -> Result<()> {
         compile(&self.program.text(), &self.instance.expression(), target)
     }

@@ -30,7 +30,7 @@ impl<T> Clone for CudaArray<T> {
 }
 
 impl<T> fmt::Debug for CudaArray<T> {
-    /// Shape, dtype and device; the elements are not fetched.
+    /// Writes the shape, the dtype and the device. The elements are not fetched.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RawArray { shape, dtype, memory, .. } = &self.raw;
         write!(f, "CudaArray({shape:?}, {dtype}, {})", memory.device().name())
@@ -182,12 +182,12 @@ impl<T: Element> CudaArray<T> {
 }
 
 impl Cuda {
-    /// A new contiguous array with undefined content.
+    /// Allocates a contiguous array with undefined content.
     pub(crate) fn uninit<T: Element>(&self, op: &'static str, shape: &[usize]) -> Result<CudaArray<T>> {
         Ok(CudaArray::of(self.uninit_raw(op, T::DTYPE, shape)?))
     }
 
-    /// [`Cuda::uninit`] for a dtype known at run time.
+    /// Like [`Cuda::uninit`], for a dtype known at run time.
     pub(crate) fn uninit_raw(&self, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let size = rules::count(op, shape, dtype.size())?;
         let memory = self.device.allocate(op, size * dtype.size())?;

@@ -1,4 +1,4 @@
-//! Implements the `Arrays` trait for CUDA: shapes, and transfers between host and device.
+//! Implements the trait `Arrays` for the backend `Cuda`: shapes, and transfers between host and device.
 
 use super::{
     array::{CudaArray, RawArray},

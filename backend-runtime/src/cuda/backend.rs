@@ -23,7 +23,7 @@ impl Cuda {
         Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }
 
-    /// [`Cuda::new`] with its own stream of random numbers, seeded with `seed`.
+    /// Opens the GPU like [`Cuda::new`], with a separate stream of random numbers, which is seeded with `seed`.
     pub fn seeded(ordinal: usize, seed: u64) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: Stream::new(seed) })
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// First line of every file: identifies the format and its version.
 const FORM: &[u8] = b"backends kernel 2\n";
 
-/// Size of the key and of the checksum, in bytes.
+/// Size of the key, and also of the checksum, in bytes.
 const HASH: usize = 16;
 
 /// The file of one compilation in the cache.

@@ -9,7 +9,7 @@ pub fn astype(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     if x.dtype == on.to { Ok(x.clone()) } else { copying::cast(on.backend, on.op, x, on.to) }
 }
 
-/// A copy of the elements in new memory.
+/// Copies the elements to new memory.
 pub fn copy(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     copying::like(on.backend, on.op, x)
 }

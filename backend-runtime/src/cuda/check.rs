@@ -7,10 +7,10 @@ use super::{
 use crate::{DType, DTypeKind, KernelInfo, OpInfo, Result};
 use std::fmt::Write;
 
-/// Kernels that are compiled together.
+/// A source text, and the kernels in it that are compiled together.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// A readable name for reports.
+    /// The name of the unit, for reports.
     pub name: String,
     /// The whole source text.
     pub text: String,

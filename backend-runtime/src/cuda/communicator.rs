@@ -1,4 +1,5 @@
-//! An NCCL communicator, which has one GPU per rank and sends messages between the GPUs on the backend's stream.
+//! An NCCL communicator, which sends messages between the GPUs of several ranks (processes of a parallel program).
+//! Each rank has one GPU, and the messages are sent on the stream of its backend.
 
 use super::{
     device::Device,
@@ -21,7 +22,7 @@ pub(super) struct Message {
     pub(super) bytes: usize,
 }
 
-/// One rank's end of a communicator.
+/// A communicator, as one rank sees it.
 pub(super) struct Communicator {
     nccl: &'static Nccl,
     device: Arc<Device>,

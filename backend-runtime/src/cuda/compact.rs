@@ -1,6 +1,6 @@
-//! Stream compaction: writes the elements for which a mask is true, or the indices of these elements, in C order. Each
-//! block counts its true elements, and a scan of the counts gives each block's write position. Only the total is copied
-//! to the host, because it is the length of the result.
+//! Stream compaction: writes the elements for which a mask is true, or the indices of these elements, in C order.
+//! Each block of threads counts the true elements in its tiles of the mask, and a scan of the counts gives the
+//! positions at which the blocks write. Only the total is copied to the host, because it is the length of the result.
 
 use super::{
     Cuda,
@@ -26,10 +26,11 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// Elements per block.
+/// Number of elements in a tile of the mask. A block of threads processes one tile at a time.
 const TILE: usize = 4096;
 
-/// The counts of a mask's true elements: the number before each tile, and the total.
+/// A mask, with counts of its true elements: for each tile of the mask, the number of true elements before this tile;
+/// and the total number.
 pub(super) struct MaskIndices {
     op: &'static str,
     mask: RawArray,
@@ -44,7 +45,7 @@ impl MaskIndices {
         let mask = contiguous(b, op, mask)?;
         let n = mask.size();
         let tiles = n.div_ceil(TILE);
-        // the last entry is the total
+        // one count for each tile, and then the total
         let before = b.uninit_raw(op, DType::UInt64, &[tiles + 1])?;
         let grid = Grid { blocks: [tiles.clamp(1, 1 << 30) as u32, 1, 1], threads: Grid::THREADS, shared: 0 };
         if n == 0 {
@@ -79,7 +80,8 @@ impl MaskIndices {
         Ok(out)
     }
 
-    /// Indices of the true elements. The shape is (total, ndim) if `rows` is true, and (ndim, total) otherwise.
+    /// Returns the indices of the true elements. With n true elements, the shape is (n, ndim) if `rows` is true, and
+    /// (ndim, n) otherwise.
     pub(super) fn places(&self, b: &Cuda, rows: bool) -> Result<RawArray> {
         let MaskIndices { op, mask, before, total, grid } = self;
         let (ndim, total) = (mask.shape.len(), *total);
@@ -112,7 +114,8 @@ struct Shape {
     n: u64,
     ndim: u64,
     lengths: [u64; MOST],
-    /// Distances in the result, in elements, between two true elements (`row`) and between two axes (`column`).
+    /// Distances in the result, in elements: from the indices of one true element to the indices of the next (`row`),
+    /// and from the index along one axis to the index along the next axis (`column`).
     row: u64,
     column: u64,
 }

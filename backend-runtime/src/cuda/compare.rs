@@ -1,4 +1,4 @@
-//! Tests that compare an op on the CPU and on a device, for every memory layout.
+//! Helpers for tests that compare an op on the CPU and on a device, for arrays in every memory layout.
 
 use super::{Cuda, CudaArray};
 use crate::{Arrays, Element, HostArray};
@@ -15,8 +15,8 @@ pub(crate) fn mixed<T: Element>(shape: &[usize]) -> ArrayD<T> {
     counting::<i64>(shape).mapv(|i| T::from_i64(i.wrapping_mul(2_654_435_761) % 1009 % 50 - 20))
 }
 
-/// `x` on the device in four layouts: C order, Fortran order, reversed along every axis, and every second element of a
-/// larger array.
+/// Copies `x` to the device in four layouts: C order, Fortran order, reversed along every axis, and every second
+/// element of a larger array.
 pub(crate) fn layouts<T: Element>(b: &Cuda, x: &ArrayD<T>) -> Vec<CudaArray<T>> {
     let upload = |x: ArrayD<T>| b.from_ndarray(x.into_shared()).unwrap();
     let axes: Vec<usize> = (0..x.ndim()).rev().collect();

@@ -1,4 +1,4 @@
-//! The context of a call: the backend, the op's name and the dtypes, which ops need besides their arguments.
+//! The context of a call, which ops get in addition to their arguments: the backend, the op's name and the dtypes.
 
 use super::{
     array::{RawArray, wrong_dtype},

@@ -19,7 +19,7 @@ static PROGRAM: Program =
 /// C++ names of the three reductions of a pooling window.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let numeric = || DType::ALL.into_iter().filter(|dtype| *dtype != DType::Bool);
     let real = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
@@ -29,7 +29,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     sums.chain(pools).collect()
 });
 
-/// Output channels per thread: `CHANNELS` in the kernels.
+/// Number of output channels that one thread computes. It equals `CHANNELS` in the kernels.
 const CHANNELS: usize = 4;
 
 /// Counterpart of the C++ struct `Sliding` in the kernels.
@@ -86,7 +86,8 @@ impl Convolution {
     }
 }
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it.
+/// Convolution. Each element of the result is a sum of products: the elements of the kernel times the elements of `x`
+/// under them.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
@@ -104,7 +105,8 @@ pub fn conv(
     run(on, "convolved", [x, weight], bias, &plan)
 }
 
-/// Transposed convolution: adds the kernel times each element to the result, at the element's position.
+/// Transposed convolution. For each element of `x`, the kernel times this element is added to the result, at the
+/// position that belongs to the element.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,

@@ -42,14 +42,14 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
-/// A view of `x` as elements of the dtype that kernels use if they only move elements. There is one such dtype for each
-/// element size.
+/// Returns a view of `x` whose dtype is the dtype that kernels use to move elements of this size. Kernels that only
+/// move elements need one such dtype for each element size.
 pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }
 
-/// Two axes to exchange: the source has stride 1 along the first axis, and the result has stride 1 along the second.
-/// For each index of the other axes, these two axes form a matrix, which is transposed.
+/// Two axes that are exchanged by a transposition: the source has stride 1 along one of them, and the result has
+/// stride 1 along the other. For each index of all other axes, these two axes form a matrix, which is transposed.
 #[derive(Clone, Copy)]
 struct Plane {
     /// The axis along which the source has stride 1.
@@ -59,8 +59,8 @@ struct Plane {
 }
 
 impl Plane {
-    /// Minimum length of both axes for transposition by tiles. For shorter axes, a copy with short reads or writes is
-    /// as fast.
+    /// Minimum length of both axes for a transposition of tiles (square parts of the matrix) in shared memory. For
+    /// shorter axes, a copy with short reads or writes is as fast.
     const LEAST: usize = 16;
 
     fn of(merged: &Merged) -> Option<Plane> {
@@ -80,7 +80,7 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     RANKS.iter().flat_map(of).collect()
 });
 
-/// Template arguments of the kernel, by the maximum number of axes outside the plane.
+/// The template argument of the kernel for each maximum number of axes outside the plane.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
 /// Counterpart of the C++ struct `Matrix` in the kernel.

@@ -33,7 +33,7 @@ pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
     b.from_ndarray(x).map_err(|e| e.within("asarray"))
 }
 
-/// Elements from raw bytes, which need no alignment.
+/// Makes an array from raw bytes, like `np.frombuffer`. The bytes need no alignment.
 pub fn frombuffer(on: OpContext<'_>, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     let array: Result<RawArray> = dispatch!(on.dtype, T => {
         let x = numpyish::creation::frombuffer::<T>(&Numpyish::new(), bytes, count, offset)?;
@@ -67,22 +67,22 @@ pub fn full(on: OpContext<'_>, shape: &[usize], value: RawElement) -> Result<Raw
     Ok(out)
 }
 
-/// [`zeros`] in the shape of `x`.
+/// Like [`zeros`], in the shape of `x`.
 pub fn zeros_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     zeros(on, &x.shape)
 }
 
-/// [`ones`] in the shape of `x`.
+/// Like [`ones`], in the shape of `x`.
 pub fn ones_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     ones(on, &x.shape)
 }
 
-/// [`empty`] in the shape of `x`.
+/// Like [`empty`], in the shape of `x`.
 pub fn empty_like(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     empty(on, &x.shape)
 }
 
-/// [`full`] in the shape of `x`.
+/// Like [`full`], in the shape of `x`.
 pub fn full_like(on: OpContext<'_>, x: &RawArray, value: RawElement) -> Result<RawArray> {
     full(on, &x.shape, value)
 }
@@ -182,7 +182,7 @@ pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) ->
     Ok(out)
 }
 
-/// Coordinate grids, as views. Inputs that are not one-dimensional are flattened, as in NumPy.
+/// Coordinate grids, as views of the inputs. Inputs that are not one-dimensional are flattened, as in NumPy.
 pub fn meshgrid(on: OpContext<'_>, xs: &[&RawArray], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
     on.require(xs)?;
     // the axis of the result along which array `i` varies

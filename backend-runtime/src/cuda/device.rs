@@ -1,4 +1,4 @@
-//! A GPU: its context, its one stream, and the kernels loaded on it.
+//! A GPU: its context, its only stream, and the kernels loaded on it.
 
 use super::{error::Checked, library::Library, loaded::Kernels, nvrtc::Target, pinned::Pinned, pool::Pool};
 use crate::{Error, Result, threads};
@@ -25,7 +25,7 @@ pub(crate) struct Device {
 static DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// Opens the device with this ordinal; the error says what is missing.
+    /// Opens the device with this ordinal. If something is missing, the error names it.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
         Library::Driver.load()?;
         Library::Nvrtc.load()?;
@@ -84,7 +84,7 @@ impl Device {
         unsafe { result::device::get_default_mem_pool(self.context.cu_device()) }.checked(op).map(Some)
     }
 
-    /// An attribute of the driver's pool, in bytes; 0 if the driver has no pool.
+    /// Returns an attribute of the driver's memory pool, in bytes; 0 if the driver has no pool.
     pub(super) fn pool_figure(&self, op: &'static str, which: sys::CUmemPool_attribute) -> Result<u64> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(0);
@@ -95,7 +95,7 @@ impl Device {
         Ok(bytes)
     }
 
-    /// Returns memory kept in the driver's pool to the system.
+    /// Returns the memory that the driver's pool keeps to the system.
     pub(super) fn trim_pool(&self, op: &'static str) -> Result<()> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(());
@@ -143,8 +143,8 @@ impl Device {
         self.context.synchronize().checked(op)
     }
 
-    /// Called by an op after each kernel or copy that it puts on the stream. If `BACKENDS_CUDA_SYNC` is 1, waits for
-    /// the stream, so that an error of the kernel or copy is reported by this op and not by a later call.
+    /// Every op calls this after each kernel or copy that it puts on the stream. If `BACKENDS_CUDA_SYNC` is 1, waits
+    /// for the stream, so that an error of the kernel or copy is reported by this op and not by a later call.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }

@@ -1,4 +1,5 @@
-//! The functions that evaluate all elementwise ops, the `each` rows of the op table.
+//! The functions that evaluate elementwise ops, which are the `each` rows of the op table. The digit in a function's
+//! name is the number of operands.
 
 use super::{
     Cuda, CudaArray, Operand,
@@ -11,7 +12,7 @@ use super::{
 use crate::{DType, Each, EachOf, EachSource, Element, Result, formula};
 use std::any::Any;
 
-/// Evaluates an elementwise op (an `each` row of the op table) with one operand.
+/// Evaluates an elementwise op with one operand.
 pub fn each1<T: Element, F: Each<1, T> + EachSource>(b: &Cuda, f: &F, x: Operand<'_, T>) -> Result<CudaArray<F::Out>> {
     each::<F, T, F::Out>(b, f, &[(&x).into()])
 }
@@ -37,7 +38,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     each::<F, T, F::Out>(b, f, &[(&x1).into(), (&x2).into(), (&x3).into()])
 }
 
-/// Evaluates an elementwise op that takes its one operand as a tuple.
+/// Evaluates an elementwise op with one operand. The op takes its operands as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -46,7 +47,7 @@ pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x).into()])
 }
 
-/// Evaluates an elementwise op with two operands, whose dtypes may differ.
+/// Evaluates an elementwise op with two operands, whose dtypes may differ. The op takes its operands as a tuple.
 pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -56,7 +57,7 @@ pub fn each_of2<A: Element, B: Element, F: EachOf<(A, B)> + EachSource>(
     each::<F, A, F::Out>(b, f, &[(&x1).into(), (&x2).into()])
 }
 
-/// Evaluates an elementwise op with three operands, whose dtypes may differ.
+/// Evaluates an elementwise op with three operands, whose dtypes may differ. The op takes its operands as a tuple.
 pub fn each_of3<A: Element, B: Element, C: Element, F: EachOf<(A, B, C)> + EachSource>(
     b: &Cuda,
     f: &F,
@@ -86,7 +87,8 @@ fn moving_named(
     moving(b, &program, params.as_slice().into(), inputs, moved, dtype)
 }
 
-/// Overwrites an array of the same shape with an op's result; `None` if an input is not an array of this backend.
+/// Overwrites the array `out` with an op's result, which has the same shape. Returns `None` if `out` or an input is
+/// not an array of this backend.
 pub(super) fn over<F: EachSource>(
     b: &Cuda,
     f: &F,
@@ -104,8 +106,8 @@ pub(super) fn over<F: EachSource>(
     Some(moving_into(b, &program, f.params().as_slice().into(), &inputs, F::MOVED, out))
 }
 
-/// Evaluates an expression. `moved` lists the indices of the inputs whose elements are only copied; for these inputs,
-/// one kernel serves all dtypes of the same size.
+/// Evaluates the expression of `program`. `moved` lists the indices of the inputs whose elements are only copied; for
+/// these inputs, one kernel serves all dtypes of the same size.
 fn moving(
     b: &Cuda,
     program: &Program,
@@ -117,7 +119,8 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    // this precedes the copies of the handles below, because an array with several handles cannot be overwritten
+    // this must happen before further handles are made below, because an array with several handles cannot be
+    // overwritten
     if let Some(given) = given(program.name, inputs, dtype)? {
         moving_into(b, program, params, inputs, moved, &given)?;
         return Ok(given);
@@ -127,7 +130,7 @@ fn moving(
     Ok(RawArray { dtype, ..out })
 }
 
-/// Like [`moving`], but writes into an existing array of the result's shape.
+/// Like [`moving`], but writes into an existing array, which has the result's shape.
 fn moving_into(
     b: &Cuda,
     program: &Program,
@@ -143,12 +146,14 @@ fn moving_into(
     map_into(b, program.name, program, params, &moved_inputs(inputs, &arrays, moved), &copying::moved(out))
 }
 
-/// The input arrays, in the dtypes of kernels that only move elements.
+/// Returns the arrays among the inputs as views, whose dtypes are those that kernels use to move elements. An input
+/// that is no array gives `None`.
 fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// The list of inputs, in which the inputs with indices in `moved` have the dtypes of kernels that only move elements.
+/// Returns the inputs, but those with indices in `moved` have the dtypes that kernels use to move elements. `arrays`
+/// is the result of [`moved_arrays`].
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 const TO: &str = "to_dlpack";
 const FROM: &str = "from_dlpack";
 
-/// The handle of an exported array, which owns the DLPack tensor's memory. When the consumer returns the tensor, the
-/// consumer's work on other streams may still be running.
+/// The owner of an exported tensor's memory: a handle of the array. When the consumer returns the tensor, the
+/// consumer's work on other streams may still be running, so `drop` waits for it.
 struct Exported(Option<RawArray>);
 
 impl Drop for Exported {
@@ -63,7 +63,8 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
         }
         Err(tensor) => (taken(b, tensor)?, false),
     };
-    // the copy's bools are 0 or 1, even if the original bytes are not
+    // copies the bools of another library, because their bytes may be neither 0 nor 1; the bools of the copy are 0 or
+    // 1
     if T::DTYPE == DType::Bool && !own && raw.size() > 0 {
         if copy == CopyMode::Never {
             let why = "the tensor cannot be shared: it may have bools that are neither 0 nor 1";
@@ -75,7 +76,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
     Ok(CudaArray::of(if copy == CopyMode::Always { copied(b, FROM, &raw)? } else { raw }))
 }
 
-/// An array over memory that another library allocated.
+/// Makes an array over memory that another library allocated.
 fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
     let Layout { dtype, shape, strides, before, .. } = tensor.layout().clone();
     if tensor.layout().len() == 0 {

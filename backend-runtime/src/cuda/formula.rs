@@ -1,4 +1,4 @@
-//! Evaluates a whole formula in one kernel: an elementwise kernel with the formula as its expression.
+//! Evaluates a whole formula in one kernel. It is an elementwise kernel, and the formula is its expression.
 
 use super::{
     Cuda, CudaArray,
@@ -21,8 +21,8 @@ use std::{
     sync::{LazyLock, RwLock},
 };
 
-/// Evaluates a formula over its arrays, given in order; `None` if an array belongs to another backend, or if the
-/// formula has more numbers than a kernel can take.
+/// Evaluates a formula; `arrays` are its arrays, in order. Returns `None` if an array belongs to another backend, or
+/// if the formula has more numbers than a kernel can take.
 pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
@@ -87,7 +87,7 @@ fn reduce_written(
         let shape = rules::broadcast_all(formula::NAME, arrays.iter().map(|x| &x.shape[..]))?;
         let inputs = arrays.iter().map(|x| x.broadcast(formula::NAME, &shape)).collect::<Result<_>>()?;
         let strides = result_strides(&shape, &arrays.iter().map(|x| Input::Array(x)).collect::<Vec<_>>());
-        // the formula's values have a layout, but are not stored in memory
+        // `x` describes the formula's values for the reduction, but has no memory, because the values are not stored
         let memory = b.device.allocate(formula::NAME, 0)?;
         Ok((RawArray { dtype, shape, strides, offset: 0, memory }, inputs))
     };
@@ -105,7 +105,7 @@ fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
-/// The text of a formula, and its numbers as members of its struct.
+/// The text of a formula in CUDA C++, and the numbers in the formula as members of its struct.
 struct Written {
     formula: Formula,
     members: Vec<Bytes>,
@@ -125,11 +125,11 @@ impl Written {
     }
 }
 
-/// The text of each formula type, with the number of members of its struct. Like the kernels, the texts live until the
-/// process ends.
+/// The CUDA C++ text of each formula type, with the number of members of its struct. Like the kernels, the texts live
+/// until the process ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
-/// The text of a formula over `arrays` arrays, generated on first use.
+/// Returns the CUDA C++ text of a formula with `arrays` arrays. The text is generated on first use.
 fn text_of(of: TypeId, steps: fn() -> Steps, arrays: usize) -> (Formula, usize) {
     let known = TEXTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&of).copied();
     known.unwrap_or_else(|| {

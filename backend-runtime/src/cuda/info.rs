@@ -1,5 +1,5 @@
-//! Information about a GPU from the driver. The torch backend uses it too, because libtorch numbers GPUs as the driver
-//! does.
+//! Information about a GPU from the driver. The `Torch` backend uses it too, because libtorch numbers GPUs as the
+//! driver does.
 
 use super::{error::Checked, library::Library};
 use crate::{DeviceInfo, DeviceKind, Error, Result, threads};

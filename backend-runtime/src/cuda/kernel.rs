@@ -51,7 +51,7 @@ impl Device {
     }
 }
 
-/// The blocks and threads that a kernel runs on.
+/// The numbers of blocks and threads that run a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     /// Number of blocks along x, y and z.
@@ -66,12 +66,12 @@ impl Grid {
     /// Threads per block of the elementwise kernels.
     pub(crate) const THREADS: u32 = 256;
 
-    /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements, one
-    /// grid size apart.
+    /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements,
+    /// whose distance is the number of all threads.
     const MOST: usize = 1 << 20;
 
-    /// A grid with one thread for each of `n` items; beyond the maximum number of blocks, each thread processes several
-    /// items.
+    /// Returns a grid with one thread for each of `n` items. If this needs more than the maximum number of blocks,
+    /// each thread processes several items.
     pub(crate) fn over(n: usize) -> Grid {
         let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);
         Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
@@ -137,7 +137,7 @@ impl From<[u8; 16]> for Bytes {
 }
 
 impl Cuda {
-    /// The kernel, compiled and loaded on first use.
+    /// Returns a kernel of a program. It is compiled and loaded on first use.
     pub(crate) fn kernel(&self, op: &'static str, program: &Program, instance: Instance) -> Result<Kernel> {
         let key = (program.name, program.variant(), instance);
         let kernels = &self.device.kernels;

@@ -29,8 +29,8 @@ pub(crate) enum Library {
     Nccl,
 }
 
-/// The libraries already loaded. Failures are not recorded, so that a later call can find a library installed in
-/// between.
+/// For each library: whether it is already loaded. Failures are not recorded, so that a later call can find a library
+/// that was installed in the meantime.
 static LOADED: Mutex<[bool; 6]> = Mutex::new([false; 6]);
 
 impl Library {
@@ -61,7 +61,7 @@ impl Library {
         Ok(())
     }
 
-    /// Opens the library from the first folder that has it and is trusted; returns whether it was found. Adds to
+    /// Opens the library from the first trusted folder that has it, and returns whether there is such a folder. Adds to
     /// `refused` the reasons why other folders were refused.
     fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
         folders.iter().any(|folder| match self.preload(folder, trust) {
@@ -114,10 +114,11 @@ impl Library {
         Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
-    /// The file name prefixes of the dependencies to open first, in order, and the file names of this library.
+    /// Returns the file name prefixes of the dependencies, in the order in which they must be opened before this
+    /// library, and the possible file names of this library.
     ///
-    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries. If the folder
-    /// of these dependencies is not on the search path, they must be loaded first.
+    /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries. These
+    /// dependencies must be loaded first, because their folder may not be on the search path.
     fn files(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Library::Driver => (&[], &[]),
@@ -132,8 +133,8 @@ impl Library {
         }
     }
 
-    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns whether the folder has
-    /// the library. It is an error if the folder has it but is not trusted, or if loading fails.
+    /// Opens the library by its full path, after which cudarc finds it by its bare name. Returns false if the folder
+    /// does not have the library. It is an error if the folder has it but is not trusted, or if loading fails.
     fn preload(self, folder: &Path, trust: Trust) -> std::result::Result<bool, String> {
         let (before, names) = self.files();
         if !names.iter().any(|name| folder.join(name).is_file()) {
@@ -169,7 +170,7 @@ impl Library {
     }
 
     fn has(self, symbol: &str) -> bool {
-        // SAFETY: an earlier check found the library, so opening it again succeeds; the symbol is only looked up, not
+        // SAFETY: the library was found earlier, so opening it again succeeds. The symbol is only looked up, not
         // called.
         unsafe {
             let nccl;
@@ -345,7 +346,7 @@ impl Library {
     }
 }
 
-/// Opens a shared library for the rest of the process, or returns the loader's reason for refusing.
+/// Opens a shared library and keeps it open until the process ends. The error is the loader's reason for refusing.
 fn open(path: &Path) -> std::result::Result<(), String> {
     // SAFETY: the file is one of NVIDIA's libraries, whose initialisers have no requirements.
     let library = unsafe { libloading::Library::new(path) };
@@ -359,7 +360,7 @@ type Folders = fn() -> Vec<PathBuf>;
 /// The folders to search for libraries, in order; a library is loaded from the first folder that has it.
 const PLACES: [(Folders, Trust); 3] = [(named, Trust::Named), (found, Trust::Found), (of_python, Trust::Found)];
 
-/// The toolkit's folders that the user named, in `CUDA_HOME` and `CUDA_PATH`.
+/// The toolkit's library folders below the folders that the user named in `CUDA_HOME` and `CUDA_PATH`.
 fn named() -> Vec<PathBuf> {
     let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(env::var_os).filter(|home| !home.is_empty());
     let folders = |home: PathBuf| ["lib64", "lib", "nvidia/cu13/lib", "nvidia/nccl/lib", ""].map(|sub| home.join(sub));
@@ -369,12 +370,12 @@ fn named() -> Vec<PathBuf> {
 /// Library folders, below `nvidia`, of NVIDIA's Python packages for CUDA 13 and of its NCCL package.
 const OF_PACKAGES: [&str; 2] = ["cu13/lib", "nccl/lib"];
 
-/// The library folders below one `nvidia` folder.
+/// The library folders of NVIDIA's packages below one folder `nvidia`.
 fn of_packages(nvidia: &Path) -> [PathBuf; 2] {
     OF_PACKAGES.map(|of| nvidia.join(of))
 }
 
-/// Folders that may hold the toolkit's libraries: of the program's project, of the active environment, and of the
+/// The folders that may hold the toolkit's libraries in the program's project, in the active environment and in the
 /// system.
 fn found() -> Vec<PathBuf> {
     let projects = places::projects().into_iter().map(|project| project.join("cuda/nvidia"));

@@ -1,4 +1,5 @@
-//! Transfers of arrays between GPUs by NCCL, on the backend's stream: the host neither waits nor holds the data.
+//! Transfers of arrays between GPUs by NCCL, on the backend's stream. The host does not wait, and the data does not
+//! pass through the host.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -16,7 +17,8 @@ use crate::{
 use cudarc::driver::result;
 use std::env;
 
-/// This process's offer for a link, or the reason why the process cannot make an offer.
+/// What this process offers for a link: NCCL, its version and the GPU's id; or the reason why the process cannot use
+/// NCCL.
 pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     if env::var_os("BACKENDS_NCCL").is_some_and(|value| value == "0") {
         return Err("BACKENDS_NCCL is 0".into());
@@ -25,7 +27,7 @@ pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     found().map_err(|why: Error| why.to_string())
 }
 
-/// Opens a link between all ranks; every rank must call this function.
+/// Opens a link between all ranks (processes). Every rank must call this function.
 pub(super) fn open(b: &Cuda, peers: &dyn Peers) -> Result<Link> {
     let communicator = Communicator::open(&b.device, peers)?;
     let version = nccl::load()?.version()?;
@@ -37,8 +39,8 @@ fn opened<'a>(op: &'static str, link: &'a Link) -> Result<&'a Communicator> {
     link.open().ok_or_else(|| Error::argument(op, "the link must be one of this backend"))
 }
 
-/// Sends the arrays `send[r]` to rank r, and receives `from[r]` elements from it. The result has the received elements
-/// in the order of the ranks.
+/// Sends the arrays `send[r]` to each rank r, and receives `from[r]` elements from each rank r. The result has the
+/// received elements in the order of the ranks.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -54,7 +56,8 @@ pub(super) fn exchange<T: Element>(
     moved(b, op, link, &own.iter().collect::<Vec<_>>(), from).map(CudaArray::of)
 }
 
-/// Sends every rank's `part` to every rank; `counts` has the number of elements of each rank.
+/// Sends the `part` of every rank to every rank, and joins the parts in the order of the ranks. `counts[r]` is the
+/// number of elements of rank r.
 pub(super) fn gather<T: Element>(
     b: &Cuda,
     op: &'static str,
@@ -66,7 +69,7 @@ pub(super) fn gather<T: Element>(
     moved(b, op, link, &vec![&own; counts.len()], counts).map(CudaArray::of)
 }
 
-/// Copies the arrays one after another into one contiguous array; a single contiguous array is returned as it is.
+/// Copies the arrays one after another into one new contiguous array. A single array is only made contiguous.
 pub(super) fn packed(b: &Cuda, op: &'static str, dtype: DType, arrays: &[&RawArray]) -> Result<RawArray> {
     if let [one] = arrays {
         return contiguous(b, op, one);

@@ -9,11 +9,11 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-/// A kernel loaded on a device; it stays loaded while a handle exists.
+/// A handle of a kernel that is loaded on a device. The kernel stays loaded while a handle exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel(Arc<Loaded>);
 
-/// A kernel and its module, which is unloaded on drop.
+/// A kernel and the driver's module that contains it. The module is unloaded on drop.
 #[derive(Debug)]
 struct Loaded {
     function: sys::CUfunction,
@@ -23,14 +23,14 @@ struct Loaded {
     stream: Arc<CudaStream>,
 }
 
-// SAFETY: the fields are handles of a module that only its last owner unloads; the driver functions that take them are
-// thread-safe.
+// SAFETY: the fields are handles of a module that is unloaded only when the last handle is dropped; the driver
+// functions that take them are thread-safe.
 unsafe impl Send for Loaded {}
 // SAFETY: the driver functions that take these handles are thread-safe.
 unsafe impl Sync for Loaded {}
 
 impl Kernel {
-    /// Wraps a function of a loaded module; the kernel becomes the only owner of the module.
+    /// Wraps a function of a loaded module. The module has no other owner.
     pub(super) fn new(
         function: sys::CUfunction,
         module: sys::CUmodule,
@@ -47,8 +47,8 @@ impl Kernel {
 }
 
 impl Drop for Loaded {
-    /// Waits for the launches and unloads the module. `drop` cannot return an error; the next call on the device
-    /// reports it.
+    /// Waits until all launches have finished, and unloads the module. `drop` cannot return an error, so an error is
+    /// reported by the next call on the device.
     fn drop(&mut self) {
         // in a forked process, the device's state belongs to the parent
         if threads::refuse_forked("cuda").is_err() || self.context.bind_to_thread().is_err() {
@@ -64,7 +64,7 @@ impl Drop for Loaded {
     }
 }
 
-/// Key of a kernel: name and variant of its program, and its instance.
+/// Identifies a kernel: name and variant of its program, and its instance.
 pub(super) type Key = (&'static str, &'static str, Instance);
 
 /// The kernels loaded on a device.
@@ -77,15 +77,15 @@ impl Kernels {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(key).cloned()
     }
 
-    /// Stores a kernel.
+    /// Stores a loaded kernel under `key`.
     pub(super) fn insert(&self, key: Key, kernel: Kernel) {
         let replaced = self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, kernel);
-        // another thread may have stored the same kernel meanwhile; that copy is dropped here, after the lock is
-        // released
+        // another thread may have stored the same kernel in the meantime; the older copy is dropped here, after the
+        // lock is released
         drop(replaced);
     }
 
-    /// Unloads the kernels; a kernel in use is unloaded once it is no longer used.
+    /// Unloads the kernels. A kernel that is still in use is unloaded when its last handle is dropped.
     pub(super) fn forget(&self) {
         let kernels = mem::take(&mut *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()));
         drop(kernels);

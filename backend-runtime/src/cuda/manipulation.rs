@@ -1,5 +1,5 @@
-//! Reordering, joining, splitting and repeating. Ops that only change how memory is read return a view; the others make
-//! strided copies.
+//! Reordering, joining, splitting and repeating of arrays. An op returns a view if shape and strides can express its
+//! result; other ops copy.
 
 use super::{
     Cuda, OpContext,
@@ -21,7 +21,8 @@ pub fn reshape(on: OpContext<'_>, x: &RawArray, to: &[isize]) -> Result<RawArray
     reshaped(on.backend, on.op, x, &to)
 }
 
-/// `x` itself if an axis is given; otherwise its elements in C order, as a one-dimensional array.
+/// Returns `x` itself if an axis is given. Otherwise returns the elements of `x` in C order, as a one-dimensional
+/// array.
 pub(super) fn along_or_row(b: &Cuda, op: &'static str, x: &RawArray, axis: Option<isize>) -> Result<RawArray> {
     if axis.is_some() { Ok(x.clone()) } else { reshaped(b, op, x, &[x.size()]) }
 }
@@ -37,14 +38,16 @@ pub(super) fn reshaped(b: &Cuda, op: &'static str, x: &RawArray, to: &[usize]) -
     Ok(x.view(to.to_vec(), rules::c_strides(to), x.offset))
 }
 
-/// The strides of a view of `x` that has the shape `to` and the same elements in C order; `None` if a copy is needed.
+/// Returns the strides with which a view of `x` has the shape `to` and the same elements in C order; `None` if there
+/// are no such strides, so that `x` must be copied.
 fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     if x.size() == 0 {
         return Some(rules::c_strides(to));
     }
     let mut strides = vec![0; to.len()];
     let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
-    // number of elements left in the current run of mergeable axes of `x`, and the stride within that run
+    // in the current run of mergeable axes of `x`: number of elements that are not yet divided among axes of `to`, and
+    // stride of the next axis of `to`
     let (mut left, mut stride) = (1, 1);
     for (place, &len) in to.iter().enumerate().rev() {
         if len == 1 {
@@ -113,12 +116,12 @@ pub fn squeeze(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> 
     Ok(axes.into_iter().rev().fold(x.clone(), |x, axis| x.without(axis)))
 }
 
-/// A view repeated along new axes and along axes of length 1.
+/// Returns a view of shape `to`, in which `x` is repeated along new axes and along its axes of length 1.
 pub fn broadcast_to(on: OpContext<'_>, x: &RawArray, to: &[usize]) -> Result<RawArray> {
     x.broadcast(on.op, to)
 }
 
-/// All arrays broadcast to a common shape, as views.
+/// Broadcasts all arrays to a common shape, and returns the views.
 pub fn broadcast_arrays(on: OpContext<'_>, xs: &[&RawArray]) -> Result<Vec<RawArray>> {
     on.require(xs)?;
     let to = rules::broadcast_all(on.op, xs.iter().map(|x| &x.shape[..]))?;
@@ -144,7 +147,8 @@ pub fn concat(on: OpContext<'_>, xs: &[&RawArray], axis: Option<isize>) -> Resul
     joined(on, &shape, axis, xs.iter().map(|&x| x.clone()))
 }
 
-/// Joins `parts` along `axis`. The result has the shape `shape`, which all parts have along the other axes.
+/// Joins `parts` along `axis`. `shape` is the shape of the result; along the other axes, all parts have the same
+/// lengths.
 fn joined(on: OpContext<'_>, shape: &[usize], axis: usize, parts: impl Iterator<Item = RawArray>) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
     let out = b.uninit_raw(op, dtype, shape)?;
@@ -180,8 +184,8 @@ pub fn tile(on: OpContext<'_>, x: &RawArray, repetitions: &[usize]) -> Result<Ra
     let OpContext { backend: b, op, .. } = on;
     let Repeats { shape, target, .. } = rules::tiled(op, &x.shape, repetitions, x.dtype.size())?;
     let (ndim, out) = (shape.len(), b.uninit_raw(op, x.dtype, &shape)?);
-    // each axis of the result is viewed as two axes: the array repeats along the first, and has its own elements along
-    // the second
+    // each axis of the result is viewed as two axes: along the first, the array is repeated; along the second, it has
+    // its own elements
     let mut part = (0..ndim - x.shape.len()).fold(x.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);
@@ -200,7 +204,8 @@ pub fn repeat(on: OpContext<'_>, x: &RawArray, repeats: usize, axis: Option<isiz
     repeated(b, op, &part, &target, out)
 }
 
-/// Broadcasts `x` to the shape `target`, and copies the result into `out`, which has the same number of elements.
+/// Broadcasts `x` to the shape `target`, and copies the elements into `out` in C order. `out` has as many elements as
+/// `target`.
 fn repeated(b: &Cuda, op: &'static str, x: &RawArray, target: &[usize], out: RawArray) -> Result<RawArray> {
     if out.size() > 0 {
         copy_into(b, op, x, &out.view(target.to_vec(), rules::c_strides(target), 0))?;
@@ -220,12 +225,12 @@ pub fn roll(on: OpContext<'_>, x: &RawArray, shift: &[isize], axis: Axes) -> Res
     }
 }
 
-/// Rolls each axis k by `shifts[k]`, which must be in 0..length.
+/// Rolls (cyclically shifts) each axis k of `x` by `shifts[k]`, which must be less than the length of the axis.
 pub(super) fn rolled(b: &Cuda, op: &'static str, x: RawArray, shifts: &[usize]) -> Result<RawArray> {
     let moved: Vec<usize> = (0..shifts.len()).filter(|&axis| shifts[axis] > 0).collect();
     let mut x = x;
-    // a roll splits each axis into two parts, and each combination of parts needs one copy; up to three axes are rolled
-    // at a time
+    // a roll splits an axis into two parts, and each combination of parts of the rolled axes needs one copy, so at most
+    // three axes are rolled at a time
     for some in moved.chunks(3) {
         let out = b.uninit_raw(op, x.dtype, &x.shape)?;
         for corner in 0..1_usize << some.len() {
@@ -254,7 +259,7 @@ pub fn flip(on: OpContext<'_>, x: &RawArray, axis: Axes) -> Result<RawArray> {
     Ok(axes.into_iter().fold(x.clone(), flipped))
 }
 
-/// Pads the array with a border.
+/// Pads the array with a border, of the constant `value` or of elements of the array.
 pub fn pad(on: OpContext<'_>, x: &RawArray, widths: &[usize], mode: PadMode, value: Number) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     let value: Result<RawElement> = dispatch!(x.dtype, T => value.element::<T>(op).map(RawElement::of));
@@ -298,7 +303,8 @@ struct Border {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Border {}
 
-/// Fills `out` with `x` and a border of repeated elements of `x`.
+/// Fills `out` with `x` and around it a border of repeated elements of `x`. `widths` has two widths per axis: before
+/// and behind `x`.
 fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
     let ndim = x.shape.len();
     if ndim > MOST {

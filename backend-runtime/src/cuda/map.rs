@@ -1,5 +1,5 @@
-//! Evaluation of a scalar expression over arrays, by one of two kernels: one for contiguous operands, and one for
-//! strided operands.
+//! Evaluates a scalar expression for each element of its operands. There are two kernels: one for contiguous operands,
+//! and one for strided operands.
 
 use super::{
     Cuda, Operand,
@@ -11,21 +11,21 @@ use super::{
 use crate::{DType, Element, Error, Result, raw::RawElement, rules};
 use std::{borrow::Cow, cmp::Reverse, ffi::c_void, slice};
 
-/// The template arguments that precede the dtypes of an elementwise kernel: the number of axes (only for strided
-/// operands), and the struct of the expression.
+/// Template arguments of elementwise kernels: the number of axes (only for strided operands), and `k_row`, the struct
+/// of the expression. The dtypes follow them.
 pub(super) const FLAT: &str = "k_row";
 const STRIDED: [(usize, &str); 5] =
     [(1, "1, k_row"), (2, "2, k_row"), (3, "3, k_row"), (4, "4, k_row"), (16, "16, k_row")];
 
-/// The members of an expression's struct, as bytes in memory order.
+/// The values of the members of an expression's C++ struct, as bytes in memory order.
 #[derive(Clone, Copy)]
 pub(crate) struct Members<'a>(&'a [u8]);
 
 impl Members<'_> {
-    /// Maximum size in bytes, which leaves room for the other kernel arguments.
+    /// Maximum size of the members in bytes. The limit leaves room for the other kernel arguments.
     pub(super) const MOST: usize = 2048;
 
-    /// A struct without members, which still occupies one byte.
+    /// The members of an empty struct, which still occupies one byte in C++.
     pub(crate) const NONE: Members<'static> = Members(&[0]);
 }
 
@@ -36,7 +36,7 @@ unsafe impl Argument for Members<'_> {
     }
 }
 
-/// Implements `From` for slices of each of the given number types.
+/// Implements `From<&[T]> for Members` for each of the number types `T`.
 macro_rules! members {
     ($($t:ty)*) => {$(
         impl<'a> From<&'a [$t]> for Members<'a> {
@@ -57,9 +57,10 @@ members!(f64 Bytes);
 pub(crate) enum Input<'a> {
     /// An array.
     Array(&'a RawArray),
-    /// An array whose owner does not use it again: the result may overwrite it if this is the only handle.
+    /// An array that its owner does not use again. If there is no other handle of the array, the result may overwrite
+    /// it.
     Given(&'a RawArray),
-    /// One value for all elements, with its dtype.
+    /// One value for all elements, as bytes, and its dtype.
     Value(DType, Bytes),
 }
 
@@ -80,12 +81,12 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One value for all elements.
+    /// An input that has the value `x` for all elements.
     pub(crate) fn value<T: Element>(x: T) -> Input<'static> {
         Input::Value(T::DTYPE, Bytes::of(x))
     }
 
-    /// One value for all elements, for kernels that only move elements.
+    /// An input that has the value `x` for all elements, for kernels that only move elements.
     pub(crate) fn moved(x: RawElement) -> Input<'static> {
         Input::Value(mover(x.dtype()), Bytes::from(x))
     }
@@ -109,7 +110,7 @@ impl<'a> Input<'a> {
 }
 
 impl<'a, T: Element> From<&'a Operand<'_, T>> for Input<'a> {
-    /// An operand that owns its array becomes `Input::Given`, because nobody uses the array again.
+    /// Converts an operand. An operand that owns its array becomes `Input::Given`, because nobody uses the array again.
     fn from(operand: &'a Operand<'_, T>) -> Input<'a> {
         match operand {
             Operand::Array(Cow::Owned(array)) => Input::Given(&array.raw),
@@ -135,8 +136,8 @@ const ARRAY: u32 = 0;
 const VALUE: u32 = 1;
 const ELEMENT: u32 = 2;
 
-/// Evaluates `program`'s expression over the inputs, which broadcast to each other. The result is a new array, or
-/// overwrites an input array that nobody uses again.
+/// Evaluates the expression of `program` for each element of the inputs, which are broadcast to a common shape. The
+/// result is a new array, or overwrites an input array that nobody uses again.
 pub(crate) fn map(
     b: &Cuda,
     op: &'static str,
@@ -146,7 +147,7 @@ pub(crate) fn map(
     dtype: DType,
 ) -> Result<RawArray> {
     let shape = rules::broadcast_all(op, inputs.iter().map(Input::shape))?;
-    // the most frequent case: each array is a single element, or has the result's shape and is in C order
+    // the most frequent case: each array has the result's shape and is in C order, or is a single element
     let plain = |x: &RawArray| x.is_one() || (x.shape == shape && x.is_contiguous());
     let given = overwritable(inputs, dtype, &shape);
     if inputs.iter().filter_map(Input::array).all(plain) {
@@ -165,7 +166,7 @@ pub(crate) fn map(
     Ok(out)
 }
 
-/// An array among the inputs that a result of this dtype may overwrite.
+/// Returns an array among the inputs that a result of dtype `dtype` may overwrite, if there is one.
 pub(super) fn given(op: &'static str, inputs: &[Input], dtype: DType) -> Result<Option<RawArray>> {
     Ok(overwritable(inputs, dtype, &rules::broadcast_all(op, inputs.iter().map(Input::shape))?))
 }
@@ -174,14 +175,14 @@ fn overwritable(inputs: &[Input], dtype: DType, shape: &[usize]) -> Option<RawAr
     inputs.iter().find_map(|input| input.overwritable(dtype, shape)).cloned()
 }
 
-/// The axes, sorted by descending stride in the first input that is not broadcast. The result gets the same layout, so
-/// that the kernel traverses both arrays in memory order.
+/// Returns the axes, sorted by descending stride in the first input that has the result's shape and no repeated
+/// elements. The result gets the same memory order, so that the kernel traverses both arrays in memory order.
 fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     let mut arrays = inputs.iter().filter_map(Input::array);
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
 }
 
-/// The strides of the result, which follow the memory order of the inputs.
+/// Returns the strides of a new result, whose axes have the same memory order as those of the inputs.
 pub(super) fn result_strides(shape: &[usize], inputs: &[Input]) -> Vec<isize> {
     let order = memory_order(shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -206,8 +207,8 @@ fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     order
 }
 
-/// Like [`map`], but writes into the existing array `out`, to whose shape the inputs broadcast. `out` must not overlap
-/// an input, unless each element coincides with the input's element at the same index.
+/// Like [`map`], but writes into the existing array `out`, to whose shape the inputs are broadcast. `out` must not
+/// overlap an input, unless each element of `out` has the same address as the input's element with the same index.
 pub(crate) fn map_into(
     b: &Cuda,
     op: &'static str,
@@ -237,7 +238,7 @@ pub(crate) fn map_into(
     strided(b, op, program, members, &operands, out, &merged)
 }
 
-/// Converts an input to the kernels' `Input` struct, and returns its dtype too.
+/// Converts an input to the `Input` struct of the kernels. Also returns the input's dtype.
 fn operand(b: &Cuda, op: &'static str, input: &Input) -> Result<(KernelInput, DType)> {
     let operand = match input {
         Input::Value(_, value) => KernelInput { array: 0, kind: VALUE, value: *value },
@@ -254,7 +255,7 @@ fn dtypes(out: &RawArray, operands: &[(KernelInput, DType)]) -> Vec<DType> {
     std::iter::once(out.dtype).chain(operands.iter().map(|(_, dtype)| *dtype)).collect()
 }
 
-/// Runs the kernel for contiguous operands: every array has `n` elements in the same memory order.
+/// Runs the kernel for contiguous operands: each array has `n` elements, all arrays in the same memory order.
 fn flat(
     b: &Cuda,
     op: &'static str,
@@ -278,12 +279,12 @@ fn flat(
     let (n, vectors) = (n as u64, u32::from(vectors));
     let mut arguments: Vec<&dyn Argument> = vec![&members, &pointer, &n, &vectors];
     arguments.extend(operands.iter().map(|(input, _)| input as &dyn Argument));
-    // SAFETY: the arguments match the parameters of `flat`. Every operand has `n` elements from its pointer on, or is
-    // one element or a value; vector loads happen only if every pointer is aligned for them.
+    // SAFETY: the arguments match the parameters of `flat`. From its pointer on, every operand has `n` elements, or it
+    // is a single element or a value. Several elements are loaded at once only if every pointer is aligned for this.
     unsafe { b.launch(op, kernel, grid, &arguments) }
 }
 
-/// Runs the kernel for strided arrays; operand 0 of `merged` is the result.
+/// Runs the kernel for strided arrays. Operand 0 of `merged` is the result, and the others are the inputs.
 fn strided(
     b: &Cuda,
     op: &'static str,
@@ -324,7 +325,7 @@ fn strided(
     }
 }
 
-/// The kernel for strided operands.
+/// The kernel for strided operands, for the number of axes and elements of `merged`.
 fn strided_instance(merged: &Merged, dtypes: &[DType]) -> Instance {
     let tag = STRIDED.iter().find(|(rank, _)| *rank == merged.rank()).map_or("", |(_, tag)| tag);
     Instance::new(if merged.is_small() { "strided" } else { "strided_wide" }, tag, dtypes)
@@ -337,7 +338,7 @@ pub(super) fn is_usual(instance: &Instance) -> bool {
         && (instance.template != "strided" || STRIDED[..3].iter().any(|(_, tag)| *tag == instance.tag))
 }
 
-/// All kernels of an expression for these dtypes.
+/// Lists all kernels of an expression for these dtypes (result first, then inputs).
 pub(super) fn instances(dtypes: &[DType]) -> impl Iterator<Item = Instance> + use<'_> {
     let strided = |name| STRIDED.iter().map(move |(_, tag)| Instance::new(name, tag, dtypes));
     std::iter::once(Instance::new("flat", FLAT, dtypes)).chain(strided("strided")).chain(strided("strided_wide"))

@@ -1,4 +1,4 @@
-//! Allocations of device memory, which are freed when the last array that uses them is dropped.
+//! Allocations of device memory. An allocation is freed when the last array that uses it is dropped.
 
 use super::{device::Device, error::Checked, outside::Notes, pool::size_class};
 use crate::{Error, MemoryInfo, Result, dlpack::ManagedTensor};
@@ -11,14 +11,14 @@ use std::{
     },
 };
 
-/// Size of the smallest atomic operation, in bytes.
+/// Size in bytes of the smallest memory access of an atomic operation.
 const WORD: usize = 4;
 
 /// A block of device memory, freed on drop.
 pub(crate) struct Allocation {
     pointer: sys::CUdeviceptr,
     size: usize,
-    /// The out-of-range indices noted by the thread that allocated the block.
+    /// The note of out-of-range indices of the thread that allocated the block.
     notes: Arc<Notes>,
     /// The tensor that owns the memory, if another library allocated it.
     foreign: Option<ManagedTensor>,
@@ -42,7 +42,7 @@ impl Drop for Allocation {
     }
 }
 
-/// Device memory, shared by the arrays that are views of it.
+/// Device memory. Arrays that are views of the same memory share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<Allocation>);
 
@@ -57,10 +57,10 @@ impl Memory {
         self.0.size
     }
 
-    /// Returns whether an op may overwrite the memory: no other array uses it, and no other library owns it. If other
-    /// threads queued work on the memory before they dropped their handles, that work comes earlier on the stream.
-    /// Memory that another thread allocated may not be overwritten while this thread has unreported index checks,
-    /// because a check may concern one of the op's operands.
+    /// Returns whether an op may overwrite the memory, which means that no other array uses it and no other library
+    /// owns it. Other threads may have queued work on the memory before they dropped their handles; this work comes
+    /// earlier on the stream. While this thread has unreported index checks, it may not overwrite memory that another
+    /// thread allocated, because a check may concern one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
@@ -73,14 +73,14 @@ impl Memory {
         self.0.notes.device()
     }
 
-    /// The out-of-range indices noted by the thread that allocated the memory.
+    /// The note of out-of-range indices of the thread that allocated the memory.
     pub(crate) fn notes(&self) -> &Arc<Notes> {
         &self.0.notes
     }
 }
 
 impl Device {
-    /// Memory of at least `bytes` bytes with undefined content; `op` is named in the error.
+    /// Allocates at least `bytes` bytes of memory with undefined content. An error names the op `op`.
     pub(crate) fn allocate(self: &Arc<Self>, op: &'static str, bytes: usize) -> Result<Memory> {
         if bytes > isize::MAX as usize {
             return Err(Error::memory(op, bytes));
@@ -96,10 +96,10 @@ impl Device {
         Memory(Arc::new(Allocation { pointer, size, notes: Notes::of_this_thread(self), foreign: Some(tensor) }))
     }
 
-    /// A block of at least `bytes` bytes, which must not be 0, and the block's actual size.
+    /// Returns a block of at least `bytes` bytes and the block's actual size. `bytes` must not be 0.
     pub(super) fn block(&self, op: &'static str, bytes: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        // exact sizes let tools detect accesses beyond the end, but atomic operations on 1 or 2 bytes access a whole
-        // word
+        // without caching, sizes are nearly exact, so that tools detect accesses beyond the end; but an atomic
+        // operation on 1 or 2 bytes accesses a whole word
         let size = if self.pool.is_caching() { size_class(bytes) } else { bytes.next_multiple_of(WORD) };
         let pointer = match self.pool.take(size) {
             Some(pointer) => pointer,
@@ -130,7 +130,7 @@ impl Device {
         unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
-    /// Takes back memory; the last work that uses the memory is already on the stream.
+    /// Takes back memory. All work that uses the memory must already be on the stream.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);
@@ -148,7 +148,7 @@ impl Device {
         };
     }
 
-    /// Gives the driver back all memory that is kept for reuse.
+    /// Returns to the driver all memory that is kept for reuse.
     pub(crate) fn release_cached(&self, op: &'static str) -> Result<()> {
         self.bind(op)?;
         self.pool.drain().for_each(|pointer| self.driver_free(pointer));
@@ -156,7 +156,8 @@ impl Device {
         self.trim_pool(op)
     }
 
-    /// Memory use: this crate counts its blocks, and the driver reports the other values.
+    /// Returns the memory use of the device. Bytes in use are counted by this crate; the driver reports the other
+    /// values.
     pub(crate) fn memory_info(&self, op: &'static str) -> Result<MemoryInfo> {
         self.bind(op)?;
         let (free, total) = result::mem_get_info().checked(op)?;
@@ -166,7 +167,7 @@ impl Device {
         Ok(MemoryInfo::new(counts.in_use as u64, counts.peak as u64, cached, available, total as u64))
     }
 
-    /// Number of free bytes that the driver's memory pool keeps.
+    /// Number of bytes that the driver's memory pool keeps although they are free.
     fn kept_by_driver(&self, op: &'static str) -> Result<usize> {
         use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
         let reserved = self.pool_figure(op, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;

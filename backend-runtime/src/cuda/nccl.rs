@@ -10,15 +10,16 @@ use std::{
     sync::OnceLock,
 };
 
-/// An `ncclResult_t`; 0 is success.
+/// An `ncclResult_t`. The code 0 means success.
 pub(super) type Code = u32;
 
-/// The data type "bytes", used for all messages: NCCL has no complex numbers, bools or 16-bit integers.
+/// The data type "bytes". All messages are sent as bytes, because NCCL has no complex numbers, bools or 16-bit
+/// integers.
 const BYTES: u32 = cudarc::nccl::sys::ncclDataType_t::ncclUint8 as u32;
 
 type Move<P> = unsafe extern "C" fn(P, usize, u32, c_int, ncclComm_t, cudaStream_t) -> Code;
 
-/// The functions of the library, which is never unloaded.
+/// Pointers to the functions of NCCL. The library is never unloaded.
 pub(super) struct Nccl {
     get_version: unsafe extern "C" fn(*mut c_int) -> Code,
     get_unique_id: unsafe extern "C" fn(*mut ncclUniqueId) -> Code,
@@ -36,7 +37,7 @@ pub(super) struct Nccl {
 
 static NCCL: OnceLock<Nccl> = OnceLock::new();
 
-/// Loads the library; the error says what is missing.
+/// Loads NCCL, and returns its functions. The error says what is missing.
 pub(super) fn load() -> Result<&'static Nccl> {
     Library::Nccl.load()?;
     match NCCL.get() {
@@ -49,7 +50,7 @@ pub(super) fn load() -> Result<&'static Nccl> {
 }
 
 impl Nccl {
-    /// Looks up the functions in the library; an earlier check has found all of them there.
+    /// Looks up the functions in the library. `Library::load` has already checked that the library has all of them.
     fn find() -> std::result::Result<Nccl, libloading::Error> {
         // SAFETY: NCCL's initialisers have no requirements. The types are those of `nccl.h` since 2.7, and the library
         // is never unloaded, so the functions stay valid.
@@ -79,8 +80,8 @@ impl Nccl {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: both functions return NUL-terminated texts that stay valid until the next error; the second accepts a
-        // null communicator.
+        // SAFETY: both functions return NUL-terminated texts that stay valid until the next error. `get_last_error`
+        // accepts a null communicator.
         let (words, last) = unsafe { ((self.get_error_string)(code), (self.get_last_error)(std::ptr::null_mut())) };
         let text = |text: *const c_char| match text.is_null() {
             true => String::new(),
@@ -92,35 +93,36 @@ impl Nccl {
         Err(Error::library(op, "cuda", format!("{call}: {words}{more}")))
     }
 
-    /// The version: 10000 times the major version plus 100 times the minor version plus the patch level.
+    /// The version as one number: 10000 * major + 100 * minor + patch.
     pub(super) fn version(&self) -> Result<u32> {
         let mut version = 0;
-        // SAFETY: the pointer is to an integer, which the function writes.
+        // SAFETY: the pointer points to an integer, which the function writes.
         self.checked("link", "ncclGetVersion", unsafe { (self.get_version)(&mut version) })?;
         Ok(version.unsigned_abs())
     }
 
-    /// A new id, by which the ranks of a communicator find each other.
+    /// Creates an id, which all ranks of a communicator must pass to [`Nccl::init_rank`] to find each other.
     pub(super) fn unique_id(&self, op: &'static str) -> Result<ncclUniqueId> {
         let mut id = ncclUniqueId { internal: [0; 128] };
-        // SAFETY: the pointer is to an id, which the function writes.
+        // SAFETY: the pointer points to an id, which the function writes.
         self.checked(op, "ncclGetUniqueId", unsafe { (self.get_unique_id)(&mut id) })?;
         Ok(id)
     }
 
-    /// Creates the communicator of a rank on the current device. Waits for all ranks.
+    /// Creates the communicator of rank `rank` on the current device. Waits until all ranks have called this function.
     pub(super) fn init_rank(&self, op: &'static str, id: ncclUniqueId, rank: usize, size: usize) -> Result<ncclComm_t> {
         let int = |n: usize| {
             c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
         };
         let mut comm = std::ptr::null_mut();
-        // SAFETY: the pointer is to a handle, which the function writes; the library refuses invalid ranks and sizes.
+        // SAFETY: the pointer points to a handle, which the function writes. The library refuses invalid ranks and
+        // sizes.
         let code = unsafe { (self.comm_init_rank)(&mut comm, int(size)?, id, int(rank)?) };
         self.checked(op, "ncclCommInitRank", code)?;
         Ok(comm)
     }
 
-    /// Closes a communicator after its operations have finished.
+    /// Waits until the operations of a communicator have finished, and closes it.
     ///
     /// # Safety
     /// The communicator is alive, and is not used again.
@@ -138,14 +140,14 @@ impl Nccl {
         self.checked("link", "ncclCommAbort", unsafe { (self.comm_abort)(comm) })
     }
 
-    /// Returns the error of an asynchronous operation, if there was one.
+    /// Returns the error of an asynchronous operation of the communicator, if there was one.
     ///
     /// # Safety
     /// The communicator is alive.
     pub(super) unsafe fn async_error(&self, op: &'static str, comm: ncclComm_t) -> Result<()> {
         let mut error = 0;
-        // SAFETY: the caller guarantees that the communicator is alive; the pointer is to a code, which the function
-        // writes.
+        // SAFETY: the caller guarantees that the communicator is alive. The pointer points to a code, which the
+        // function writes.
         self.checked(op, "ncclCommGetAsyncError", unsafe { (self.comm_get_async_error)(comm, &mut error) })?;
         self.checked(op, "NCCL", error)
     }
@@ -162,11 +164,11 @@ impl Nccl {
         self.checked(op, "ncclGroupEnd", unsafe { (self.group_end)() })
     }
 
-    /// Sends bytes of device memory to a rank.
+    /// Sends bytes of device memory to rank `to`.
     ///
     /// # Safety
-    /// The communicator and the stream are alive, and belong to the same device. The memory has `bytes` bytes, and only
-    /// work on the stream changes or frees them before the stream has passed this operation.
+    /// The communicator and the stream are alive, and belong to the same device. The memory has `bytes` bytes. Until
+    /// the stream has passed this operation, only work on this stream changes or frees them.
     pub(super) unsafe fn send(
         &self,
         op: &'static str,
@@ -182,10 +184,11 @@ impl Nccl {
         self.checked(op, "ncclSend", unsafe { (self.send)(from, bytes, BYTES, to as c_int, comm, stream) })
     }
 
-    /// Receives bytes from a rank into device memory.
+    /// Receives bytes from rank `from` into device memory.
     ///
     /// # Safety
-    /// The conditions of [`Nccl::send`] hold, and nothing else reads the bytes.
+    /// The conditions of [`Nccl::send`] hold. In addition, until the stream has passed this operation, only work on
+    /// this stream reads the bytes.
     pub(super) unsafe fn recv(
         &self,
         op: &'static str,

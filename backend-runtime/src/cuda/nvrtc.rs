@@ -11,16 +11,17 @@ use std::{
 /// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// `sm_90` for machine code, `compute_90` for PTX.
+    /// The architecture: `sm_90`, for example, means machine code, and `compute_90` means PTX.
     pub arch: String,
-    /// Whether to compile fast instead of producing fast code, for checks of the source. Set this only in a separate
-    /// process, because the compiler may then also produce slow code for other threads.
+    /// Whether compilation should be fast, at the cost of slow kernels, for checks of the source. Set this only in a
+    /// separate process, because the compiler may then also produce slow code for other threads.
     pub quick: bool,
 }
 
 impl Target {
-    /// The target for a device of this compute capability. It is machine code for the device, or, if the compiler does
-    /// not know the device, PTX of the newest architecture that the compiler knows and that is older.
+    /// Returns the target for a device of this compute capability. If the compiler knows the device, the target is
+    /// machine code for the device. Otherwise the target is PTX of the newest known architecture that is older than the
+    /// device.
     pub fn of(capability: (u32, u32)) -> Result<Target> {
         let device = capability.0 * 10 + capability.1;
         let known = known_archs()?;
@@ -33,7 +34,7 @@ impl Target {
         older.map(|arch| Target::named(format!("compute_{arch}"))).ok_or_else(|| Error::unavailable("cuda", why()))
     }
 
-    /// The target for this architecture.
+    /// Returns the target for the architecture named `arch`.
     pub fn named(arch: impl Into<String>) -> Target {
         Target { arch: arch.into(), quick: false }
     }
@@ -52,20 +53,20 @@ pub struct Compiled {
     pub names: Vec<String>,
 }
 
-/// Options for every program.
+/// Options for the compilation of every program.
 ///
-/// The compiler must not contract a product and a sum to one operation, so that results equal the CPU's results. The
-/// source calls `fma` if `x * y + z` must be rounded only once.
+/// The compiler must not contract a product and a sum to one operation, so that results equal the CPU's results. Where
+/// `x * y + z` must be rounded only once, the source calls `fma`.
 const OPTIONS: &[&CStr] = &[c"-std=c++17", c"-fmad=false", c"-default-device", c"-minimal"];
 
-/// A text that contains everything on which a compiled program depends besides its source: compiler version, target and
-/// options. It is part of the cache key.
+/// Returns a text that contains everything besides the source on which a compiled program depends: compiler version,
+/// target and options. The text is part of the cache key.
 pub(crate) fn fingerprint(target: &Target) -> Result<String> {
     static VERSION: OnceLock<(i32, i32)> = OnceLock::new();
     Library::Nvrtc.load()?;
     let (major, minor) = *VERSION.get_or_init(|| {
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the library is loaded, and both pointers are to integers, which stay 0 on failure.
+        // SAFETY: the library is loaded, and both pointers point to integers, which stay 0 on failure.
         unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
         (major, minor)
     });
@@ -76,7 +77,7 @@ pub(crate) fn fingerprint(target: &Target) -> Result<String> {
 fn known_archs() -> Result<Vec<u32>> {
     Library::Nvrtc.load()?;
     let mut count = 0;
-    // SAFETY: the library is loaded, and the pointer is to an integer.
+    // SAFETY: the library is loaded, and the pointer points to an integer.
     unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) }.result().checked("compile")?;
     let mut archs = vec![0_i32; count.max(0) as usize];
     // SAFETY: the array has room for as many integers as the library reported.
@@ -125,7 +126,7 @@ impl Program {
 
     fn log(&self) -> String {
         let mut size = 0;
-        // SAFETY: the program is alive, and the pointer is to an integer.
+        // SAFETY: the program is alive, and the pointer points to an integer.
         if unsafe { sys::nvrtcGetProgramLogSize(self.0, &mut size) }.result().is_err() {
             return String::new();
         }
@@ -150,7 +151,7 @@ impl Program {
             (sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN)
         };
         let mut size = 0_usize;
-        // SAFETY: the program is compiled, and the pointer is to an integer.
+        // SAFETY: the program is compiled, and the pointer points to an integer.
         unsafe { size_of(self.0, &mut size) }.result().checked("compile")?;
         let mut image = vec![0_u8; size];
         // SAFETY: the buffer has the size that the library reported.

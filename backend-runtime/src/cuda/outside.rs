@@ -1,9 +1,9 @@
-//! Out-of-range indices found by kernels: the first one is noted on the device, and becomes the error of the next call
-//! that waits for the device anyway. No op waits only to check.
+//! Out-of-range indices that kernels find. The kernel notes the first such index on the device, and the next call that
+//! waits for the device anyway returns an error. No op waits only to check indices.
 //!
-//! Each thread has its own note, so that it does not get the errors of other threads. Memory refers to the notes of the
-//! thread that allocated it. A thread that uses another thread's array first waits for that thread's unreported notes,
-//! so that the result of an out-of-range index is not mistaken for a correct one.
+//! Each thread has its own note, so that it does not get the errors of other threads. Every block of memory refers to
+//! the note of the thread that allocated it. Before a thread uses an array of another thread, it waits for that
+//! thread's unreported note, so that the result of an out-of-range index is not mistaken for a correct one.
 
 use super::{device::Device, error::Checked};
 use crate::{Error, Result, rules};
@@ -16,23 +16,23 @@ use std::{
     },
 };
 
-/// Counterpart of the C++ struct `Outside` in the kernels: an out-of-range index.
+/// Counterpart of the C++ struct `Outside` in the kernels: a note of an out-of-range index.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Outside {
-    /// The op's position in [`OPS`], plus one; 0 if nothing was noted.
+    /// The position of the op in [`OPS`], plus 1. It is 0 if no out-of-range index was noted.
     op: u64,
     index: i64,
-    /// Axis of the index, or [`POINTERS`].
+    /// Axis to which the index belongs, or [`POINTERS`].
     axis: u64,
     len: u64,
 }
 
-/// The value of [`Outside::axis`] for an error of another kind: the pointers of a sparse matrix do not ascend from 0 to
-/// `len`.
+/// The value of [`Outside::axis`] for another kind of error: the pointers (`indptr`) of a sparse matrix do not ascend
+/// from 0 to `len`.
 const POINTERS: u64 = u64::MAX;
 
-/// The ops that have checked indices.
+/// The ops that check indices. An op is added on its first check.
 static OPS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 fn ops() -> MutexGuard<'static, Vec<&'static str>> {
@@ -50,12 +50,12 @@ fn number_of(op: &'static str) -> u64 {
 }
 
 impl Outside {
-    /// A note of an out-of-range index; the kernel fills in the index.
+    /// An incomplete note of an out-of-range index; the kernel fills in the index.
     pub(super) fn index(op: &'static str, axis: usize, len: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: axis as u64, len: len as u64 }
     }
 
-    /// A note of invalid pointers of a sparse matrix with `stored` elements.
+    /// A note of invalid pointers (`indptr`) of a sparse matrix with `stored` elements.
     pub(super) fn pointers(op: &'static str, stored: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: POINTERS, len: stored as u64 }
     }
@@ -70,13 +70,13 @@ impl Outside {
     }
 }
 
-/// The out-of-range indices noted by one thread's ops on one device.
+/// The note of the out-of-range indices of one thread's ops on one device.
 #[derive(Debug)]
 pub(crate) struct Notes {
     device: Arc<Device>,
-    /// Address of an [`Outside`] on the device, and the size of its block; both are 0 until an op checks indices.
+    /// Address of an [`Outside`] on the device, and size of its memory block. Both are 0 until an op checks indices.
     place: Mutex<(sys::CUdeviceptr, usize)>,
-    /// Whether an unreported note may exist.
+    /// Whether the device may hold an out-of-range index that has not been reported yet.
     due: AtomicBool,
 }
 
@@ -90,7 +90,7 @@ impl Notes {
         Arc::new(Notes { device: device.clone(), place: Mutex::default(), due: AtomicBool::new(false) })
     }
 
-    /// The notes of the calling thread.
+    /// Returns the notes of the calling thread for a device.
     pub(crate) fn of_this_thread(device: &Arc<Device>) -> Arc<Notes> {
         let found = NOTES.try_with(|notes| {
             let mut notes = notes.borrow_mut();
@@ -100,7 +100,7 @@ impl Notes {
             notes.push(Notes::new(device));
             notes[notes.len() - 1].clone()
         });
-        // while a thread ends, its thread-local notes no longer exist
+        // while a thread ends, its thread-local variable no longer exists
         found.unwrap_or_else(|_| Notes::new(device))
     }
 
@@ -108,7 +108,7 @@ impl Notes {
         &self.device
     }
 
-    /// Returns whether an unreported note may exist.
+    /// Returns whether the device may hold an out-of-range index that has not been reported yet.
     pub(crate) fn are_due(&self) -> bool {
         self.due.load(Ordering::Acquire)
     }
@@ -117,9 +117,8 @@ impl Notes {
         self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Calls `launch`, which puts a kernel that checks indices on the stream. `launch` gets the address of the note,
-    /// and an incomplete note. If an index is out of range, the kernel completes the note and writes it to this
-    /// address.
+    /// Calls `launch`, which puts a kernel that checks indices on the stream. `launch` gets an address on the device
+    /// and an incomplete note. If an index is out of range, the kernel completes the note and writes it to the address.
     pub(super) fn note(
         &self,
         op: &'static str,
@@ -153,7 +152,7 @@ impl Notes {
     /// Waits for the device.
     ///
     /// # Errors
-    /// The first out-of-range index noted since the last call; it is reported once.
+    /// Returns an error for the first out-of-range index noted since the last call. Each is reported once.
     pub(crate) fn wait(&self, op: &'static str) -> Result<()> {
         if !self.are_due() {
             return self.device.synchronize(op);

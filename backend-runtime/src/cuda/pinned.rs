@@ -1,8 +1,8 @@
-//! Pinned host memory, which the driver copies directly, several times faster than other host memory.
+//! Pinned (page-locked) host memory. The driver copies it directly, several times faster than other host memory.
 //!
-//! Allocating pinned memory is slow, so a device keeps freed blocks. A block can be reused while a copy from it is
-//! still queued, because copies into the block come later on the stream, and the host writes to it only after waiting
-//! for the stream.
+//! Allocating pinned memory is slow, so each device keeps freed blocks. A block can be reused while a copy from it to
+//! the device is still queued, because copies into the block come later on the stream, and the host writes to it only
+//! after waiting for the stream.
 
 use std::{
     mem,
@@ -10,7 +10,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Maximum number of bytes that a device keeps.
+/// Maximum number of bytes of freed blocks that a device keeps.
 const MOST_KEPT: usize = 1 << 30;
 
 /// A block of pinned memory.
@@ -20,7 +20,7 @@ pub(super) struct Block {
     pub(super) size: usize,
 }
 
-// SAFETY: any thread may use the memory, and a block has one owner.
+// SAFETY: any thread may use the memory, and a block has only one owner.
 unsafe impl Send for Block {}
 
 /// The freed blocks that a device keeps for reuse.
@@ -32,7 +32,7 @@ impl Pinned {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the smallest block that has at least `bytes` bytes.
+    /// Takes the smallest kept block that has at least `bytes` bytes.
     pub(super) fn take(&self, bytes: usize) -> Option<Block> {
         self.with(|blocks| {
             let fits = blocks.iter().enumerate().filter(|(_, block)| block.size >= bytes);
@@ -41,7 +41,7 @@ impl Pinned {
         })
     }
 
-    /// Keeps a block, or returns it if too many bytes are kept already.
+    /// Keeps a freed block for reuse, or returns it if too many bytes are kept already.
     pub(super) fn keep(&self, block: Block) -> Option<Block> {
         self.with(|blocks| {
             let kept: usize = blocks.iter().map(|block| block.size).sum();

@@ -1,4 +1,4 @@
-//! Counts of a device's memory in use, and the freed memory kept for reuse.
+//! Keeps the freed memory of a device for reuse, and counts the memory in use.
 //!
 //! All work of a device runs in order on one stream, so freed memory can be handed out at once: kernels that still read
 //! it run before kernels that will write to it.
@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-/// Total sizes of a device's blocks, in bytes.
+/// The numbers of bytes that a device's memory blocks take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Bytes that arrays use.
@@ -26,7 +26,7 @@ pub(super) struct Counts {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Freed blocks, by size.
+    /// The addresses of freed blocks, by size in bytes.
     free: HashMap<usize, Vec<sys::CUdeviceptr>>,
     counts: Counts,
 }
@@ -56,7 +56,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Takes a freed block of this size, and counts it as in use.
+    /// Takes a kept block of exactly `size` bytes, if there is one, and counts it as in use.
     pub(super) fn take(&self, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         let pointer = state.free.get_mut(&size)?.pop()?;
@@ -70,7 +70,7 @@ impl Pool {
         self.state().counts.used(size);
     }
 
-    /// Takes back a block. Keeps it, or returns it for the driver to free.
+    /// Takes back a block. Keeps the block for reuse, or returns it so that the driver can free it.
     pub(super) fn give(&self, pointer: sys::CUdeviceptr, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.in_use -= size;
@@ -82,7 +82,7 @@ impl Pool {
         None
     }
 
-    /// Takes all freed blocks.
+    /// Takes all kept blocks.
     pub(super) fn drain(&self) -> impl Iterator<Item = sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.kept = 0;
@@ -111,8 +111,8 @@ impl Pool {
     }
 }
 
-/// The size that is allocated for `bytes`: there are eight sizes between successive powers of two, so that at most an
-/// eighth is wasted and a freed block fits many requests.
+/// Returns the number of bytes to allocate if `bytes` bytes are needed. There are eight such sizes between successive
+/// powers of two, so that at most an eighth is wasted and a freed block fits many requests.
 pub(super) fn size_class(bytes: usize) -> usize {
     let step = (bytes.next_power_of_two() / 16).max(512);
     bytes.div_ceil(step) * step

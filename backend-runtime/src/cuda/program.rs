@@ -1,4 +1,4 @@
-//! The programs that contain kernels: their source texts, and the names of their kernels.
+//! The programs that contain kernels: their source texts in CUDA C++, and the names of their kernels.
 
 use crate::{DType, DTypeKind, EachSource, FoldKernel, formula::RowSource};
 use std::fmt::Write;
@@ -11,11 +11,11 @@ pub const PRELUDE: &str = concat!(
     include_str!("kernels/walk.cuh"),
 );
 
-/// The special functions, which few expressions use; they take longer to compile than the rest.
+/// The special functions. Few expressions use them, and they take longer to compile than the rest.
 const SPECIAL: [&str; 2] = [include_str!("kernels/polynomials.cuh"), include_str!("kernels/special_words.cuh")];
 
-/// The text of the special functions, which follows the prelude; empty unless the expressions in `text` use one of
-/// them.
+/// Returns the text of the special functions if the expressions in `text` use one of them, and an empty text otherwise.
+/// The text follows the prelude.
 pub(super) fn special_words(text: &str) -> String {
     let mut calls = text.split("op_").skip(1);
     let is_special = |call: &str| {
@@ -60,27 +60,27 @@ pub struct Program {
 pub enum ProgramSource {
     /// A file with kernel templates.
     File(&'static str),
-    /// The scalar expression of an elementwise op.
+    /// A scalar expression, which is evaluated for each element (elementwise ops).
     Each(Expression),
-    /// The reduction of an op.
+    /// A reduction that an op of the op table defines.
     Fold(FoldKernel),
-    /// A formula.
+    /// A formula: several ops, which are evaluated together for each element.
     Formula(Formula),
-    /// A reduction of a formula's values: either a reduction built into the kernels, or the reduction of an op.
+    /// A reduction of a formula's values. The reduction is built into the kernels (`None`) or defined by an op.
     FormulaFold(Formula, Option<FoldKernel>),
 }
 
-/// The C++ source of a formula: the structs of the formula's ops, and the struct of the whole formula.
+/// The C++ source of a formula: a struct for each of its ops, and a struct for the whole formula.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     /// The C++ text of the structs.
     pub structs: &'static str,
-    /// A short key that is unique to the text.
+    /// A short key, which is different for different texts.
     pub key: &'static str,
 }
 
-/// The scalar expression of an elementwise op. It may use the inputs, the parameters, the type `T` (the op's dtype) and
-/// the type `U` (the result's dtype).
+/// The scalar expression of an elementwise op, as C++ text. It may use the inputs, the parameters, and the types `T`
+/// (the op's dtype) and `U` (the result's dtype).
 #[derive(Clone, Copy, Debug)]
 pub struct Expression {
     /// The expression.
@@ -89,32 +89,32 @@ pub struct Expression {
     pub inputs: &'static [&'static str],
     /// Names of the scalar parameters, in order.
     pub params: &'static [&'static str],
-    /// Index of the input that has the dtype `T`.
+    /// Index of the input whose dtype is `T`.
     pub input_of_t: usize,
 }
 
 impl Expression {
-    /// The expression of the op `F` for a first operand of this dtype.
+    /// Returns the expression of the op `F` if its first operand has dtype `dtype`.
     pub(super) const fn of<F: EachSource>(dtype: DType) -> Expression {
         Expression::of_row(&RowSource::of::<F>(), dtype)
     }
 
-    /// The expression of an op, given as data, for a first operand of this dtype.
+    /// Returns the expression of the op described by `row` if its first operand has dtype `dtype`.
     pub(super) const fn of_row(row: &RowSource, dtype: DType) -> Expression {
         let text = if matches!(dtype.kind(), DTypeKind::Complex) { row.cuda_complex } else { row.cuda };
         Expression { text, inputs: row.inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
-    /// The expression of the gradient with respect to an operand, as a function of the operands, the result and the
-    /// result's gradient. The op must define this gradient.
+    /// Returns the expression of the gradient with respect to one operand. It is a function of the operands, the result
+    /// and the gradient of the result. The op must define this gradient.
     pub(super) fn of_gradient(row: &RowSource, operand: usize) -> Expression {
         const NAMES: [&str; 5] = ["x0", "x1", "x2", "x3", "x4"];
         let (text, inputs) = (row.cuda_pulls[operand], &NAMES[..row.inputs.len() + 2]);
         Expression { text, inputs, params: row.params, input_of_t: row.input_of_t }
     }
 
-    /// The text of the expression's C++ struct, which is a template argument of the kernels. The members of the struct
-    /// are the op's parameters.
+    /// Returns the C++ text of a struct with the expression. The struct is a template argument of the kernels, and its
+    /// members are the op's parameters.
     pub fn functor(&self, name: &str) -> String {
         let list =
             |f: fn((usize, &&str)) -> String| self.inputs.iter().enumerate().map(f).collect::<Vec<_>>().join(", ");
@@ -132,12 +132,12 @@ impl Expression {
 }
 
 impl Program {
-    /// A program that evaluates a scalar expression of its inputs.
+    /// Creates a program that evaluates the expression `text` for each element of its inputs.
     pub const fn each(name: &'static str, text: &'static str, inputs: &'static [&'static str]) -> Program {
         Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
 
-    /// A text that distinguishes programs of the same name.
+    /// Returns a text by which programs of the same name differ.
     pub(super) fn variant(&self) -> &'static str {
         match self.source {
             ProgramSource::File(_) => "",
@@ -171,7 +171,8 @@ impl Program {
     }
 }
 
-/// The source texts around an op's reduction: two texts before it, and the kernels after it.
+/// The source texts of the program of an op's reduction: two texts before the reduction's struct, and one text, with
+/// the kernels, after it.
 const FOLD_PARTS: [&str; 3] =
     [include_str!("kernels/locate.cuh"), include_str!("kernels/fold.cuh"), include_str!("kernels/reduce.cuh")];
 
@@ -183,8 +184,8 @@ pub(super) fn around_folds() -> [String; 2] {
     [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
 }
 
-/// The struct of an op's reduction, which the kernels take as a template argument. [`FoldKernel::finish`] turns the
-/// values that the struct computes into results.
+/// Returns the C++ struct of an op's reduction. The kernels take the struct as a template argument. Its results become
+/// the op's results by [`FoldKernel::finish`].
 pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     let FoldKernel { acc, identity, map, join, params, .. } = fold;
     let of = if *map == "x0" { "Acc" } else { "E" };
@@ -203,10 +204,10 @@ pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     )
 }
 
-/// The kernels around an op's expression.
+/// The kernels that evaluate an expression for each element.
 pub const EACH: &str = include_str!("kernels/each.cuh");
 
-/// One kernel: a template of a program with template arguments, `template<tag, types..>`.
+/// One kernel: a kernel template of a program, with its template arguments, `template<tag, types..>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instance {
     /// Name of the template.
@@ -220,7 +221,7 @@ impl Instance {
     /// Maximum number of dtypes of an instance: the dtypes of the result and of eight inputs.
     const MOST: usize = 9;
 
-    /// The instance for at most nine dtypes.
+    /// Creates an instance of a template for dtypes, of which there must be at most nine.
     pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
         let mut types = [None; Instance::MOST];
         let mut i = 0;
@@ -259,7 +260,7 @@ pub(super) const fn mover(dtype: DType) -> DType {
 /// The dtypes that `mover` returns, one for each element size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and a function that lists all kernels of the program that any call requests.
+/// A program, and a function that lists all kernels of the program that calls can request.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

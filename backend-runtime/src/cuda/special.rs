@@ -18,7 +18,7 @@ static PROGRAM: Program = Program {
 pub(super) const KERNELS: KernelList =
     (&PROGRAM, || [DType::Float32, DType::Float64].map(|dtype| Instance::new("interpolate", "", &[dtype])).to_vec());
 
-/// Counterpart of the C++ struct `Points` in the kernel.
+/// Counterpart of the C++ struct `Points` in the kernel: the points between which the kernel interpolates.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Points {
@@ -34,8 +34,8 @@ struct Points {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Points {}
 
-/// Linear interpolation at `x` through the points (xp, fp), with increasing xp; `left` and `right` are the values
-/// beyond the ends.
+/// Interpolates linearly between the points (xp, fp), at the positions `x`. `xp` must increase. `left` and `right` are
+/// the results before the first point and after the last point.
 pub fn interp(
     on: OpContext<'_>,
     x: &RawArray,

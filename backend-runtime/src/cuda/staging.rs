@@ -1,5 +1,5 @@
-//! Exchange of arrays through the host, for GPUs without a link. Arrays are packed on the device and copied once to
-//! pinned host memory; received data is copied back in the same way.
+//! Exchange of arrays between ranks through the host, for GPUs without a link. The arrays to send are packed into one
+//! array on the device, which is copied to pinned host memory. Received data is copied back in the same way.
 
 use super::{
     array::{CudaArray, RawArray},
@@ -12,8 +12,8 @@ use super::{
 use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
-/// Exchanges the bytes of the arrays in `send`, one after another, by calling `through`. The `total` elements that
-/// `through` receives become a new array. Returns `None` before anything is sent if no pinned memory is available.
+/// Sends the bytes of the arrays in `send`, one after another, by calling `through`. `through` also receives `total`
+/// elements, which are returned as a new array. Returns `None` before anything is sent if there is no pinned memory.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,

@@ -33,7 +33,7 @@ fn counting(n: usize) -> Grid {
     Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
 }
 
-/// The minimum and the maximum, copied to the host.
+/// Computes the minimum and the maximum, and copies both to the host.
 fn ends(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawElement; 2]> {
     let named = |error: Error| error.within(op);
     let on = |op| OpContext::new(b, op, x.dtype);
@@ -93,14 +93,14 @@ pub fn histogram(
     Ok([counts, edges])
 }
 
-/// A new array of zero counts.
+/// Returns a new array of counts, which are 0.
 fn zeros(b: &Cuda, op: &'static str, places: usize) -> Result<RawArray> {
     let counts = b.uninit_raw(op, DType::Int64, &[places])?;
     b.set_bytes(op, &counts, 0)?;
     Ok(counts)
 }
 
-/// Returns an error if the edges do not ascend.
+/// Returns an error unless the edges are in ascending order.
 fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     b.check(op, edges)?;
     let (edges, found) = (contiguous(b, op, edges)?, b.uninit_raw(op, DType::UInt64, &[1])?);
@@ -111,7 +111,7 @@ fn ascending(b: &Cuda, op: &'static str, edges: &RawArray) -> Result<()> {
     if b.download::<u64>(op, &found)?[0] == 0 { Ok(()) } else { Err(rules::not_ascending(op)) }
 }
 
-/// Counts the occurrences of each integer in `x`, or sums the weights of these occurrences.
+/// Returns for each integer the number of its occurrences in `x` or, if weights are given, the sum of their weights.
 pub fn bincount(on: OpContext<'_>, x: &RawArray, weights: Option<&RawArray>, minlength: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
     let counted = on.with_dtype(DType::Int64);

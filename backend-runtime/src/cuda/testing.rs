@@ -1,4 +1,4 @@
-//! Test helpers that return a device or the compiler, or print to stderr why the test is skipped.
+//! Helpers of tests, which return a device or the compiler, or print to stderr why the test is skipped.
 
 use super::{Cuda, CudaArray, OpContext, array::RawArray, nvrtc::Target};
 use crate::{Element, Result, available, raw::TypedArray};
@@ -8,7 +8,7 @@ pub(crate) fn device() -> Option<Cuda> {
     available("cuda", Cuda::new(0))
 }
 
-/// The target of compilations in tests, if the compiler is installed.
+/// The compilation target that tests use, if the compiler is installed.
 pub(crate) fn compiler() -> Option<Target> {
     available("nvrtc", Target::of((9, 0)))
 }
@@ -18,7 +18,7 @@ pub(crate) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str) -> OpContext<'b>
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of a call, as a typed array.
+/// Converts the result of an op to a typed array.
 #[track_caller]
 pub(crate) fn typed<T: Element>(x: Result<RawArray>) -> CudaArray<T> {
     CudaArray::from_raw("typed", x.unwrap()).unwrap()

@@ -15,7 +15,7 @@ use ndarray::IxDyn;
 
 const HOST: Numpyish = Numpyish::new();
 
-/// The functions of `cuda::indexing`, with typed arrays instead of raw arrays.
+/// Wrappers of the functions of `cuda::indexing` that take typed arrays instead of raw arrays.
 mod indexing {
     use super::*;
     use crate::{
@@ -64,7 +64,7 @@ mod indexing {
     }
 }
 
-/// Some values of the dtype, including zeros and, for signed dtypes, negative numbers.
+/// Returns an array with some values of the dtype, including zeros and, for signed dtypes, negative numbers.
 fn values<T: Element>(shape: &[usize]) -> HostArray<T> {
     let n = shape.iter().product::<usize>();
     let list = (0..n).map(|i| T::from_f64(((i * 7 + 3) % 11) as f64 - 4.0)).collect();
@@ -79,7 +79,8 @@ fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T
     assert_eq!(bits(&got), bits(want), "{what} of {}", T::DTYPE);
 }
 
-/// The array and views with the same elements in other layouts, each on the device and on the host.
+/// Returns the array and views with the same elements in other layouts. Each pair has the array on the device and the
+/// same array on the host.
 fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArray<T>)> {
     let both = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
     let plain = both(x.clone());
@@ -461,7 +462,7 @@ fn nothing_wrong_panics() {
 fn memory_is_used_again() {
     let Some(b) = device() else { return };
     b.caching(true).unwrap();
-    // sizes that no other test uses
+    // no other test uses these sizes, so no other test takes the freed memory
     let zeros = |n: usize| typed::<f32>(creation::zeros(on::<f32>(&b, "zeros"), &[n]));
     let first = zeros(1_300_001);
     let place = first.raw.pointer();

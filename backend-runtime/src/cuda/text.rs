@@ -1,5 +1,5 @@
-//! Translation of a formula to CUDA C++. The result is a struct that the elementwise kernels call. Its members are the
-//! formula's numbers.
+//! Translation of a formula to CUDA C++. The result is a struct that the elementwise kernels call. The numbers in the
+//! formula are the members of the struct.
 
 use super::program::{Expression, c_type};
 use crate::{
@@ -11,15 +11,15 @@ use std::fmt::Write;
 /// The name of the struct that the kernels take.
 pub(super) const STRUCT: &str = "k_row";
 
-/// The C++ text of a formula while it is written. Each op of the formula becomes a struct, and each use of the op
-/// becomes a call of that struct.
+/// The C++ text of a formula while it is written. Each op of the formula gets a struct, and each use of the op becomes
+/// a call of this struct.
 #[derive(Debug, Default)]
 struct Text {
-    /// The text of each op's struct, without the name.
+    /// For each op, the text of its struct, without the struct's name.
     rows: Vec<String>,
-    /// The text of all structs.
+    /// The text of the structs of all ops.
     structs: String,
-    /// The C++ type of each number.
+    /// The C++ type of each number in the formula.
     numbers: Vec<&'static str>,
 }
 
@@ -29,7 +29,8 @@ impl Text {
         format!("n{}", self.numbers.len() - 1)
     }
 
-    /// Returns the C++ text of a call of an expression. Adds the expression's struct to the text if the struct is new.
+    /// Returns the C++ text of a call of `expression` with these operands. If the expression is used for the first
+    /// time, its struct is added to the text.
     fn used(&mut self, expression: Expression, out: DType, operands: &[String]) -> String {
         // two op tables may have ops of the same name, so ops are distinguished by their text
         let text = expression.functor("");
@@ -42,14 +43,14 @@ impl Text {
         format!("row{at}{{{}}}.apply<{}>({})", params.join(", "), c_type(out), operands.join(", "))
     }
 
-    /// The text of all structs: first the ops' structs, then the formula's struct, which computes the expression
-    /// `value` from the elements of `arrays` arrays.
+    /// Returns the text of all structs: first the ops' structs, then the formula's struct. The formula's struct
+    /// computes the expression `value` from one element of each array; `arrays` is the number of arrays.
     fn structs(&self, value: &str, arrays: usize) -> String {
         let types: String = (0..arrays).map(|i| format!(", typename X{i}")).collect();
         let elements: Vec<String> = (0..arrays).map(|i| format!("X{i} x{i}")).collect();
         let mut members = String::new();
         for (i, c_type) in self.numbers.iter().enumerate() {
-            // members are 16 bytes apart, for all dtypes
+            // members are 16 bytes apart, whatever their types are
             let _ = write!(members, "alignas(16) {c_type} n{i}; ");
         }
         format!(
@@ -60,8 +61,8 @@ impl Text {
     }
 }
 
-/// Returns the text of a formula's structs, and the number of members of the formula's own struct. The formula has
-/// `arrays` arrays.
+/// Returns the text of a formula's structs, and the number of members of the formula's own struct. `arrays` is the
+/// number of arrays in the formula.
 pub(super) fn written(steps: &Steps, arrays: usize) -> (String, usize) {
     let mut text = Text::default();
     let mut parts: Vec<String> = Vec::with_capacity(steps.steps.len());

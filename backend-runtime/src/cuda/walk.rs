@@ -1,5 +1,5 @@
-//! A common traversal of several operands: axes are merged where all strides allow it, and kernels get the remaining
-//! lengths and strides.
+//! A common traversal of several operands. Axes are merged where the strides of all operands allow it, and kernels get
+//! the lengths and strides of the remaining axes.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
@@ -7,12 +7,12 @@ use crate::{Error, Result};
 /// Maximum number of axes that a kernel can traverse, after merging.
 pub(super) const MOST: usize = 16;
 
-/// Shape and strides of operands, outermost axis first. Axes of length 1 are dropped, and neighbouring axes are merged
-/// if the strides of all operands allow it.
+/// Shape and strides of operands, outermost axis first, after axes of length 1 were dropped and neighbouring axes were
+/// merged where the strides of all operands allow it.
 #[derive(Debug)]
 pub(crate) struct Merged {
     shape: Vec<usize>,
-    /// Strides of each operand.
+    /// The strides of each operand, in elements.
     strides: Vec<Vec<isize>>,
     n: usize,
 }
@@ -54,12 +54,12 @@ impl Merged {
         self.n
     }
 
-    /// The lengths of the remaining axes.
+    /// The lengths of the axes that remain after merging.
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The strides of operand `k`.
+    /// The strides of operand `k` along these axes.
     pub(crate) fn strides(&self, k: usize) -> &[isize] {
         &self.strides[k]
     }
@@ -82,12 +82,13 @@ impl Merged {
         self.strides[k].iter().all(|&stride| stride == 0)
     }
 
-    /// Returns whether the indices of all elements fit in 31 bits; the kernels have a faster form for this.
+    /// Returns whether the indices of all elements fit in 31 bits. Kernels compute smaller indices faster.
     pub(crate) fn is_small(&self) -> bool {
         self.n < 1 << 31
     }
 
-    /// The kernels' template argument `R` for the number of axes: exact up to 4, else 16.
+    /// The template argument `R` of the kernels, for the number of axes: the number itself up to 4, and 16 for more
+    /// axes.
     pub(crate) fn rank(&self) -> usize {
         match self.shape.len() {
             0 | 1 => 1,
@@ -96,7 +97,7 @@ impl Merged {
         }
     }
 
-    /// The kernels' `Walk` argument for `K` operands; an error if too many axes remain.
+    /// Returns the `Walk` argument of the kernels for `K` operands. It is an error if too many axes remain.
     pub(crate) fn walk<const K: usize>(&self, op: &'static str) -> Result<Walk<K>> {
         debug_assert_eq!(self.strides.len(), K);
         let ndim = self.shape.len();
@@ -105,7 +106,7 @@ impl Merged {
         }
         let mut walk = Walk {
             n: self.n as u64,
-            // a walk over a single element also has one axis
+            // a single element has no axes, but gets one axis of length 1
             ndim: ndim.max(1) as u32,
             shape: [1; MOST],
             divisors: [Divisor::ONE; MOST],
@@ -124,7 +125,7 @@ impl Merged {
     }
 }
 
-/// Counterpart of the C++ struct `Walk` in the kernels.
+/// Counterpart of the C++ struct `Walk` in the kernels, with the innermost axis first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Walk<const K: usize> {
@@ -138,8 +139,8 @@ pub(crate) struct Walk<const K: usize> {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl<const K: usize> Argument for Walk<K> {}
 
-/// Counterpart of the C++ struct `Divisor` in the kernels, which divides numbers below 2^31 by computing `(high(x *
-/// magic) + x) >> shift`.
+/// Counterpart of the C++ struct `Divisor` in the kernels. It divides a number x below 2^31 by a fixed divisor, by
+/// computing `(high(x * magic) + x) >> shift`. `high` means the upper 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divisor {
@@ -154,11 +155,11 @@ impl Divisor {
     /// Division of a number below 2^31 by 1.
     pub(super) const ONE: Divisor = Divisor { magic: 0, shift: 0 };
 
-    /// Division by `divisor`, from 1 to 2^31 - 1.
+    /// Prepares the division of numbers below 2^31 by `divisor`, which must be from 1 to 2^31 - 1.
     pub(crate) fn new(divisor: u32) -> Divisor {
         let divisor = divisor.max(1) as u64;
         let shift = divisor.next_power_of_two().trailing_zeros();
-        // 2^32 * (2^shift - divisor) / divisor + 1 fits 32 bits, as 2^shift < 2 * divisor
+        // 2^32 * (2^shift - divisor) / divisor + 1 fits in 32 bits, because 2^shift < 2 * divisor
         let magic = ((1_u64 << 32) * ((1 << shift) - divisor)) / divisor + 1;
         Divisor { magic: magic as u32, shift }
     }

@@ -1,18 +1,19 @@
-//! Memory limits of this process's control groups, which apply to containers, batch jobs and services.
+//! Memory limits of the Linux control groups (cgroups) of this process. Containers, batch jobs and services set such
+//! limits.
 //!
-//! A group is a folder in a file system of the kernel. The limits of its parent folders also apply. There are two
-//! versions of these files (cgroups(7), and "Memory Resource Controller" and "Control Group v2" of the kernel's
-//! documentation); a system may have both.
+//! A group is a folder in a virtual file system of the kernel, and the limits of its parent folders also apply. There
+//! are two versions of control groups, with different file names (cgroups(7), and "Memory Resource Controller" and
+//! "Control Group v2" of the kernel's documentation). A system may use both versions.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-/// A control group's limit and use of memory.
+/// The memory limit of a control group, and the memory that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Maximum number of bytes for all processes of the group together.
+    /// Maximum number of bytes that all processes of the group together may use.
     pub limit: u64,
     /// Bytes in use, without file caches that the kernel can drop when it needs memory.
     pub used: u64,
@@ -23,7 +24,7 @@ pub(super) struct Group {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key in `memory.stat` for the bytes of file caches that were not used recently.
+    /// The key in the file `memory.stat` of the number of bytes in file caches that were not used recently.
     droppable: &'static str,
 }
 
@@ -31,19 +32,19 @@ const FIRST: Files =
     Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", droppable: "total_inactive_file" };
 const SECOND: Files = Files { limit: "memory.max", used: "memory.current", droppable: "inactive_file" };
 
-/// This process's groups that have a limit; empty on a system without control groups.
+/// The control groups of this process that have a limit. The list is empty on a system without control groups.
 pub(super) fn of_this_process() -> Vec<Group> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let folders = folders(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
     folders.iter().filter_map(|(files, folder)| group(*files, folder)).collect()
 }
 
-/// The folders of a process's groups and their ancestors, from the texts of `/proc/self/mountinfo` and
-/// `/proc/self/cgroup`.
+/// Returns the folders of a process's groups and of all groups above them. `mounts` and `groups` are the texts of
+/// `/proc/self/mountinfo` and `/proc/self/cgroup`.
 fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     let mut folders = Vec::new();
     for line in mounts.lines() {
-        // a line has the form "31 23 0:28 ROOT PLACE rw,relatime - KIND SOURCE OPTIONS"
+        // a line of `mounts` has the form "31 23 0:28 ROOT PLACE rw,relatime - KIND SOURCE OPTIONS"
         let Some((before, after)) = line.split_once(" - ") else { continue };
         let before: Vec<&str> = before.split(' ').collect();
         let (Some(&root), Some(&place)) = (before.get(3), before.get(4)) else { continue };
@@ -53,7 +54,7 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             (Some("cgroup"), Some(options)) if options.split(',').any(|option| option == "memory") => FIRST,
             _ => continue,
         };
-        // a line has the form "4:memory:/GROUP", and in the second version "0::/GROUP"
+        // a line of `groups` has the form "4:memory:/GROUP", and in the second version "0::/GROUP"
         let of = |line: &'_ str| {
             let mut parts = line.splitn(3, ':').skip(1);
             let (names, path) = (parts.next()?, parts.next()?);
@@ -61,7 +62,7 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             ours.then(|| path.to_owned())
         };
         let path = groups.lines().find_map(of).unwrap_or_default();
-        // in a container, the mount may show only a subtree of the groups
+        // in a container, the mounted folder may be a group below the root group
         let below = Path::new(&path).strip_prefix(root).unwrap_or(Path::new(""));
         let plain = below.components().all(|part| matches!(part, Component::Normal(_)));
         let below = if plain { below } else { Path::new("") };
@@ -70,10 +71,10 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     folders
 }
 
-/// Reads the group of a folder; `None` if it has no limit.
+/// Reads the limit and the use of the group in a folder. Returns `None` if the group has no limit.
 fn group(files: Files, folder: &Path) -> Option<Group> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    // without a limit, the file contains "max", or in the first version a number larger than any memory
+    // if there is no limit, the file contains "max", or in the first version a number larger than any memory
     let limit = read(files.limit)?.trim().parse().ok()?;
     let used: u64 = read(files.used)?.trim().parse().ok()?;
     let stat = read("memory.stat").unwrap_or_default();
@@ -103,7 +104,7 @@ mod tests {
         assert!(folders(FIRST_MOUNT, groups).iter().all(|(files, _)| *files == FIRST));
         let second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(paths(second, groups), ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/"]);
-        // tests a container that sees only its own group, and a container that was moved out of the subtree that it
+        // a container that sees only its own group, and a process that was moved out of the groups that its container
         // sees
         let shown = "30 23 0:26 /pods/a /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(paths(shown, "0::/pods/a/b"), ["/sys/fs/cgroup/b", "/sys/fs/cgroup/"]);

@@ -4,17 +4,18 @@ use super::{DeviceInfo, DeviceKind, MemoryInfo, groups};
 use crate::{Error, Result};
 use std::{env::consts::ARCH, fs, thread};
 
-/// The backends' name for the host.
+/// The name of the host's device in the backends.
 pub(crate) const DEVICE: &str = "cpu";
 
-/// Name and version of the library that computes: this crate, with its own loops.
+/// Name and version of the library that computes on the host. It is this crate, which has its own loops.
 pub(crate) const LIBRARY: (&str, &str) = ("backends", env!("CARGO_PKG_VERSION"));
 
 const STATUS: &str = "/proc/self/status";
 const MACHINE: &str = "/proc/meminfo";
 const RESET: &str = "/proc/self/clear_refs";
 
-/// Describes the CPU as the device of a backend. On systems other than Linux, name and memory are not reported.
+/// Describes the CPU as the device of a backend. On systems other than Linux, the description has no name and no memory
+/// size.
 pub(crate) fn info(backend: &'static str) -> DeviceInfo {
     let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text));
     let mut info = DeviceInfo::new(backend, DEVICE, DeviceKind::Cpu, name.unwrap_or_else(|| ARCH.into()));
@@ -44,20 +45,20 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
     Ok(MemoryInfo::new(in_use, peak, 0, available, total))
 }
 
-/// Resets the process's peak memory.
+/// Resets the peak of this process's memory use.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if the system refuses.
+/// [`Error::Unavailable`] if the system does not allow it.
 pub(crate) fn reset_peak(backend: &'static str) -> Result<()> {
-    // the value 5 resets only the peak: proc_pid_clear_refs(5)
+    // writing 5 resets only the peak: proc_pid_clear_refs(5)
     fs::write(RESET, "5").map_err(|why| {
         let text = format!("the system does not let this process reset its most memory: {RESET}: {why}");
         Error::unavailable(backend, text).caused_by(why)
     })
 }
 
-/// Returns free memory in the C library's heap to the system if that library is glibc. Other C libraries do so
-/// themselves, or cannot.
+/// Returns free memory of the C library's heap to the system, if the C library is glibc. Other C libraries do so by
+/// themselves, or have no such function.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: `malloc_trim` has no preconditions, and takes the locks that it needs.
@@ -66,7 +67,7 @@ pub(crate) fn give_back() {
     }
 }
 
-/// Reads the number of kilobytes after `key:`, and converts it to bytes.
+/// Reads the number of kilobytes after `key:` in `text`, and converts it to bytes.
 fn bytes_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let mut words = line.split_whitespace();
@@ -74,8 +75,8 @@ fn bytes_of(text: &str, key: &str) -> Option<u64> {
     (words.next()? == "kB").then(|| number.saturating_mul(1024))
 }
 
-/// The processor's name in the text of `/proc/cpuinfo`, whose keys depend on the architecture. `None` on the many ARM
-/// systems that give no name.
+/// Returns the processor's name in the text of `/proc/cpuinfo`. The key of the name depends on the architecture. Many
+/// ARM systems give no name, so that the result is `None`.
 fn processor(text: &str) -> Option<String> {
     let value = |key: &str| {
         let of = |line: &str| line.split_once(':').filter(|(k, _)| k.trim() == key).map(|(_, v)| v.trim().to_owned());
@@ -111,7 +112,8 @@ mod tests {
         assert_eq!(info.memory.is_some(), cfg!(target_os = "linux"), "{info}");
     }
 
-    /// Checks relations between the figures and no exact values, because other tests run in the same process.
+    /// Checks only relations between the figures, not exact values, because other tests run in the same process and use
+    /// memory.
     #[test]
     fn memory_is_that_of_the_process() {
         const SIZE: usize = 64 << 20;

@@ -28,35 +28,35 @@ impl fmt::Display for DeviceKind {
 /// Description of a device, returned by [`Arrays::device_info`](crate::Arrays::device_info). `Display` writes it in one
 /// line.
 ///
-/// A figure that the system does not report is `None`.
+/// Fields are `None` if the system does not report them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// Name of the backend: `"cuda"`.
+    /// Name of the backend, such as `"cuda"`.
     pub backend: &'static str,
-    /// The device's name in its library: `"cuda:0"`.
+    /// The name by which the backend's library calls the device, such as `"cuda:0"`.
     pub device: String,
     /// CPU or GPU.
     pub kind: DeviceKind,
-    /// Name of the hardware: `"AMD EPYC 9654 96-Core Processor"`, `"NVIDIA H100 80GB HBM3"`. For a CPU that the system
-    /// does not name, the architecture: `"aarch64"`.
+    /// Name of the hardware, such as `"AMD EPYC 9654 96-Core Processor"` or `"NVIDIA H100 80GB HBM3"`. If the system
+    /// does not name its CPU, this is the architecture, such as `"aarch64"`.
     pub name: String,
-    /// Memory of the hardware in bytes. The limit for a program may be lower; see [`MemoryInfo::total`].
+    /// Memory of the hardware in bytes. A program may have a lower limit; see [`MemoryInfo::total`].
     pub memory: Option<u64>,
     /// For a CPU, the number of logical processors that this process may use; for a GPU, the number of its
     /// multiprocessors.
     pub processors: Option<usize>,
     /// The library that computes: `"backends"` for this crate's loops on the CPU, `"libtorch"`, or `"CUDA driver"`.
     pub library: String,
-    /// The library's version, such as `"2.11.0"`; for the CUDA driver the newest CUDA version that it supports,
-    /// `"13.0"`.
+    /// The library's version, such as `"2.11.0"`. For the CUDA driver, it is the newest CUDA version that the driver
+    /// supports, such as `"13.0"`.
     pub version: Option<String>,
-    /// The CUDA compute capability of an NVIDIA GPU: (9, 0).
+    /// The CUDA compute capability of an NVIDIA GPU, such as (9, 0).
     pub compute_capability: Option<(u32, u32)>,
 }
 
 impl DeviceInfo {
-    /// A description without figures. The caller then sets the fields.
+    /// Creates a description whose optional fields are `None`. The caller then sets them.
     pub fn new(
         backend: &'static str,
         device: impl Into<String>,
@@ -123,12 +123,12 @@ pub struct MemoryInfo {
     pub cached: u64,
     /// Bytes that this process can allocate in addition to the bytes in use.
     pub available: u64,
-    /// Bytes of memory, or the lowest limit of the control groups if that is less.
+    /// Bytes of memory of the device, or the lowest limit of the control groups if that is less.
     pub total: u64,
 }
 
 impl MemoryInfo {
-    /// Memory use with these figures. A `peak` below `in_use` is raised to `in_use`.
+    /// Creates a description with these figures. A `peak` below `in_use` is raised to `in_use`.
     pub fn new(in_use: u64, peak: u64, cached: u64, available: u64, total: u64) -> MemoryInfo {
         MemoryInfo { in_use, peak: peak.max(in_use), cached, available, total }
     }
@@ -142,7 +142,7 @@ impl fmt::Display for MemoryInfo {
     }
 }
 
-/// A number of bytes, which is displayed in readable form: `1.5 GiB`.
+/// A number of bytes, which is displayed in readable form, such as `1.5 GiB`.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -155,7 +155,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Returns `Error::Unsupported` unless the device is the host, because the default methods describe only the host.
+/// Returns `Error::Unsupported` unless `device` is the host. Default methods call this, because they describe only the
+/// host.
 pub(crate) fn expect_host(op: &'static str, backend: &'static str, device: &str) -> Result<()> {
     if device == host::DEVICE { Ok(()) } else { Err(Error::unsupported(op, backend)) }
 }

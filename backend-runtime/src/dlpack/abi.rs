@@ -6,43 +6,43 @@
 use crate::DType;
 use std::{ffi::c_void, fmt};
 
-/// The version stated in tensors made here. The tensors use no feature newer than version 1.0, so every consumer of a
-/// version 1.x accepts them.
+/// The DLPack version of the tensors that this crate makes. They use no feature newer than version 1.0, so that every
+/// consumer of a version 1.x accepts them.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
 
 /// `DLPACK_FLAG_BITMASK_READ_ONLY`: the consumer must not write to the memory.
 pub const READ_ONLY: u64 = 1;
 
-/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the producer made a copy for the consumer, and nobody else uses this memory.
+/// `DLPACK_FLAG_BITMASK_IS_COPIED`: the producer made a copy for the consumer, and nobody else uses the copy.
 pub const IS_COPIED: u64 = 2;
 
 /// The name of a Python capsule with a [`DLManagedTensorVersioned`].
 pub const CAPSULE: &std::ffi::CStr = c"dltensor_versioned";
 
-/// The name that a consumer gives the capsule when it takes the tensor.
+/// The name that a consumer gives to the capsule when it takes the tensor out.
 pub const USED_CAPSULE: &std::ffi::CStr = c"used_dltensor_versioned";
 
 /// The name of a Python capsule with a [`DLManagedTensor`].
 pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
 
-/// The name that a consumer gives a legacy capsule when it takes the tensor.
+/// The name that a consumer gives to a capsule `"dltensor"` when it takes the tensor out.
 pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
 
 /// A version of DLPack. The structs differ between major versions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
-    /// Number that changes with the layout of the structs.
+    /// The major version, which changes if the layout of the structs changes.
     pub major: u32,
-    /// Number that changes when codes are added.
+    /// The minor version, which changes if codes (of devices, types or flags) are added.
     pub minor: u32,
 }
 
-/// The device that memory belongs to.
+/// The device on which memory is.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DLDevice {
-    /// The kind of device, a `DLDeviceType`: 1 for [`DLDevice::CPU`], 2 for [`DLDevice::cuda`].
+    /// The kind of device, a `DLDeviceType`, such as 1 for [`DLDevice::CPU`] and 2 for [`DLDevice::cuda`].
     pub device_type: i32,
     /// Index among the devices of this kind; 0 for host memory.
     pub device_id: i32,
@@ -52,7 +52,7 @@ impl DLDevice {
     /// Ordinary memory of the host, `kDLCPU`.
     pub const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
-    /// Memory of the host that a GPU reads directly, `kDLCUDAHost`.
+    /// Pinned memory of the host, which an NVIDIA GPU can read directly, `kDLCUDAHost`.
     pub const CUDA_HOST: DLDevice = DLDevice { device_type: 3, device_id: 0 };
 
     /// Memory of the GPU of a Mac, `kDLMetal`.
@@ -70,8 +70,8 @@ impl DLDevice {
 }
 
 impl fmt::Display for DLDevice {
-    /// Writes the name of the device in the backends (`cuda:0`); for devices without such a name, the type and number
-    /// in DLPack.
+    /// Writes the backends' name of the device, such as `cuda:0`. For devices without such a name, writes the type and
+    /// number in DLPack.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DLDevice { device_type, device_id } = self;
         match device_type {
@@ -87,7 +87,7 @@ impl fmt::Display for DLDevice {
     }
 }
 
-/// The type of elements.
+/// The type of the elements of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDataType {
@@ -95,7 +95,7 @@ pub struct DLDataType {
     pub code: u8,
     /// Number of bits of one number.
     pub bits: u8,
-    /// Numbers per element: 1, except for vectors.
+    /// Number of lanes, the numbers in one element. It is 1, except for vector types.
     pub lanes: u16,
 }
 
@@ -155,11 +155,11 @@ impl fmt::Display for DLDataType {
     }
 }
 
-/// An array: its type, shape, strides and memory.
+/// A tensor that does not own its memory: type, shape, strides and address of the elements.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLTensor {
-    /// The memory; null if there are no elements.
+    /// Address of the memory; null if there are no elements.
     pub data: *mut c_void,
     /// The device of the memory.
     pub device: DLDevice,
@@ -169,13 +169,13 @@ pub struct DLTensor {
     pub dtype: DLDataType,
     /// Lengths of the axes; may be null if there are no axes.
     pub shape: *mut i64,
-    /// Distances between neighbours along each axis, in elements. Before DLPack 1.2, null means C order.
+    /// Distances between neighbouring elements along each axis, in elements. Before DLPack 1.2, null means C order.
     pub strides: *mut i64,
     /// Offset from `data` to the first element, in bytes.
     pub byte_offset: u64,
 }
 
-/// An array with its deleter, in the form before DLPack 1.0: without a version and without flags.
+/// A tensor with a deleter for its memory, in the form before DLPack 1.0: without a version and without flags.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
@@ -183,21 +183,21 @@ pub struct DLManagedTensor {
     pub dl_tensor: DLTensor,
     /// Private data of the producer.
     pub manager_ctx: *mut c_void,
-    /// Called once, when the consumer is done with the tensor.
+    /// The consumer calls this function once, when it is done with the tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
-/// An array with its deleter, in the form since DLPack 1.0.
+/// A tensor with a deleter for its memory, in the form since DLPack 1.0.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensorVersioned {
-    /// The version of DLPack. If the major version differs, nothing except the deleter may be used.
+    /// The version of DLPack. If the consumer does not know this major version, it may use nothing except the deleter.
     pub version: DLPackVersion,
     /// Private data of the producer.
     pub manager_ctx: *mut c_void,
-    /// Called once, when the consumer is done with the tensor.
+    /// The consumer calls this function once, when it is done with the tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
-    /// The flags [`READ_ONLY`] and [`IS_COPIED`].
+    /// The flags of the tensor: [`READ_ONLY`] and [`IS_COPIED`].
     pub flags: u64,
     /// The array.
     pub dl_tensor: DLTensor,

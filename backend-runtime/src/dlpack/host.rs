@@ -1,4 +1,4 @@
-//! Conversion between ndarrays and DLPack tensors in host memory.
+//! Conversion of arrays in host memory (ndarrays) to DLPack tensors and back.
 
 use super::{
     CopyMode,
@@ -19,8 +19,8 @@ use crate::{
 };
 use std::slice;
 
-/// Exports an ndarray as a tensor over the array's memory. The consumer may write to the memory if `x` was its only
-/// handle, or if the tensor is a copy.
+/// Exports an ndarray as a tensor that shares the array's memory, or as a copy. The consumer may write to the memory if
+/// `x` was the only handle of its memory, or if the tensor is a copy.
 pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<ManagedTensor> {
     let (x, flags) = match copy.of_tensor(x.shape(), x.strides()) {
         CopyMode::Always => (copied("to_dlpack", x.view())?, IS_COPIED),
@@ -32,16 +32,16 @@ pub(crate) fn export<T: Element>(x: HostArray<T>, copy: CopyMode) -> Result<Mana
     let (shape, strides) = (x.shape().to_vec(), x.strides().to_vec());
     let first = x.as_ptr().cast_mut().cast();
     let parts = Parts { first, dtype: T::DTYPE, device: DLDevice::CPU, shape: &shape, strides: &strides, flags };
-    // SAFETY: the shape and strides are those of `x`, and the tensor keeps `x` alive. `x` counts as a handle, so other
-    // handles copy before they write.
+    // SAFETY: the shape and strides are those of `x`, and the tensor keeps `x` alive. `x` counts as a handle of the
+    // memory, so other handles copy the elements before they write.
     unsafe { ManagedTensor::new(&parts, x) }
 }
 
-/// Size in bytes below which elements are copied, if copies are allowed. A copy of a small array costs less than
-/// keeping the tensor alive.
+/// Arrays below this size in bytes are copied, if copies are allowed, because copying them costs less than keeping the
+/// tensor alive.
 pub(crate) const WORTH_SHARING: usize = 1 << 12;
 
-/// Imports a tensor in host memory as an ndarray.
+/// Imports a tensor in host memory as an ndarray, which shares the tensor's memory or is a copy.
 pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostArray<T>> {
     foreign::release_some(Owner::Foreign);
     tensor.layout().expect(T::DTYPE)?;
@@ -75,7 +75,7 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
         }
     }
     if T::DTYPE == DType::Bool {
-        // SAFETY: the elements are bytes on the host that live as long as the tensor, and nobody writes to them.
+        // SAFETY: the elements are bytes on the host. They live as long as the tensor, and nobody writes to them.
         unsafe { check_bools(layout)? };
     }
     let Layout { first, shape, strides, .. } = layout.clone();
@@ -84,7 +84,7 @@ pub(crate) fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Resul
     Ok(unsafe { foreign::array(first.cast_const().cast(), &shape, &strides, Box::new(tensor), Owner::Foreign) })
 }
 
-/// Copies the elements to an array in C order.
+/// Copies the elements of a tensor to an array in C order.
 ///
 /// # Safety
 /// The elements are on the host, and nobody writes to them.
@@ -95,9 +95,10 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     } else {
         let whole = Buffer::new(OP, layout.span, *dtype)?;
         let (lowest, size) = (layout.lowest(), dtype.size());
-        // SAFETY: the caller guarantees that the span of the elements is readable, and `whole` has room for the span.
+        // SAFETY: the caller guarantees that the memory from the lowest to the highest element is readable, and `whole`
+        // has the same size.
         unsafe { std::ptr::copy_nonoverlapping(lowest, whole.start(), layout.span * size) };
-        // SAFETY: the first element lies within the span.
+        // SAFETY: the first element lies within the copied memory.
         let start = unsafe { whole.start().add(layout.before * size) };
         (Some(whole), start.cast_const())
     };
@@ -110,7 +111,7 @@ unsafe fn copied_from<T: Element>(layout: &Layout) -> Result<HostArray<T>> {
     typed(unsafe { RawArray::new(OP, shape.clone(), elements) })
 }
 
-/// Returns an error if a byte is neither 0 nor 1.
+/// Returns an error if an element of a tensor of bools is a byte other than 0 and 1.
 ///
 /// # Safety
 /// The elements are bytes on the host, and nobody writes to them.

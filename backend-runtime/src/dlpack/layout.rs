@@ -1,4 +1,4 @@
-//! Shape, strides and address of a DLPack tensor, which are checked when a [`Layout`] is made.
+//! Shape, strides and address of a DLPack tensor. They are checked when a [`Layout`] is made.
 
 use super::abi::{DLDevice, DLTensor};
 use crate::{DType, Error, Result, rules};
@@ -7,20 +7,20 @@ use std::slice;
 /// Name of the op in errors about bad tensors.
 pub(super) const OP: &str = "from_dlpack";
 
-/// Layout of the elements of a tensor. All elements are within the address space, and lengths, strides and sizes fit
-/// their types.
+/// The memory layout of a tensor's elements. All elements lie within the address space, and lengths, strides and sizes
+/// fit in their types.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub dtype: DType,
     pub device: DLDevice,
     pub shape: Vec<usize>,
-    /// Strides in elements; the strides of C order if there are no elements.
+    /// Strides in elements. If there are no elements, these are the strides of C order.
     pub strides: Vec<isize>,
-    /// Address of the first element; null if there are no elements.
+    /// Address of the element whose indices are all 0; null if there are no elements.
     pub first: *mut u8,
-    /// Distance from the lowest element in memory to the element of index 0, in elements.
+    /// Distance from the element with the lowest address to the element whose indices are all 0, in elements.
     pub before: usize,
-    /// Number of elements from the lowest to the highest in memory, including both.
+    /// Number of elements in the memory from the lowest to the highest element, both included.
     pub span: usize,
 }
 
@@ -29,7 +29,7 @@ fn bad(why: impl Into<String>) -> Error {
 }
 
 impl Layout {
-    /// Reads and checks a tensor.
+    /// Reads the layout of a tensor, and checks it.
     ///
     /// # Safety
     /// `shape` and `strides` of the tensor are null, or have one number for each axis.
@@ -70,7 +70,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Computes the memory range of a tensor that has elements. Returns an error if the range leaves the address space.
+    /// Computes the address and the memory range of a tensor that has elements. Returns an error if the range leaves
+    /// the address space.
     fn place(&mut self, tensor: &DLTensor) -> Result<()> {
         if tensor.data.is_null() {
             return Err(bad(format!("a tensor of shape {:?} without memory", self.shape)));
@@ -102,7 +103,7 @@ impl Layout {
         self.shape.iter().product()
     }
 
-    /// Address of the lowest element.
+    /// Address of the element that is lowest in memory.
     pub fn lowest(&self) -> *mut u8 {
         self.first.wrapping_sub(self.before * self.dtype.size())
     }
@@ -112,12 +113,12 @@ impl Layout {
         self.first.addr().is_multiple_of(self.dtype.align())
     }
 
-    /// Returns whether two indices may share an element.
+    /// Returns whether different indices may mean the same element.
     pub fn overlaps(&self) -> bool {
         rules::overlaps(&self.shape, &self.strides)
     }
 
-    /// Returns an error if the tensor has another dtype.
+    /// Returns an error if the tensor has a dtype other than `dtype`.
     pub fn expect(&self, dtype: DType) -> Result<()> {
         if self.dtype == dtype {
             return Ok(());
@@ -125,7 +126,7 @@ impl Layout {
         Err(bad(format!("the tensor is of {}, and an array of {dtype} is asked for", self.dtype)))
     }
 
-    /// Returns an error that names the `expected` device and the tensor's device, unless `fits` is true.
+    /// Returns an error unless `fits` is true. The error names the `expected` device and the tensor's device.
     pub fn expect_device(&self, fits: bool, expected: String) -> Result<()> {
         if fits { Ok(()) } else { Err(Error::device(OP, expected, self.device.to_string())) }
     }

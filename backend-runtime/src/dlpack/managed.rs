@@ -7,17 +7,18 @@ use super::{
 use crate::{DType, Error, Result};
 use std::{any::Any, ffi::c_void, fmt, mem::ManuallyDrop, ptr, ptr::NonNull};
 
-/// Owns a well-formed DLPack tensor, and calls its deleter once, when dropped.
+/// Owns a well-formed DLPack tensor, and calls the tensor's deleter once, when dropped.
 ///
 /// [`Arrays::to_dlpack`](crate::Arrays::to_dlpack) makes a tensor from an array, and
-/// [`Arrays::from_dlpack`](crate::Arrays::from_dlpack) an array from a tensor. [`ManagedTensor::into_raw`] returns a
-/// pointer for other languages, and [`ManagedTensor::from_raw`] takes one. The module `dlpack` of the facade has the
-/// guide.
+/// [`Arrays::from_dlpack`](crate::Arrays::from_dlpack) makes an array from a tensor. [`ManagedTensor::into_raw`]
+/// returns a pointer for other languages, and [`ManagedTensor::from_raw`] takes such a pointer. The guide is in the
+/// module `dlpack` of the facade crate.
 pub struct ManagedTensor {
     raw: Raw,
     layout: Layout,
     flags: u64,
-    /// True if this crate made the tensor and never gave out the pointer, so that the type of `manager_ctx` is known.
+    /// True if this crate made the tensor and never gave out its pointer, so that the type behind `manager_ctx` is
+    /// known.
     own: bool,
 }
 
@@ -28,7 +29,7 @@ enum Raw {
 }
 
 // SAFETY: nothing is written through the pointer. `from_raw` requires that the deleter may run on any thread, and that
-// other owners only read the memory. If this crate made the tensor, the value that owns the memory is `Send` and
+// other owners of the memory only read it. If this crate made the tensor, the value that owns the memory is `Send` and
 // `Sync`.
 unsafe impl Send for ManagedTensor {}
 // SAFETY: the reasons for `Send` also hold for `Sync`.
@@ -39,8 +40,8 @@ unsafe impl Sync for ManagedTensor {}
 /// # Safety
 /// `raw` points to a live tensor, which is not used again.
 unsafe fn delete(raw: Raw) {
-    // SAFETY: the caller guarantees a live tensor. The producer made the deleter for this struct, and the field has the
-    // same offset in every version.
+    // SAFETY: the caller guarantees a live tensor. The producer made the deleter for this kind of struct, and the field
+    // `deleter` has the same offset in every version.
     unsafe {
         match raw {
             Raw::Versioned(tensor) => (*tensor.as_ptr()).deleter.into_iter().for_each(|delete| delete(tensor.as_ptr())),
@@ -56,7 +57,7 @@ impl Drop for ManagedTensor {
     }
 }
 
-/// Fields of a new tensor.
+/// The fields of a tensor that is to be made.
 pub(crate) struct Parts<'a> {
     /// Address of the first element.
     pub first: *mut u8,
@@ -68,7 +69,7 @@ pub(crate) struct Parts<'a> {
     pub flags: u64,
 }
 
-/// A DLPack struct with the data that it points to.
+/// A DLPack struct, together with the shape, the strides and the owner of the memory.
 struct Exported<M> {
     managed: M,
     shape: Box<[i64]>,
@@ -76,8 +77,8 @@ struct Exported<M> {
     owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Allocates the struct that `make` returns, together with the data to which the struct will point. The deleter that
-/// `make` puts into the struct frees both. The caller sets the pointers to the data.
+/// Allocates an `Exported` with the struct that `make` returns. The deleter that `make` puts into the struct frees the
+/// whole allocation. The caller then sets the struct's pointers to shape, strides and context.
 fn exported<M>(
     parts: &Parts<'_>,
     owner: Box<dyn Any + Send + Sync>,
@@ -99,7 +100,7 @@ fn exported<M>(
     Box::into_raw(Box::new(Exported { managed: make(tensor), shape, strides, owner }))
 }
 
-/// Pointers to the lengths and the strides; null if there are no axes.
+/// Returns pointers to the lengths and the strides. Both are null if there are no axes.
 fn lists<M>(all: &mut Exported<M>) -> [*mut i64; 2] {
     if all.shape.is_empty() {
         return [ptr::null_mut(); 2];
@@ -174,14 +175,14 @@ impl ManagedTensor {
     /// `tensor` is null, or points to a tensor that the producer gives away, as described in the
     /// [specification](https://dmlc.github.io/dlpack/latest/c_api.html). The elements stay valid until the deleter is
     /// called, which any thread may do. Nobody writes to the elements as long as the tensor, or an array that shares
-    /// its memory, lives. If they may be written to, use [`CopyMode::Always`](super::CopyMode::Always), which takes a
-    /// copy; nobody writes to them during the copy. On a GPU, all work that writes the elements has been submitted to
-    /// the device.
+    /// its memory, lives. If this cannot be guaranteed, use [`CopyMode::Always`](super::CopyMode::Always), which copies
+    /// the elements; then nobody may write to them until the copy is made. On a GPU, all work that writes the elements
+    /// has been submitted to the device.
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
         let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
         let raw = Raw::Versioned(tensor);
-        // SAFETY: the caller guarantees a live tensor. Version and deleter have the same offsets in every DLPack
-        // version. The other fields have the same offsets in every version with this major number.
+        // SAFETY: the caller guarantees a live tensor. `version` and `deleter` have the same offsets in every DLPack
+        // version, and the other fields have the same offsets in every version 1.x.
         unsafe {
             let DLPackVersion { major, minor } = (*tensor.as_ptr()).version;
             if major != abi::VERSION.major {
@@ -194,8 +195,8 @@ impl ManagedTensor {
         }
     }
 
-    /// Takes a tensor without a version, such as the pointer in a Python capsule `"dltensor"`. Such a tensor has no
-    /// flag that allows writing, so it is treated as read-only.
+    /// Takes a tensor without a version, such as the pointer in a Python capsule `"dltensor"`. It is treated as
+    /// read-only, because a tensor without a version has no flag that allows writing.
     ///
     /// # Errors
     /// The errors of [`ManagedTensor::from_raw`].
@@ -217,6 +218,8 @@ impl ManagedTensor {
         unsafe { ManagedTensor::checked(Raw::Legacy(tensor), &(*tensor.as_ptr()).dl_tensor, flags) }
     }
 
+    /// Reads and checks the layout of a tensor. On errors, the deleter is called.
+    ///
     /// # Safety
     /// The conditions of [`ManagedTensor::from_raw`] hold, and `tensor` is the tensor in `raw`.
     unsafe fn checked(raw: Raw, tensor: &DLTensor, flags: u64) -> Result<ManagedTensor> {
@@ -259,8 +262,8 @@ impl ManagedTensor {
     }
 
     /// Returns the pointer to a tensor without a version, for libtorch, which does not support negative strides and
-    /// ignores byte offsets. The tensor begins at the element with the lowest address. The returned list names the axes
-    /// that the caller must reverse. No code writes to the tensor, whatever its flags are.
+    /// ignores byte offsets. The tensor begins at the element with the lowest address, and has positive strides. The
+    /// returned list names the axes that the caller must reverse. Nobody writes to the tensor, whatever its flags are.
     #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
@@ -282,7 +285,7 @@ impl ManagedTensor {
     }
 
     /// Returns the owner of the memory, if this crate made the tensor with an owner of type `O` and never gave out the
-    /// pointer; otherwise returns the tensor. The deleter is not called.
+    /// pointer. Otherwise returns the tensor as the error. The deleter is not called.
     pub(crate) fn into_owner<O: Any>(self) -> std::result::Result<O, ManagedTensor> {
         let Raw::Versioned(tensor) = self.raw else { return Err(self) };
         if !self.own {
@@ -316,13 +319,13 @@ impl ManagedTensor {
         &self.layout.shape
     }
 
-    /// Distances between neighbours along each axis, in elements. The stride of an axis of length 1 has no meaning; a
-    /// tensor without elements has the strides of C order.
+    /// Distances between neighbouring elements along each axis, in elements. The stride of an axis of length 1 has no
+    /// meaning. A tensor without elements has the strides of C order.
     pub fn strides(&self) -> &[isize] {
         &self.layout.strides
     }
 
-    /// The device of the memory, which Python's `__dlpack_device__` returns.
+    /// The device on which the memory is. Python's `__dlpack_device__` returns this device.
     pub fn device(&self) -> DLDevice {
         self.layout.device
     }
@@ -332,7 +335,7 @@ impl ManagedTensor {
         self.layout.first.cast()
     }
 
-    /// Returns whether the consumer must not write to the memory, because others use it as well.
+    /// Returns whether the consumer must not write to the memory because it is shared.
     pub fn is_read_only(&self) -> bool {
         self.flags & abi::READ_ONLY != 0
     }

@@ -1,5 +1,5 @@
-//! DLPack tensors: the C structs, their owner, and conversions from and to arrays of the host. The facade's module
-//! `dlpack` has the guide.
+//! DLPack tensors: the C structs, a type that owns them, and conversions from and to arrays in host memory. The guide
+//! is in the module `dlpack` of the facade crate.
 
 mod abi;
 mod host;
@@ -19,7 +19,8 @@ pub(crate) use host::{export, import};
 #[cfg(feature = "cuda")]
 pub(crate) use {layout::Layout, managed::Parts};
 
-/// Choice between sharing and copying memory, like `copy` in the Python Array API.
+/// How an array and a tensor are converted: by sharing the memory or by copying it. The modes are those of `copy` in
+/// the Python Array API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CopyMode {
     /// `None` in Python: shares the memory if possible, otherwise copies it.
@@ -32,9 +33,9 @@ pub enum CopyMode {
 }
 
 impl CopyMode {
-    /// The mode for exporting an array with this shape and these strides. An array with negative strides is copied
-    /// unless it must be shared, because libtorch does not support negative strides and (as of 2.11) ends the process
-    /// if it receives any.
+    /// The mode for exporting an array with this shape and these strides. `IfNeeded` becomes `Always` if a stride is
+    /// negative, because libtorch does not support negative strides, and (as of 2.11) ends the process if it receives
+    /// any.
     pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
         let backward = shape.iter().zip(strides).any(|(&len, &stride)| len > 1 && stride < 0);
         if self == CopyMode::IfNeeded && backward { CopyMode::Always } else { self }

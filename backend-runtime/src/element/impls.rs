@@ -150,7 +150,7 @@ int! {
     u64 UInt64 u64 from_u64;
 }
 
-/// Forwards methods with one operand to free functions of the same name in the scalar modules.
+/// Implements methods without further operands by free functions of the same name in the scalar module `$m`.
 macro_rules! words {
     ($m:ident: $($word:ident)*) => {$(
         #[inline(always)]
@@ -158,7 +158,7 @@ macro_rules! words {
     )*};
 }
 
-/// Forwards methods with two operands to free functions of the same name.
+/// Implements methods with a second operand by free functions of the same name in the scalar module `$m`.
 macro_rules! words2 {
     ($m:ident: $($word:ident)*) => {$(
         #[inline(always)]

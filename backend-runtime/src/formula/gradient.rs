@@ -1,6 +1,6 @@
-//! Gradients of formulas. The gradient with respect to one array is another formula: for every element it computes the
-//! value of the original formula again, and then runs the backward pass. A tape therefore keeps the arrays of a
-//! formula, and no intermediate values.
+//! Gradients of formulas. The gradient with respect to one array is another formula. For every element, it computes the
+//! value of the original formula again, and then runs the backward pass. The tape, which records ops for the gradient,
+//! thus keeps only the arrays of a formula, and no intermediate values.
 
 use super::{
     leaf::{Layout, MOST, OfArray, OfPair},
@@ -18,20 +18,20 @@ use crate::{
 };
 use std::{any::Any, marker::PhantomData};
 
-/// Receives the gradients of a formula's arrays, for one element.
+/// Receives the gradients with respect to the arrays of a formula, for one element.
 pub trait Sink {
     /// Adds `g` to the gradient of the array with index `array`.
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
-/// Converts a value to the type `U` if `U` is the value's own type, which generic code cannot know. The comparison of
-/// the types is resolved at compile time.
+/// Returns `x` as type `U` if `U` is the type of `x`, which generic code cannot know. The types are compared at compile
+/// time.
 #[inline(always)]
 pub(super) fn same<V: Copy + 'static, U: Copy + 'static>(x: V) -> Option<U> {
     (&x as &dyn Any).downcast_ref().copied()
 }
 
-/// True if no gradient goes through values of this dtype.
+/// Returns whether values of this dtype are constants, through which no gradient flows.
 pub(super) const fn is_constant<T: Element>() -> bool {
     !matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
@@ -40,14 +40,14 @@ pub(super) const fn is_real<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real)
 }
 
-/// True if operand `k` of an op contributes to the gradient of the array with index `array`, and if this contribution
+/// Returns whether operand `k` of an op depends on the array with index `array`, and the gradient through this operand
 /// can be written as text.
 pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// Writes the contribution of operand `k` of an op to an array's gradient as text. `parts` are the texts of the
-/// operands, the result and the result's gradient.
+/// Writes the part of an array's gradient that flows through operand `k` of an op, as text. `parts` are the texts of
+/// the operands, of the result and of the gradient of the result.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
@@ -62,7 +62,7 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     X::write_pull(writer, g, array)
 }
 
-/// Collects the numbers that the text of [`pulled`] refers to.
+/// Collects the numbers that the text written by [`pulled`] refers to.
 pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     op: &F,
     k: usize,
@@ -77,7 +77,7 @@ pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     }
 }
 
-/// The text of the sum of `a` and `b`; if only one of them exists, its text.
+/// Writes the text of the sum of `a` and `b`. If only one of the two exists, returns its text.
 pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Part>) -> Option<W::Part> {
     match (a, b) {
         (Some(a), Some(b)) => Some(writer.sum(a, b)),
@@ -85,8 +85,9 @@ pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Pa
     }
 }
 
-/// The gradient of a formula `E` with respect to the array with index `K`; both have the dtype `T`. The gradient is
-/// itself a formula, whose leaves are the gradient of the value of `E` and all leaves of `E`, in this order.
+/// The gradient of a formula `E` with respect to the array with index `K`. The formula's value and the array have the
+/// dtype `T`. The gradient is itself a formula. Its first leaf is the gradient of the value of `E`, and all leaves of
+/// `E` follow.
 #[derive(Debug)]
 pub struct Gradient<E, T, const K: usize>(E, PhantomData<fn() -> T>);
 
@@ -148,17 +149,17 @@ impl<T: Real, const K: usize> Sink for Found<T, K> {
     }
 }
 
-/// An array of any dtype that is kept for a formula.
+/// An array of any dtype, which is kept until the gradient of a formula is computed.
 pub struct Kept<B>(Box<dyn Input<B>>);
 
 trait Input<B>: Send + Sync {
     /// The elements, if they are in host memory.
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>>;
 
-    /// The array as an input of the backend's kernels; `None` if it cannot be an input.
+    /// The array in the form in which the backend's kernels take operands; `None` if they cannot take it.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 
-    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
+    /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
     fn typed(&self) -> &dyn AnyTyped;
 }
 
@@ -184,14 +185,15 @@ impl<B: Arrays> Kept<B> {
         Kept(Box::new(Of::<B, T>(x)))
     }
 
-    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
+    /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
     pub(super) fn typed(&self) -> &dyn AnyTyped {
         self.0.typed()
     }
 }
 
-/// Runs a formula over kept arrays, given in the formula's order, in one pass over host memory or in a kernel of the
-/// backend. `None` if the arrays are not the formula's arrays, or if the formula must run op by op.
+/// Runs a formula over kept arrays, in a kernel of the backend or in one pass over host memory. `arrays` must be in the
+/// order of the formula. Returns `None` if the number or the dtypes of the arrays differ from the formula's, or if the
+/// formula must run op by op.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
     e: &E,
@@ -220,12 +222,12 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
     if count != L::ARRAYS {
         return None;
     }
-    // SAFETY: there are as many views as the formula has arrays, and each view has the dtype of its array.
+    // SAFETY: there is one view for each array of the formula, and each view has the dtype of its array.
     Some(unsafe { over::<L, E, T>(e, scalars, &views) }.and_then(|result| b.of_loop(result)))
 }
 
-/// The gradient of a formula with respect to the array with index `k`. `g` is the gradient of the formula's value and
-/// has its shape.
+/// Computes the gradient of a formula with respect to the array with index `k`. `g` is the gradient of the formula's
+/// value, and has the shape of this value.
 pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real>(
     b: &B,
     e: &E,
@@ -238,7 +240,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // no code is compiled for indices beyond the formula's arrays
+                // no code is compiled for an index that the formula has no array for
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

@@ -1,24 +1,24 @@
-//! The common dtype of the two operands of an op in a formula. Either both operands have this dtype, or one operand is
-//! a number that converts to the dtype of the other.
+//! The common dtype of the two operands of an op in a formula. Both operands have this dtype, or one operand is a
+//! number that converts to the dtype of the other operand.
 
 use super::run::{Call, Valued};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
 
-/// The value of a scalar leaf. Combined with arrays, it converts like a scalar operand of an op: an `f64` takes any
-/// float dtype.
+/// The value of a scalar leaf. If the other operand of an op is an array, the scalar converts to the array's dtype by
+/// the rules for a scalar operand: for example, an `f64` takes any float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 
-/// A number written in a formula, which takes the float dtype of the other operand.
+/// A float literal in a formula, such as `2.0`. It takes the dtype of the other operand, which must be a float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal(pub f64);
 
-/// A whole number written in a formula, which takes the dtype of the other operand.
+/// A whole number in a formula, such as `2`. It takes the dtype of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole(pub i64);
 
-/// A subexpression of a formula that has a dtype: an element of an array, or a scalar.
+/// The value of a subexpression that has a dtype: an element of an array, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "a number alone has no dtype here: give it one, such as `2_i64`",
     label = "a number without a dtype"
@@ -26,19 +26,21 @@ pub struct Whole(pub i64);
 pub trait Single: Copy + Send + Sync + Valued {
     /// The dtype of the subexpression.
     type DType: Element;
-    /// The type of an op's result: an array if this subexpression is an array, and a scalar otherwise.
+    /// The type of an op's result, as a subexpression: an array if this subexpression is an array, and otherwise a
+    /// scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// The element or scalar.
+    /// The value itself, without the wrapper of a scalar.
     fn value(self) -> Self::DType;
 
-    /// Wraps a result as an array or a scalar, whichever this subexpression is.
+    /// Wraps the result of an op as a subexpression: an array if this subexpression is an array, and otherwise a
+    /// scalar.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// The subexpression as an operand of the backend.
+    /// Converts the whole value to an operand of the backend's methods.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
-    /// Calls the op of the backend on an array, or applies the op itself to a scalar.
+    /// If the value is an array, calls the backend's method for the op. If it is a scalar, applies the op itself.
     fn call<'a, B: Arrays, F: Call<1, B, Self::DType>>(
         b: &B,
         op: &F,
@@ -100,30 +102,30 @@ impl<T: Element> Single for Scalar<T> {
     }
 }
 
-/// The two operands of an op, at least one of which determines the dtype.
+/// The values of the two operands of an op. At least one of them has a dtype, which becomes the dtype of both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{O}` in one formula: convert one with `astype`",
     label = "the two sides of this have different dtypes"
 )]
 pub trait Join<O: Valued>: Copy + Valued {
-    /// The common dtype.
+    /// The common dtype of the operands.
     type DType: Element;
-    /// The type of a result: an array if one operand is an array, and a scalar otherwise.
+    /// The type of the result, as a subexpression: an array if one operand is an array, and otherwise a scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// This operand in the common dtype.
+    /// Converts this operand to the common dtype.
     fn left(self) -> Self::DType;
 
-    /// The other operand in the common dtype.
+    /// Converts the other operand to the common dtype.
     fn right(other: O) -> Self::DType;
 
-    /// Wraps a result as an array or a scalar, in the type [`Join::With`].
+    /// Wraps the result of an op as a subexpression of the type [`Join::With`].
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// Both operands, as operands of the backend.
+    /// Converts both operands to operands of the backend's methods.
     fn operands<'v, B: Arrays>(x: Self::Val<'v, B>, y: O::Val<'v, B>) -> [Operand<'v, B, Self::DType>; 2];
 
-    /// Calls the op of the backend if one operand is an array; otherwise applies the op itself to the scalars.
+    /// If one operand is an array, calls the backend's method for the op. If both are scalars, applies the op itself.
     fn call<'a, B: Arrays, F: Call<2, B, Self::DType>>(
         b: &B,
         op: &F,
@@ -132,16 +134,16 @@ pub trait Join<O: Valued>: Copy + Valued {
     ) -> Result<<Self::With<F::Out> as Valued>::Val<'a, B>>;
 }
 
-/// An operand that takes the dtype `T`.
+/// The value of an operand that can be converted to the dtype `T`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{T}` in one formula: convert one with `astype`",
     label = "this has another dtype than the first operand"
 )]
 pub trait Fits<T: Element>: Copy + Valued {
-    /// The operand in the dtype `T`.
+    /// Converts the value to the dtype `T`.
     fn of(self) -> T;
 
-    /// The value as an operand of the backend.
+    /// Converts the whole value to an operand of the backend's methods.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 
@@ -178,7 +180,7 @@ number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
 number!(Lowest, [T: Ordered], |_x| T::LOWEST);
 number!(Highest, [T: Ordered], |_x| T::HIGHEST);
 
-/// Implements [`Join`] for two kinds of operands, both of which fit the dtype `T`.
+/// Implements [`Join`] for pairs of operands, of which one is an array of dtype `T` and the other fits this dtype.
 macro_rules! join {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -229,7 +231,7 @@ join! {
     [T: Numeric] Whole, T;
 }
 
-/// Implements [`Join`] for two numbers, one of which has a dtype.
+/// Implements [`Join`] for two operands that are scalars or numbers. At least one of the two has a dtype.
 macro_rules! join_scalars {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

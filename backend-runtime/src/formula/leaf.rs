@@ -4,35 +4,36 @@ use super::join::Scalar;
 use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 
-/// Largest number of arrays in a formula. If a formula has more arrays, `expr!` computes some subexpressions in earlier
-/// steps.
+/// Maximum number of arrays in a formula. If a formula has more arrays, `expr!` computes some subexpressions
+/// beforehand.
 pub const MOST: usize = 8;
 
-/// The leaves of a formula as a nested list: `()`, or a pair of a leaf and the remaining leaves.
+/// The leaves of a formula as a nested list. The list is `()`, or a pair of the first leaf and the list of all other
+/// leaves.
 pub trait Leaves<'a, B: Arrays>: Sync {
-    /// The dtypes of the leaves and the positions of scalars, without the arrays and their lifetime.
+    /// The dtypes of the leaves, and which leaves are scalars. It does not depend on the arrays' type and lifetime.
     type Layout: Layout;
 
-    /// Passes every array to a visitor, in order.
+    /// Passes the arrays to a visitor, one after another.
     fn visit(&self, visitor: &mut impl Visitor<'a, B>);
 
     /// The values of the scalars.
     fn scalars(&self) -> <Self::Layout as Layout>::Scalars;
 }
 
-/// A visitor of the arrays of a formula.
+/// Receives the arrays of a formula, one after another.
 pub trait Visitor<'a, B: Arrays> {
     /// Takes the next array.
     fn array<T: Element>(&mut self, x: &'a B::Array<T>);
 }
 
-/// The dtypes of a formula's leaves, and functions by which a loop on the host loads one element of each leaf.
+/// The dtypes of a formula's leaves, with the functions that load one element of each leaf in a loop on the host.
 pub trait Layout: 'static {
-    /// One element of each leaf.
+    /// A nested list with one element of each leaf.
     type Elements: Copy + Loaded;
     /// The values of the scalars.
     type Scalars: Copy + std::fmt::Debug + Send + Sync + 'static;
-    /// The addresses and scalars that `load` reads from.
+    /// The addresses of the arrays and the values of the scalars, from which `load` reads.
     type Bound: Copy;
     /// Number of arrays.
     const ARRAYS: usize;
@@ -40,24 +41,24 @@ pub trait Layout: 'static {
     /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
     const DTYPES: [DType; MOST];
 
-    /// The scalars as elements, with zeros in the positions of arrays. Subexpressions without an array are computed
-    /// from these elements.
+    /// The leaves' elements for subexpressions without an array: the values of the scalars, and zeros in place of
+    /// arrays.
     fn numbers(scalars: &Self::Scalars) -> Self::Elements;
 
-    /// Combines the scalars with the addresses of the arrays, so that elements can be loaded. The addresses begin at
-    /// index `at` of `x`.
+    /// Combines the addresses of the arrays with the scalars, so that `load` can read them. The addresses are in `x`,
+    /// from index `at` on.
     fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
     /// Loads element `i` of every leaf.
     ///
     /// # Safety
-    /// Every array that was bound has more than `i` elements.
+    /// Every array in `bound` has more than `i` elements.
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
 }
 
-/// One element of each leaf.
+/// A nested list with one element of each leaf.
 pub trait Loaded {
-    /// Number of the leaves that are arrays.
+    /// Number of leaves in the list that are arrays.
     const ARRAYS: usize;
 }
 
@@ -77,20 +78,20 @@ impl<X: Loaded, R: Loaded> Loaded for (X, R) {
     const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
 }
 
-/// An array as a leaf.
+/// A leaf that is an array.
 pub struct Array<'a, B: Arrays, T: Element>(pub(super) &'a B::Array<T>);
 
-/// A scalar as a leaf.
+/// A leaf that is a scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<T>(pub T);
 
-/// The layout of an array.
+/// The layout of a leaf that is an array.
 pub struct OfArray<T>(PhantomData<fn() -> T>);
 
-/// The layout of a scalar.
+/// The layout of a leaf that is a scalar.
 pub struct OfScalar<T>(PhantomData<fn() -> T>);
 
-/// The layout of a leaf and the leaves after it.
+/// The layout of a list of leaves, from the layouts of the first leaf and of all other leaves.
 pub struct OfPair<X, R>(PhantomData<fn() -> (X, R)>);
 
 impl<'a, B: Arrays> Leaves<'a, B> for () {
@@ -238,18 +239,18 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     }
 }
 
-/// A variable that a formula uses: an array, a reference to an array, or a scalar. The inferred marker `K`
-/// distinguishes these kinds.
+/// A Rust variable that a formula uses as a leaf: an array, a reference to an array, or a scalar. `K` is a marker type
+/// that distinguishes these cases; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
     note = "a vector, or an array or view of ndarray: `{{ b.asarray(array)? }}`; other Rust stands in braces: a count `n: usize` is `{{ n as f64 }}`, an element of a vector of Rust is `{{ v[0] }}`"
 )]
 pub trait IntoLeaf<'a, B: Arrays, K> {
-    /// The leaf.
+    /// The type of the leaf.
     type Leaf: Leaves<'a, B>;
 
-    /// Makes the leaf. The leaf of an array borrows the array.
+    /// Makes the leaf. If the variable is an array, the leaf borrows it.
     fn leaf(&'a self) -> Self::Leaf;
 }
 
@@ -257,13 +258,13 @@ pub trait IntoLeaf<'a, B: Arrays, K> {
 pub mod leaf_kind {
     use std::marker::PhantomData;
 
-    /// An array.
+    /// The variable is an array.
     pub struct Array<T>(PhantomData<T>);
-    /// A reference.
+    /// The variable is a reference.
     pub struct Borrowed<K>(PhantomData<K>);
-    /// A mutable reference.
+    /// The variable is a mutable reference.
     pub struct BorrowedMut<K>(PhantomData<K>);
-    /// A scalar.
+    /// The variable is a scalar.
     pub struct Scalar;
 }
 
@@ -306,13 +307,13 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
     }
 }
 
-/// Converts a variable to a leaf of a formula on this backend.
+/// Makes a leaf of a variable, for a formula on this backend.
 #[inline(always)]
 pub fn leaf<'a, B: Arrays, K, X: IntoLeaf<'a, B, K>>(_: &B, x: &'a X) -> X::Leaf {
     x.leaf()
 }
 
-/// Borrows the array in a variable, for an op that is not a scalar expression.
+/// Borrows the array in a variable, as an operand of an op that cannot be a node of a formula.
 #[inline(always)]
 pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a, B, T>>>(
     _: &B,
@@ -321,12 +322,12 @@ pub fn array<'a, B: Arrays, T: Element, K, X: IntoLeaf<'a, B, K, Leaf = Array<'a
     x.leaf().0
 }
 
-/// A leaf that may be an operand of an op that is not a scalar expression.
+/// A leaf that can be the operand of an op that cannot be a node of a formula.
 pub trait AsOperand<'a, B: Arrays> {
     /// Dtype of the operand.
     type DType: Element;
 
-    /// The operand.
+    /// Converts the leaf to an operand.
     fn as_operand(&self) -> Operand<'a, B, Self::DType>;
 }
 
@@ -346,7 +347,7 @@ impl<'a, B: Arrays, T: Element> AsOperand<'a, B> for Value<T> {
     }
 }
 
-/// Converts a leaf to an operand of an op that is not a scalar expression.
+/// Converts a leaf to an operand of an op that cannot be a node of a formula.
 #[inline(always)]
 pub fn operand<'a, B: Arrays, X: AsOperand<'a, B>>(_: &B, x: &X) -> Operand<'a, B, X::DType> {
     x.as_operand()

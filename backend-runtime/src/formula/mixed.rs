@@ -1,4 +1,4 @@
-//! Ops of a formula whose operands have several dtypes, such as a condition and the two values that it selects from.
+//! Ops of a formula whose operands have different dtypes, such as a condition and the two values that it selects from.
 
 use super::{
     gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
@@ -11,76 +11,80 @@ use super::{
 use crate::{Arrays, DType, EachOf, Element, Elements, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// Marks an operand that determines its own dtype.
+/// Marks an operand whose dtype does not depend on the other operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands that have the same dtype. At least one of the two determines this dtype.
+/// Marks one of two operands that must have the same dtype. At least one of the two has a dtype, which both get.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
-/// Subexpressions that are the operands of one op. `P` is a tuple of [`Own`] and [`Shared`].
+/// The operands of one op, as a tuple of subexpressions. `P` is a tuple with a mark for each operand: [`Own`] or
+/// [`Shared`].
 pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Dtypes of the operands.
     type DTypes: Elements;
 
-    /// Whether an op in one of the operands gains from the widest vectors, as in [`Typed`].
+    /// Whether an op in one of the operands gains from the widest vectors, like [`Typed::GAINS_FROM_AVX512`].
     const GAINS_FROM_AVX512: bool;
 
-    /// Returns an error if a whole number among the operands does not fit its dtype in the op `F`, like
-    /// [`Typed::check`].
+    /// Returns an error if one of the operands is a whole number that does not fit the operand's dtype, like
+    /// [`Typed::check`]. The error names the op `F`.
     fn check<F: Row>(&self) -> Result<()>;
 }
 
-/// Operands that are computed from one element `L` of each leaf.
+/// Operands whose values are computed from one element of each leaf; `L` is the list of these elements.
 pub trait OperandsAt<L, P>: Operands<P> {
-    /// Whether an op in one of the operands has an argument that must be inspected before the loop, as in [`Node`].
+    /// Whether arguments of an op in one of the operands must be inspected before the loop, like
+    /// [`Node::NEEDS_RANGE_REDUCTION`].
     const NEEDS_RANGE_REDUCTION: bool;
 
     /// Computes the values of the operands.
     fn at(&self, leaves: &L) -> Self::DTypes;
 
-    /// True if the argument of an op in one of the operands is so large that the slow loop must run, as in [`Node`].
+    /// Returns whether the argument of an op in one of the operands is so large that the slow loop must run, like
+    /// [`Node::needs_range_reduction`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
     /// Whether `pull` computes the gradients of all leaves, like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// Computes the gradients of one element of each leaf, like [`Node::pull`], from one gradient for each operand.
+    /// Computes the gradients with respect to one element of each leaf, like [`Node::pull`]. `g` has one gradient for
+    /// each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
     /// Writes the operands as text, like [`Node::write`].
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
-    /// Collects the numbers that the operands' texts refer to by name, as in [`Node`].
+    /// Collects the numbers that the operands' texts refer to, like [`Node::numbers`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
-    /// True if the array with index `array` has a gradient through the op `F`.
+    /// Returns whether the array with index `array` gets a gradient through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
-    /// Writes the gradient with respect to an array as text. `parts` are the texts of the operands, the result, and the
-    /// result's gradient.
+    /// Writes the gradient with respect to an array as text. `parts` are the texts of the operands, of the result, and
+    /// of the gradient of the result.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
-    /// Collects the numbers in the text of [`write_pull`](OperandsAt::write_pull), except the numbers in the texts
-    /// `parts`.
+    /// Collects the numbers in the text that [`write_pull`](OperandsAt::write_pull) writes, except those in its
+    /// argument `parts`.
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 
-/// An op over operands of dtypes `D`, and the method of the backend that runs the op.
+/// An op over operands of the dtypes `D`, with a function that calls the backend's method for the op.
 pub trait CallOf<B: Arrays, D: Elements>: EachOf<D> {
-    /// Calls the method.
+    /// Calls the backend's method.
     fn call_of(&self, b: &B, x: D::Operands<'_, B>) -> Result<B::Array<Self::Out>>;
 }
 
-/// Operands that can be computed op by op.
+/// Operands whose values can also be computed by calling the backend for one op after another.
 pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout as Layout>::Elements, P> {
-    /// Runs the op over the operands.
+    /// Computes the operands, and calls the backend's method for the op `F`.
     fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
 }
 
-/// An op over operands `X` of dtypes `D`, with a result of type `V`. The result counts as an array, even if all
-/// operands are scalars.
+/// A node: the op `F` over the operands `X`, which have the dtypes `D`. The result has type `V`. It counts as an array,
+/// even if all operands are scalars.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::type_complexity)] // the type carries all information
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
@@ -185,7 +189,7 @@ where
     }
 }
 
-/// Implements the traits for operands that each determine their own dtype.
+/// Implements the traits for tuples of operands that are all marked [`Own`].
 macro_rules! own {
     ($($at:tt $x:ident $own:ident),*) => {
         impl<$($x: Typed<Out: Single>),*> Operands<($($own,)*)> for ($($x,)*) {
@@ -261,8 +265,9 @@ own!(0 X Own);
 own!(0 X Own, 1 Y Own);
 own!(0 X Own, 1 Y Own, 2 Z Own);
 
-/// Implements the traits for three operands, two of which share a dtype. The arguments are index and name of these two,
-/// then index and name of the third, and then the kind of each operand, in order.
+/// Implements the traits for three operands, two of which are marked [`Shared`]. The arguments are index and name of
+/// each of these two operands; then index and name of the third operand; and then, for each operand, its mark, index,
+/// name and kind.
 macro_rules! shared {
     ($i:tt $x:ident, $j:tt $y:ident; $k:tt $z:ident; $($mark:ident $at:tt $name:ident $as:ident),*) => {
         impl<X: Typed, Y: Typed, Z: Typed> Operands<($($mark,)*)> for (X, Y, Z)

@@ -1,14 +1,14 @@
 //! Formulas: several ops over arrays as one value, which a backend may run in one pass.
 //!
-//! The macro `expr!` of a table turns `expr!(b, (x + y) * 2.0)?` into a tree of the rows' scalar expressions ([`op1`],
-//! [`op2`], [`op3`], [`op_of`]) over a list of [leaves](Leaves). The leaves are the arrays and scalars that the formula
-//! names, each listed once. Tree and list are encoded in types, without work at run time;
-//! [`formula`](crate::Arrays::formula) runs them. A backend that fuses evaluates the tree for every element of the
-//! result ([`Node::at`]); for all other backends, the default body of `formula` calls the backend's own op for each
-//! node ([`Run`]).
+//! The macro `expr!` of an op table turns `expr!(b, (x + y) * 2.0)?` into a tree and a list of [leaves](Leaves). The
+//! nodes of the tree are the scalar expressions of ops ([`op1`], [`op2`], [`op3`], [`op_of`]). The leaves are the
+//! arrays and scalars that the formula names, each listed once. Tree and list are encoded in types, without work at run
+//! time, and [`formula`](crate::Arrays::formula) runs them. A backend that fuses, which means that it runs a formula as
+//! one kernel or loop, evaluates the tree for every element of the result ([`Node::at`]). For other backends, the
+//! default body of `formula` calls the backend's own op for each node ([`Run`]).
 //!
-//! Every dtype is a parameter of the node's type. If dtypes were derived from the operands' types instead, the compiler
-//! would derive them again at every mention, in time exponential in the depth of a formula.
+//! Every dtype is a type parameter of its node. If dtypes were derived from the types of the operands instead, the
+//! compiler would derive them again at every mention, in time exponential in the depth of the formula.
 
 mod gradient;
 mod join;

@@ -10,9 +10,9 @@ use super::{
 use crate::{Arrays, DTypeKind, Each, EachSource, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
 
-/// A subexpression of a formula, without the leaves that it is computed from.
+/// A subexpression of a formula, as a type. It does not contain the leaves from which its value is computed.
 pub trait Typed: Copy + Send + Sync + 'static {
-    /// Type of the value: an element, a scalar, or a number written in the formula.
+    /// Type of the value of one element: an element of an array, a scalar, or a number written in the formula.
     type Out: Copy + Valued;
 
     /// Whether the subexpression is a leaf, not an op.
@@ -37,19 +37,19 @@ pub trait Typed: Copy + Send + Sync + 'static {
         None
     }
 
-    /// Returns an error if a whole number in the formula does not fit the dtype of its op; for example, 300 is not a
-    /// uint8.
+    /// Returns an error if a whole number in the formula does not fit the dtype of its op. For example, 300 does not
+    /// fit uint8.
     ///
     /// # Errors
-    /// [`Argument`](crate::Error::Argument) that names the op and the number.
+    /// An [`Argument`](crate::Error::Argument) error that names the op and the number.
     #[inline(always)]
     fn check(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// Returns an error if an op has the dtype `T` and a whole number as an operand, and `T` cannot represent the number.
-/// Floats round the number.
+/// Returns an error if `number`, an operand of the op `F`, cannot be represented in the op's dtype `T`. Floats round a
+/// number, so they can represent all numbers.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
@@ -58,59 +58,60 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     }
 }
 
-/// A subexpression of a formula, computed from one element `L` of each leaf.
+/// A subexpression whose value is computed from one element of each leaf; `L` is the list of these elements.
 pub trait Node<L>: Typed {
-    /// Whether one of the ops, such as a sine, has an argument that must be inspected before the loop.
+    /// Whether the subexpression contains an op, such as the sine, whose arguments must be inspected before the loop.
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// Computes the value.
+    /// Computes the value of one element.
     fn at(&self, leaves: &L) -> Self::Out;
 
-    /// True if the argument of an op such as the sine is so large that the slow loop must run (see
+    /// Returns whether the argument of an op such as the sine is so large that the slow loop must run (see
     /// `scalar::needs_range_reduction`).
     #[inline(always)]
     fn needs_range_reduction(&self, _: &L) -> bool {
         false
     }
 
-    /// Whether `pull` computes the gradients of all leaves.
+    /// Whether `pull` computes the gradients with respect to all leaves.
     const PULLS: bool = false;
 
-    /// Computes the gradients of one element of each leaf from the gradient of the value. Only leaves of real dtypes
-    /// have gradients; other leaves count as constants.
+    /// Computes the gradients with respect to one element of each leaf, from `_g`, the gradient with respect to the
+    /// value. Only leaves of real dtypes have gradients; other leaves count as constants.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
-    /// Writes the text of the value. `None` for a number, which the enclosing op writes.
+    /// Writes the text of the value. Returns `None` for a number without a dtype, which the enclosing op writes.
     fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
         None
     }
 
-    /// Collects the numbers that the text refers to by name. `leaves` holds the values of the scalar leaves.
+    /// Collects the numbers that the text refers to. `_leaves` holds the values of the scalar leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
 
-    /// True if the array with index `array` has a gradient.
+    /// Returns whether the gradient with respect to the array with index `_array` can be written as text.
     fn has(_array: usize) -> bool {
         false
     }
 
-    /// Writes the text of the gradient that `pull` computes for an array, given the text of the value's gradient.
-    /// `None` if the array has no gradient.
+    /// Writes, as text, the gradient that `pull` computes for an array. `_g` is the text of the gradient with respect
+    /// to the value. Returns `None` if the array has no gradient.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }
 
-    /// Collects the numbers in the text of `write_pull`.
+    /// Collects the numbers that the text written by `write_pull` refers to.
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
-/// Writes the text of an operand: the text of its value, or, for a number without a dtype, the number in the op's dtype
+/// Writes the text of an operand. An operand that is a number without a dtype is written as a number of the op's dtype
 /// `T`.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// Collects the numbers of [`operand`]: the numbers in the operand's text, or the operand itself, converted by `of`.
+/// Collects the numbers that the text written by [`operand`] refers to. If the operand is no array, this is its value,
+/// converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
@@ -124,24 +125,24 @@ pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// The position of a leaf after the first: the position that follows `N`.
+/// The position of a leaf that is not the first: the position after position `N`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
 impl<N> Tail<N> {
-    /// The position that follows `N`.
+    /// The position after a given position.
     #[inline(always)]
     pub fn new(_: N) -> Tail<N> {
         Tail(PhantomData)
     }
 }
 
-/// A list of elements, one for each leaf, with an element at position `N`.
+/// A nested list with one element of each leaf, of which the element at position `N` can be read.
 pub trait Get<N> {
     /// Type of the element.
     type Item: Copy;
 
-    /// Number of arrays before this position.
+    /// Number of leaves before this position that are arrays.
     const ARRAYS_BEFORE: usize;
 
     /// The element at this position.
@@ -168,7 +169,7 @@ impl<X: Valued, N, R: Get<N>> Get<Tail<N>> for (X, R) {
     }
 }
 
-/// The leaf at position `N`, whose elements have type `V`.
+/// The node of the leaf at position `N`. An element of the leaf has type `V`.
 #[derive(Debug)]
 pub struct Leaf<N, V>(PhantomData<fn() -> (N, V)>);
 
@@ -180,7 +181,7 @@ impl<N, V> Clone for Leaf<N, V> {
 
 impl<N, V> Copy for Leaf<N, V> {}
 
-/// Makes the node of a leaf.
+/// Makes the node of the leaf at a position in the list of leaves.
 #[inline(always)]
 pub fn place<'a, B: Arrays, N, X: Leaves<'a, B>>(_: &B, _: N, _: &X) -> Leaf<N, <X::Layout as Layout>::Elements> {
     Leaf(PhantomData)
@@ -253,12 +254,12 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// An op with a scalar expression, which can be a node of a formula.
+/// An op that can be a node of a formula, because it is defined by a scalar expression.
 pub trait Row: EachSource + Copy + Send + Sync + 'static {}
 
 impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
-/// True if loops must inspect the op's first operand for large values in this dtype.
+/// Returns whether loops must inspect the first operands of the op, in dtype `T`, for large values.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -267,12 +268,12 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
-/// True if the op gains from the widest vectors in this dtype.
+/// Returns whether the op gains from the widest vectors in dtype `T`.
 const fn gains_from_avx512<F: Row, T: Element>() -> bool {
     F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// An op with one operand of dtype `T` and a result of type `V`.
+/// A node: the op `F` with one operand of dtype `T`. The result has type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
 
@@ -356,7 +357,7 @@ where
     }
 }
 
-/// An op with two operands of one dtype `T` and a result of type `V`.
+/// A node: the op `F` with two operands, which have one dtype `T`. The result has type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op2<F, X, Y, T, V>(pub(super) F, pub(super) X, pub(super) Y, PhantomData<fn() -> (T, V)>);
 
@@ -459,7 +460,7 @@ where
     }
 }
 
-/// An op with three operands, the first of which determines the dtype.
+/// A node: the op `F` with three operands. The first operand determines their dtype `T`. The result has type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op3<F, X, Y, Z, T, V>(pub(super) F, pub(super) X, pub(super) Y, pub(super) Z, PhantomData<fn() -> (T, V)>);
 

@@ -1,4 +1,4 @@
-//! The type `Out`, which writes the result of an op to an existing array: `b.out(&mut y).exp(&x)?`.
+//! The type `Out`, with which ops write their results to an existing array: `b.out(&mut y).exp(&x)?`.
 
 use super::{mixed::CallOf, run::Call, text::OfOp, writer::bytes_of};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{any::Any, ptr};
 
-/// An array that receives the result of a scalar expression.
+/// An existing array to which the result of an op with a scalar expression is written.
 pub struct Out<'y, B: Arrays, U: Element> {
     b: &'y B,
     y: &'y mut B::Array<U>,
@@ -22,14 +22,14 @@ pub struct Out<'y, B: Arrays, U: Element> {
 /// An operand whose dtype is known at run time.
 pub struct Given<'a> {
     shape: &'a [usize],
-    /// The operand's memory, if it is host memory.
+    /// The operand's elements, if they are in host memory.
     view: Option<View<'a>>,
     input: Option<Input<'a>>,
-    /// The array, to be reported to backends that watch calls ([`Arrays::WATCHES`]).
+    /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
     typed: Option<&'a dyn AnyTyped>,
 }
 
-/// An operand of a kernel of the backend.
+/// An operand, in the form in which kernels of the backend take it.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
     /// An array, converted by [`Arrays::fused_input`].
@@ -73,11 +73,11 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Out { b, y }
     }
 
-    /// Computes an op over operands of one dtype, and writes the result to the array.
+    /// Computes an op whose operands have one dtype, and writes the result to the array.
     ///
     /// # Errors
-    /// If the shape of the result differs from the shape of the array, or the op refuses its operands. On errors the
-    /// array is unchanged.
+    /// Returns an error if the shape of the result differs from the shape of the array, or if the op refuses its
+    /// operands. Then the array is unchanged.
     pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
     where
         F: Call<N, B, T, Out = U> + EachSource,
@@ -90,23 +90,23 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Ok(())
     }
 
-    /// The backend that computes.
+    /// The backend that computes the ops.
     #[inline(always)]
     pub fn backend(&self) -> &'y B {
         self.b
     }
 
-    /// Replaces the array with `value`, the result of the op `op`.
+    /// Replaces the array by `value`, the result of the op `op`.
     ///
     /// # Errors
-    /// If the shape of the result differs from the shape of the array, which is then unchanged.
+    /// Returns an error if the shape of `value` differs from the shape of the array. Then the array is unchanged.
     pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
         self.check(op, ArrayAttributes::shape(&value))?;
         *self.y = value;
         Ok(())
     }
 
-    /// Returns an error unless the array has the shape `shape`, which is the shape of the result.
+    /// Returns an error unless the array has the shape `shape` of the result.
     fn check(&self, op: &'static str, shape: &[usize]) -> Result<()> {
         let expected = ArrayAttributes::shape(&*self.y);
         if shape == expected {
@@ -116,10 +116,11 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Err(Error::shape(op, shape, why))
     }
 
-    /// Writes the result to the array and returns true. Returns false, and does nothing, if this is impossible.
+    /// Tries to compute the result in one loop on the host or in one kernel, and to write it to the array. Returns
+    /// whether this was possible; if not, nothing was done.
     ///
     /// # Safety
-    /// The kernel belongs to the op, with operands of the dtypes of `given`.
+    /// `kernel` is the kernel of the op `F` for operands of the dtypes of `given`.
     unsafe fn is_done<F: EachSource>(
         &mut self,
         op: &F,
@@ -159,7 +160,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     }
 }
 
-/// Defines methods for ops over operands of several dtypes.
+/// Defines methods of `Out` for ops whose operands have different dtypes.
 macro_rules! of_several {
     ($($name:ident $($t:ident $at:tt),*;)*) => {
         impl<B: Arrays, V: Element> Out<'_, B, V> {$(

@@ -1,9 +1,9 @@
-//! Detects formulas that are the product of two arrays. Sums of such a formula read the two factors directly.
+//! Finds out whether a formula is the product of two arrays. Sums of such a formula can read the two arrays directly.
 
 use super::{node::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
 
-/// The kind of a subexpression.
+/// What a subexpression is.
 #[derive(Clone, Copy)]
 enum Part {
     /// An element of the array with this index.
@@ -13,7 +13,7 @@ enum Part {
     Other,
 }
 
-/// A writer that determines the kind of a subexpression without writing text.
+/// A writer that determines what a subexpression is, without writing text.
 struct Parts;
 
 impl Writer for Parts {
@@ -50,7 +50,7 @@ impl Writer for Parts {
     }
 }
 
-/// Returns the indices of two arrays if the formula is their product; the indices are equal for a square. Returns
+/// Returns the indices of two arrays if the formula is their product. For a square, both indices are equal. Returns
 /// `None` for other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {

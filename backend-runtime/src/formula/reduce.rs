@@ -1,5 +1,5 @@
-//! Reductions of formulas. Loops on the host and backends that fuse do not store the formula's values. Other backends
-//! compute an array of the values, and then reduce it.
+//! Reductions of formulas. Loops on the host and kernels reduce the formula's values without storing them. Where
+//! neither is possible, an array of the values is computed first, and then reduced.
 
 use super::{
     leaf::{Layout, Leaves, MOST},
@@ -13,7 +13,7 @@ use crate::{
     numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
 };
 
-/// An op that reduces an array or a formula over axes.
+/// An op that reduces an array, or the values of a formula, over axes.
 #[diagnostic::on_unimplemented(message = "there is no reduction `{Self}` of a formula of `{T}`")]
 pub trait Reduce<B: Arrays, T: Element> {
     /// Dtype of the result.
@@ -22,23 +22,23 @@ pub trait Reduce<B: Arrays, T: Element> {
     /// Name of the op.
     const NAME: &'static str;
 
-    /// Whether a reduction over all axes flattens the array, because the op works along one axis.
+    /// Whether the op works along a single axis, so that a reduction over all axes must flatten the array first.
     const ROW: bool = false;
 
-    /// The reduction as data.
+    /// Describes the reduction and its parameters as data, for kernels.
     fn kind(&self) -> ReductionKind;
 
-    /// Reduces elements of `T` on the host. Each element is read once.
+    /// Reduces the elements of `source`, which have dtype `T`, on the host. Each element is read once.
     fn fused(&self, source: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray>;
 
-    /// Calls the backend's method.
+    /// Calls the backend's method for the op.
     fn call(&self, b: &B, x: B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<Self::Out>>;
 }
 
-/// The axis of an op that works along exactly one axis.
+/// Returns the axis of an op that works along exactly one axis.
 ///
 /// # Errors
-/// If the list does not have exactly one axis.
+/// Returns an error unless `axes` is a list of exactly one axis.
 pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     match axes {
         Axes::List(list) => list.one(op),
@@ -46,10 +46,10 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// The axis of an op that works along one axis. `None` for all axes: the op then flattens the array.
+/// Returns the axis of an op that works along one axis, or `None` for all axes. In that case the op flattens the array.
 ///
 /// # Errors
-/// If a list does not have exactly one axis.
+/// Returns an error if `axes` is a list that does not have exactly one axis.
 pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     match axes {
         Axes::List(list) => list.one(op).map(Some),
@@ -57,7 +57,7 @@ pub fn axis_or_all(op: &'static str, axes: Axes) -> Result<Option<isize>> {
     }
 }
 
-/// Reduces a formula. The result is bit for bit the result of the op on an array of the formula's values.
+/// Reduces the values of a formula. The result equals, bit for bit, the op's result for an array of these values.
 #[inline]
 pub fn reduce<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
@@ -80,8 +80,8 @@ where
     op.call(b, b.formula(e, leaves)?, axis, keepdims)
 }
 
-/// Reduces a formula without an array of its values, in kernels of the backend or by loops over host memory. `None` if
-/// both are impossible.
+/// Reduces a formula without an array of its values, in kernels of the backend or in a loop over host memory. Returns
+/// `None` if both are impossible.
 fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
     b: &B,
     op: &R,
@@ -93,7 +93,7 @@ fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    // the loops work along an axis; a reduction of the flattened array needs an array of the values
+    // loops work along an axis, so flattening needs an array of the values
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return Ok(None);
     }
@@ -112,7 +112,7 @@ where
     let Some(views) = arrays.views() else { return Ok(None) };
     let begun = begin()?;
     let of = |source: Source<'_>| op.fused(source, axis, keepdims);
-    // SAFETY: the views show the formula's arrays, in the order of the formula.
+    // SAFETY: `views` has a view of each of the formula's arrays, in the order of the formula.
     let result = unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, &of) };
     ended(b, begun, b.of_loop(typed(result)?)?).map(Some)
 }

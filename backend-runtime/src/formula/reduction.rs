@@ -2,12 +2,12 @@
 
 use crate::{Axes, FoldKernel};
 
-/// A reduction and its arguments.
+/// A reduction and the arguments of its call.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// Name of the op.
     pub op: &'static str,
-    /// The function that is computed.
+    /// The function that the reduction computes.
     pub kind: ReductionKind,
     /// The axes to reduce.
     pub axis: Axes,
@@ -18,9 +18,9 @@ pub struct Reduction {
 /// The function that a reduction computes.
 #[derive(Clone, Debug)]
 pub enum ReductionKind {
-    /// The name of a function of the host's loops, such as `"reduction::var_of"`, and the values of the op's
+    /// The name of a reduction function of the CPU backend, such as `"reduction::var_of"`, and the values of the op's
     /// parameters.
     Function(&'static str, Vec<f64>),
-    /// The kernel of a `fold` row of the op table, and the values of its parameters.
+    /// A reduction that a `fold` row of the op table defines, as a kernel, and the values of its parameters.
     Fold(FoldKernel, Vec<f64>),
 }

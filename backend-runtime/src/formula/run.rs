@@ -12,23 +12,23 @@ use crate::{
 };
 use std::{any::Any, borrow::Cow};
 
-/// An op over operands of dtype `T`, and the method of the backend that runs the op.
+/// An op over operands of the dtype `T`, with a function that calls the backend's method for the op.
 pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
-    /// Calls the method.
+    /// Calls the backend's method.
     fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
 }
 
-/// The type of a subexpression's value in a formula that runs op by op: a whole array or a number, instead of one
+/// The value of a subexpression if a formula runs op by op. The value is then a whole array or a number, and not one
 /// element.
 pub trait Valued {
-    /// Type of the value.
+    /// Type of the whole value.
     type Val<'a, B: Arrays>;
 
-    /// Whether the value is an array, and not a number.
+    /// Whether the whole value is an array, and not a number.
     const IS_ARRAY: bool;
 
-    /// Computes a subexpression of a formula that runs op by op. `leaves` are the subexpression's own leaves. An op
-    /// whose result is an array runs in one pass.
+    /// Computes a subexpression of a formula that runs op by op. `leaves` are the leaves of the subexpression alone. If
+    /// its value is an array, the subexpression itself runs in one pass, if possible.
     fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
         e: &E,
         b: &B,
@@ -79,22 +79,22 @@ impl Valued for Whole {
     const IS_ARRAY: bool = false;
 }
 
-/// A subexpression of a formula that can be computed op by op.
+/// A subexpression of a formula that can be computed by calling the backend for one op after another.
 #[diagnostic::on_unimplemented(
     message = "this formula does not run on the backend",
     note = "its ops are rows of a table: the backend needs the trait of the table"
 )]
 pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elements> {
-    /// Computes the value.
+    /// Computes the whole value.
     fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
 }
 
-/// A list of leaves whose leaf at position `N` can be used as a whole array or number.
+/// A list of leaves from which the leaf at position `N` can be taken as a whole array or a number.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
     /// Type of the leaf's element.
     type Element: Valued;
 
-    /// The array or number of the leaf.
+    /// Returns the leaf at this position: a whole array or a number.
     fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
 }
 
@@ -192,8 +192,8 @@ where
     }
 }
 
-/// Runs a formula in one pass if all arrays are in host memory, in one kernel if the backend has a kernel for it, and
-/// otherwise op by op.
+/// Runs a formula in one kernel if the backend has a kernel for it, otherwise in one pass if all arrays are in host
+/// memory, and otherwise op by op.
 #[inline]
 pub fn run<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
 where
@@ -213,12 +213,12 @@ where
     if !arrays.all {
         return Ok(e.run(b, leaves)?.into_owned());
     }
-    // SAFETY: the views show the formula's arrays, in the order of the formula.
+    // SAFETY: there is a view of each of the formula's arrays, in the order of the formula.
     let result = unsafe { over::<L::Layout, E, T>(e, leaves.scalars(), &arrays.views)? };
     b.of_loop(result)
 }
 
-/// A subexpression that is computed before the rest of a formula. Its value is an array or a number.
+/// The value of a subexpression that is computed before the rest of a formula: an array or a number.
 pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
     /// Type of the computed value, which the rest of the formula uses as a leaf.
     type Made;
@@ -251,7 +251,7 @@ where
     }
 }
 
-/// Computes a subexpression of a formula that is too long for one pass.
+/// Computes a subexpression of a formula that has too many arrays for one pass. The value becomes a leaf of the rest.
 #[inline]
 pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(b: &B, e: &E, leaves: &L) -> Result<<E::Out as Part<'a, B, L, E>>::Made>
 where
@@ -260,8 +260,9 @@ where
     E::Out::compute(b, e, leaves)
 }
 
-/// Runs a formula, writes its result over the memory of `target`, and returns `None`. If `target` has another shape, or
-/// is neither in host memory nor writable by a kernel of the backend, returns a new array like [`run`].
+/// Runs a formula, writes its result over the memory of `target`, and returns `None`. Returns a new array, like
+/// [`run`], if `target` has another shape, or if neither a loop on the host nor a kernel of the backend can write to
+/// `target`.
 ///
 /// # Safety
 /// The conditions of [`Arrays::formula_over`] hold.
@@ -286,8 +287,8 @@ where
     Ok(result)
 }
 
-/// The computing part of [`run_over`], after the call has been reported to a backend that watches calls. `target` must
-/// be in host memory, or be an input of the backend's kernels.
+/// Runs the formula for [`run_over`], which has reported the call to a backend that watches calls. `target` must be in
+/// host memory, or be an array that the backend's kernels can take as an operand.
 ///
 /// # Safety
 /// The conditions of [`Arrays::formula_over`] hold.
@@ -306,8 +307,8 @@ where
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
         if let Some(views) = arrays.views()
-            // SAFETY: the views show the formula's arrays, in order, and the caller guarantees that the result may
-            // overwrite the memory.
+            // SAFETY: `views` has a view of each of the formula's arrays, in the order of the formula. The caller
+            // guarantees that the result may overwrite the memory.
             && unsafe { into::<L::Layout, E, T>(e, leaves.scalars(), &views, memory) }
         {
             return Ok(None);
@@ -324,7 +325,8 @@ where
     run(b, e, leaves).map(Some)
 }
 
-/// Runs a formula in one kernel, if the backend has one for it.
+/// Runs a formula in one kernel of the backend. If `over` is given, the kernel writes the result over this array.
+/// Returns `None` if the backend has no kernel for the formula.
 fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,
     e: &E,
@@ -337,14 +339,16 @@ where
     b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs(b, leaves)?, over)
 }
 
-/// The arrays of a formula as inputs of a kernel of the backend; `None` if one of them cannot be an input.
+/// Returns the arrays of a formula in the form in which the backend's kernels take operands; `None` if the kernels
+/// cannot take one of them.
 pub(super) fn inputs<'a, B: Arrays, L: Leaves<'a, B>>(b: &B, leaves: &L) -> Option<Vec<&'a dyn Any>> {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);
     inputs.arrays
 }
 
-/// Collects the arrays of a formula as inputs of a kernel; `None` if one of them cannot be an input.
+/// A visitor that collects the arrays of a formula as operands of a kernel. `arrays` becomes `None` if the kernels
+/// cannot take one of them.
 struct Inputs<'b, 'a, B> {
     b: &'b B,
     arrays: Option<Vec<&'a dyn Any>>,
@@ -359,7 +363,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
     }
 }
 
-/// Collects the memory of arrays on the host.
+/// A visitor that collects views of the arrays of a formula, if they are in host memory.
 pub struct OnHost<'b, 'a, B> {
     b: &'b B,
     views: Views<'a>,
@@ -367,13 +371,13 @@ pub struct OnHost<'b, 'a, B> {
 }
 
 impl<'b, 'a, B> OnHost<'b, 'a, B> {
-    /// A visitor that has seen no array yet.
+    /// Creates a visitor that has not seen any array.
     #[inline(always)]
     pub fn new(b: &'b B) -> Self {
         OnHost { b, views: Views::default(), all: true }
     }
 
-    /// The memory of the visited arrays; `None` if one of them is not on the host.
+    /// Returns views of all visited arrays; `None` if one of them is not in host memory.
     #[inline(always)]
     pub fn views(self) -> Option<Views<'a>> {
         self.all.then_some(self.views)
@@ -398,10 +402,10 @@ pub fn whole<'a, B: Arrays, T: Element>(b: &B, x: Operand<'a, B, T>) -> Result<C
     }
 }
 
-/// Returns `result`, the value of `target += formula`, if it has the shape of `target`.
+/// Returns `result`, the new value of the variable in `target += formula`, if it has the shape of `target`.
 ///
 /// # Errors
-/// [`Error::Shape`] with both shapes, if they differ.
+/// Returns [`Error::Shape`], which names both shapes, if they differ.
 pub fn same_shape<B: Arrays, T: Element>(b: &B, target: &B::Array<T>, result: B::Array<T>) -> Result<B::Array<T>> {
     let (before, after) = (b.shape(target), b.shape(&result));
     if before == after {

@@ -1,6 +1,6 @@
-//! Formulas that are combined by Rust operators, without a macro. Each operand keeps its leaves. The leaves of an op
+//! Formulas that are made with Rust operators, without a macro. Each operand brings its own leaves. The leaves of an op
 //! are the leaves of its left operand, followed by the leaves of its right operand. Leaves have no global indices, so
-//! operands need no knowledge of each other.
+//! the operands need not know each other.
 
 use super::{
     gradient::Sink,
@@ -13,7 +13,7 @@ use super::{
 use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// An array used as a leaf before its backend is known.
+/// An array that is used as a leaf while it is not yet known on which backend the formula will run.
 #[derive(Debug)]
 pub struct Lent<'a, A>(pub &'a A);
 
@@ -37,7 +37,7 @@ impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B
     fn scalars(&self) {}
 }
 
-/// The only leaf of a formula, an array or a scalar. `V` is the type of its elements.
+/// The node of the only leaf of a formula, an array or a scalar. `V` is the type of the leaf's elements.
 #[derive(Debug)]
 pub struct It<V>(PhantomData<fn() -> V>);
 
@@ -96,12 +96,12 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
     }
 }
 
-/// A list that consists of one leaf, which is used as a whole array or number.
+/// A list that consists of one leaf. The leaf can be taken as a whole array or a number.
 pub trait Alone<'a, B: Arrays>: Leaves<'a, B, Layout: Layout<Elements = Self::Element>> {
     /// Type of the leaf's element.
     type Element: Copy + Valued + 'static;
 
-    /// The array or number.
+    /// Returns the leaf: a whole array or a number.
     fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
 }
 
@@ -127,16 +127,16 @@ impl<'a, B: Arrays, L: Alone<'a, B, Element = V>, V: Copy + Valued + 'static> Ru
     }
 }
 
-/// The left operand of an op. Its leaves are the first of the op's two groups of leaves.
+/// The left operand of an op. The leaves of an op are a pair of lists, and this operand uses the first list.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<X>(pub X);
 
-/// The right operand of an op. Its leaves are the second of the op's two groups of leaves.
+/// The right operand of an op. The leaves of an op are a pair of lists, and this operand uses the second list.
 #[derive(Clone, Copy, Debug)]
 pub struct Right<X>(pub X);
 
-/// Implements an operand over one of two groups of leaves. The arguments include the group's index and the number of
-/// arrays before it.
+/// Implements the traits of a node for [`Left`] or [`Right`]. `$at` is the index of the operand's list in the pair of
+/// lists, and `$before` is the number of arrays in the lists before it.
 macro_rules! side {
     ($side:ident, $leaves:ident, $at:tt, $before:expr) => {
         impl<X: Typed> Typed for $side<X> {
@@ -210,7 +210,7 @@ macro_rules! side {
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
 
-/// Receives the gradients of an operand whose arrays follow `before` other arrays.
+/// Receives the gradients of an operand, whose arrays have `before` arrays of another operand before them.
 struct SinkAfter<'s, S> {
     to: &'s mut S,
     before: usize,
@@ -223,7 +223,7 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
     }
 }
 
-/// A writer for an operand whose arrays follow `before` other arrays.
+/// A writer for an operand, whose arrays have `before` arrays of another operand before them.
 pub(super) struct After<'w, W> {
     pub(super) writer: &'w mut W,
     pub(super) before: usize,

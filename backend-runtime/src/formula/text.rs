@@ -14,7 +14,7 @@ use std::{any::Any, borrow::Cow, marker::PhantomData};
 /// The op name of a formula in reports.
 pub const FORMULA: &str = "expr!";
 
-/// The report of several ops that run as one.
+/// A report that one or several ops run as one call.
 pub trait Told {
     /// The text of the formula; `None` if the report is about a single op.
     fn text(&self) -> Option<Cow<'static, str>>;
@@ -23,7 +23,7 @@ pub trait Told {
     fn arrays(&self) -> Vec<&dyn AnyTyped>;
 }
 
-/// A formula with its text, as the user wrote it, and the text of the reduction around it.
+/// A formula with the text that the user wrote for it, and the text of a reduction around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<E> {
     tree: E,
@@ -31,13 +31,13 @@ pub struct Named<E> {
     reduced: Option<&'static str>,
 }
 
-/// Attaches the user's text to a formula.
+/// Attaches to a formula the text that the user wrote for it.
 #[inline(always)]
 pub fn named<E>(text: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: None }
 }
 
-/// Attaches the user's text to a formula, and the text of the reduction around the formula.
+/// Attaches to a formula the text that the user wrote for it, and the text of the reduction around it.
 #[inline(always)]
 pub fn named_within<E>(text: &'static str, reduced: &'static str, tree: E) -> Named<E> {
     Named { tree, text, reduced: Some(reduced) }
@@ -115,8 +115,8 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<
     }
 }
 
-/// The text of a formula: the user's text if it is known, and otherwise a text made from the ops over `x0`, `x1` and so
-/// on.
+/// Returns the text of a formula: the user's text if it is known, and otherwise a text made from the ops, with the
+/// names `x0`, `x1` and so on for the arrays.
 pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
     e.text().map_or_else(|| words(&steps::<_, E>(), &numbers::<L, E>(e, scalars)), Cow::Borrowed)
 }
@@ -128,31 +128,31 @@ pub fn steps<L, E: Node<L>>() -> Steps {
     steps
 }
 
-/// The numbers that the steps of a formula refer to.
+/// Collects the numbers that the steps of a formula use.
 pub fn numbers<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Numbers {
     let mut numbers = Numbers::default();
     e.numbers(&L::numbers(scalars), &mut numbers);
     numbers
 }
 
-/// The text of a subexpression, and the precedence of its outermost operator.
+/// A subexpression as text, and the precedence of its outermost operator.
 struct Part {
     text: String,
     power: u8,
 }
 
-/// The precedence of a name or a call.
+/// The precedence of a name or a call, which never needs parentheses.
 const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
 impl Part {
-    /// The text, in parentheses if its operator has a lower precedence than `power`.
+    /// Returns the text, in parentheses if its outermost operator has a lower precedence than `power`.
     fn within(&self, power: u8) -> String {
         if self.power < power { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
-/// The ops that are written as infix operators, as in `expr!`, with their precedences.
+/// The ops that have an infix operator in `expr!`: name of the op, operator, and precedence.
 const OPERATORS: &[(&str, &str, u8)] = &[
     ("add", " + ", 7),
     ("subtract", " - ", 7),
@@ -173,7 +173,7 @@ const OPERATORS: &[(&str, &str, u8)] = &[
     ("not_equal", " != ", 2),
 ];
 
-/// The text of a formula, made from its ops; [`FORMULA`] for a number or a gradient.
+/// Returns a text of a formula, made from its ops. For a number or a gradient, the text is [`FORMULA`].
 fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     let mut numbers = numbers.texts().into_iter();
     let mut next = || numbers.next().unwrap_or_else(|| "..".into());
@@ -198,7 +198,7 @@ fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     steps.value.map_or(Cow::Borrowed(FORMULA), |value| parts.swap_remove(value).text.into())
 }
 
-/// Writes a call of an op as text.
+/// Writes an op and its operands as text: with the op's operator if it has one, and otherwise as a call.
 fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
     let sign = match name {
         "negative" => Some("-"),
@@ -248,7 +248,7 @@ impl<'a, B: Arrays> Visitor<'a, B> for Shown<'a> {
 /// Reports the beginning of a formula to a backend that watches calls. The leaves may belong to another backend.
 ///
 /// # Errors
-/// If the backend refuses the call.
+/// Returns an error if the backend refuses the call.
 #[inline]
 pub fn begin_on<'a, C: Arrays, B: Arrays, L: Leaves<'a, B>, E>(
     b: &C,
@@ -265,7 +265,7 @@ where
     Ok(None)
 }
 
-/// The report of a reduction of a formula over its leaves.
+/// The report of a reduction of a formula.
 struct OfReduction<'p, 'a, B, L, E> {
     op: &'static str,
     formula: OfLeaves<'p, 'a, B, L, E>,
@@ -296,7 +296,7 @@ fn reduction_text(op: &str, formula: &str, axis: &Axes, keepdims: bool) -> Strin
     format!("{op}({formula}, {axis}{})", if keepdims { ", keepdims = true" } else { "" })
 }
 
-/// Reports that a call has ended with the result `x`, if the beginning of the call was reported. Returns the result.
+/// Reports that a call has ended with the result `x`, if the beginning of the call was reported. Returns `x`.
 ///
 /// # Errors
 /// The errors of [`Arrays::end_fused`].
@@ -311,7 +311,7 @@ pub fn ended<B: Arrays, T: Element>(b: &B, begun: Option<Box<dyn Any>>, x: B::Ar
 /// Reports the beginning of a reduction of a formula.
 ///
 /// # Errors
-/// If the backend refuses the call.
+/// Returns an error if the backend refuses the call.
 #[inline]
 pub(super) fn begin_reduction<'a, B: Arrays, L: Leaves<'a, B>, E>(
     b: &B,
@@ -331,7 +331,7 @@ where
     Ok(None)
 }
 
-/// The report of a formula's gradient over kept arrays.
+/// The report of the gradient of a formula over kept arrays.
 struct OfGradient<'p, B> {
     text: Cow<'static, str>,
     g: &'p Kept<B>,
@@ -352,11 +352,11 @@ fn gradient_text(of: &str) -> String {
     format!("gradient of {of}")
 }
 
-/// Reports the beginning of the gradient of a formula. The reported arrays are `g`, the gradient of the formula's
-/// value, and all arrays of the formula.
+/// Reports the beginning of the computation of a formula's gradient. The reported arrays are `g`, the gradient of the
+/// formula's value, and all arrays of the formula.
 ///
 /// # Errors
-/// If the backend refuses the call.
+/// Returns an error if the backend refuses the call.
 #[inline]
 pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     b: &B,
@@ -373,7 +373,7 @@ pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     Ok(None)
 }
 
-/// The report of a formula's gradient that runs as several ops. It is kept until the gradient is computed.
+/// The report of a formula's gradient that is computed op by op. The report is kept until the gradient is computed.
 #[derive(Debug)]
 pub struct KeptTold {
     text: String,
@@ -409,7 +409,7 @@ impl Told for KeptTold {
 }
 
 impl KeptTold {
-    /// The report of the gradient of a formula whose value has this shape.
+    /// Makes the report of the gradient of a formula. `shape` is the shape of the formula's value.
     pub fn gradient<'a, B: Arrays, L: Leaves<'a, B>, E>(dtype: DType, e: &E, leaves: &L, shape: &[usize]) -> KeptTold
     where
         E: Node<<L::Layout as Layout>::Elements>,
@@ -420,16 +420,16 @@ impl KeptTold {
         KeptTold { text: gradient_text(&told.text().unwrap_or_default()), dtype, arrays }
     }
 
-    /// Reports the beginning of the gradient.
+    /// Reports the beginning of the computation of the gradient.
     ///
     /// # Errors
-    /// If the backend refuses the call.
+    /// Returns an error if the backend refuses the call.
     pub fn begin<B: Arrays>(&self, b: &B) -> Result<Option<Box<dyn Any>>> {
         b.begin_fused(FORMULA, self.dtype, self)
     }
 }
 
-/// A report with a prefix before the text of another report.
+/// A report whose text is a prefix followed by the text of another report.
 #[allow(missing_debug_implementations)] // a report needs no `Debug`
 pub struct Prefixed<'t>(pub &'static str, pub &'t dyn Told);
 
@@ -443,7 +443,7 @@ impl Told for Prefixed<'_> {
     }
 }
 
-/// The report of a single op over these arrays. It has no text, because the op is not a formula.
+/// The report of a single op with these arrays. It has no text, because the op is not a formula.
 pub(super) struct OfOp<'p>(pub(super) Vec<&'p dyn AnyTyped>);
 
 impl Told for OfOp<'_> {

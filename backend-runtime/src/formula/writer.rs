@@ -1,32 +1,33 @@
-//! Converts a formula to a list of steps and the numbers that the steps use. The list depends only on the formula's
-//! type. Code that is compiled once turns steps and numbers into the source of a kernel, or into text for users.
+//! Converts a formula to a list of steps and the numbers that the steps use. The steps depend only on the formula's
+//! type. Code that is compiled once, and not for every formula, turns steps and numbers into the source of a kernel or
+//! into text for users.
 
 use crate::{DType, EachSource, Element};
 
 /// Visits the nodes of a formula. The operands of an op are visited before the op.
 pub trait Writer {
-    /// The representation of a visited subexpression.
+    /// What represents a visited subexpression, for example its text.
     type Part: Clone;
 
-    /// Visits an element of an array; `before` is the number of arrays before this array.
+    /// Visits a leaf that is an array. `before` is the number of arrays before it in the list of leaves.
     fn element(&mut self, before: usize) -> Self::Part;
 
-    /// Visits the next number, which has this dtype.
+    /// Visits a number of this dtype.
     fn number(&mut self, dtype: DType) -> Self::Part;
 
-    /// Visits an op's expression, applied to these operands. `of` is the dtype of the first operand, `out` the dtype of
-    /// the result.
+    /// Visits an op, applied to these operands. `of` is the dtype of the first operand, and `out` is the dtype of the
+    /// result.
     fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
 
-    /// Visits the gradient with respect to operand `k` of an op. `of` is the op's dtype. `parts` are the operands, the
-    /// result and the result's gradient. `None` if the op has no expression for this gradient.
+    /// Visits the gradient of an op with respect to its operand `k`. `of` is the op's dtype. `parts` are the operands,
+    /// the result, and the gradient of the result. Returns `None` if the op has no expression for this gradient.
     fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
 
     /// Visits the sum of two subexpressions.
     fn sum(&mut self, a: Self::Part, b: Self::Part) -> Self::Part;
 }
 
-/// The sources of an op's expression, as data: the constants of [`EachSource`].
+/// The constants of [`EachSource`] of one op, as data.
 #[derive(Debug)]
 #[allow(missing_docs)] // the constants of the same names are documented
 pub struct RowSource {
@@ -40,7 +41,7 @@ pub struct RowSource {
 }
 
 impl RowSource {
-    /// The sources of an op.
+    /// The constants of the op `F`.
     pub const fn of<F: EachSource>() -> RowSource {
         RowSource {
             name: F::NAME,
@@ -54,36 +55,37 @@ impl RowSource {
     }
 }
 
-/// A node of a formula. It refers to its operands by the indices of earlier steps.
+/// A node of a formula. Steps are in a list; a step refers to its operands by their indices in this list.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// An element of an array, given by the number of arrays before it.
+    /// An element of an array. The index is the number of arrays before this array.
     Element(usize),
-    /// The next number, which has this dtype.
+    /// The next of the formula's [`Numbers`], which has this dtype.
     Number(DType),
-    /// An op's expression, applied to operands. Its parameters are the next numbers.
+    /// An op's expression, applied to operands. The op's parameters are the next of the formula's [`Numbers`].
     Call {
         /// The op.
         row: &'static RowSource,
-        /// The operand whose gradient the expression computes; `None` for the op's own expression.
+        /// If the expression is that of a gradient: index of the operand to which the gradient belongs.
         gradient: Option<usize>,
         /// Dtype of the op's first operand.
         of: DType,
         /// Dtype of the result.
         out: DType,
-        /// The operands. For a gradient, the result and the result's gradient follow.
+        /// The indices of the steps that compute the operands. For a gradient, they are followed by the result and the
+        /// gradient of the result.
         operands: Vec<usize>,
     },
-    /// The sum of two earlier steps.
+    /// The sum of two steps, given by their indices.
     Sum(usize, usize),
 }
 
 /// A formula as a list of steps.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// The steps, with the operands of an op before the op.
+    /// The steps. The operands of an op come before the op.
     pub steps: Vec<Step>,
-    /// The step that computes the formula's value; `None` if the formula is a number.
+    /// Index of the step that computes the formula's value; `None` if the formula is only a number.
     pub value: Option<usize>,
 }
 
@@ -130,7 +132,7 @@ impl Writer for Steps {
     }
 }
 
-/// The numbers of a formula, in the order in which its steps use them.
+/// The numbers that the steps of a formula use, in the order in which the steps use them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// The bytes of each number, padded with zeros.

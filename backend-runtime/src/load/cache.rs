@@ -1,8 +1,8 @@
-//! The cache folder for code that is compiled at run time and kept between runs: the C++ shim of libtorch, and the
+//! The cache folder. It keeps code that is compiled at run time for later runs: the C++ shim of libtorch, and the
 //! kernels for GPUs.
 //!
-//! The cached code is executed, so only this user may be able to write to the folder. If no such folder exists, nothing
-//! is kept.
+//! The cached code is executed, so only this user may be able to write to the folder. If no such folder exists or can
+//! be created, nothing is kept.
 
 use super::{check, trust::Trust};
 use std::{
@@ -14,19 +14,20 @@ use std::{
     sync::Mutex,
 };
 
-/// Returns the cache folder joined with `part`, and creates it if it is missing. The error gives the reason why nothing
-/// can be kept.
+/// Returns the subfolder `part` of the cache folder, and creates it if it is missing. The error gives the reason why
+/// nothing can be kept.
 ///
 /// The cache folder is `$BACKENDS_CACHE` if it is set, otherwise `backends` in `$XDG_CACHE_HOME`, and otherwise
-/// `backends` in `$HOME/.cache`. A folder that several users share is never used.
+/// `backends` in `$HOME/.cache`. A folder that other users can write is never used.
 pub fn folder(part: &str) -> Result<PathBuf, String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let chosen = choose(set).ok_or("no cache folder: neither BACKENDS_CACHE nor XDG_CACHE_HOME nor HOME names one")?;
     create(&chosen.join(part)).map_err(|why| format!("the cache folder {} is not used: {why}", chosen.display()))
 }
 
-/// Cache folder named by the environment. A relative path would depend on the working folder, so it is ignored, as the
-/// XDG specification requires. Only `BACKENDS_CACHE`, the user's own choice, may be relative.
+/// Returns the cache folder that the environment names. A relative path would depend on the working folder, so it is
+/// ignored, as the XDG specification requires. Only `BACKENDS_CACHE`, which the user sets for this crate, may be
+/// relative.
 fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name, rest: &str| set(name).filter(|folder| folder.is_absolute()).map(|folder| folder.join(rest));
     set("BACKENDS_CACHE")
@@ -35,9 +36,10 @@ fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         .or_else(|| if cfg!(windows) { absolute("LOCALAPPDATA", "backends") } else { None })
 }
 
-/// Creates the folder and its missing parents, for this user alone. Returns the path without symbolic links.
+/// Creates the folder and its missing parents, with access for this user alone. Returns the path without symbolic
+/// links.
 ///
-/// Existing parts of the path are checked before anything is created inside them.
+/// The part of the path that exists already is checked before anything is created inside it.
 fn create(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|why| why.to_string())?;
     let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
@@ -58,7 +60,7 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     check::path(&made, Trust::Found)
 }
 
-/// Makes a folder that only this user can use.
+/// Creates a folder to which only this user has access.
 pub(super) fn create_private(folder: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), allow(unused_mut, reason = "the mode is set on Unix only"))]
     let mut builder = fs::DirBuilder::new();
@@ -67,8 +69,8 @@ pub(super) fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Prints the reason why compiled code is not kept, once for each reason, because otherwise every start would be slow
-/// without explanation.
+/// Prints the reason why compiled code is not kept. Without this, every start would be slow without explanation. Each
+/// reason is printed only once.
 pub fn say_once(why: &str) {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -85,11 +87,12 @@ pub(super) fn random_name() -> String {
     format!(".{:016x}{:016x}", random(), random())
 }
 
-/// Reads a file of the cache. `None` unless it is a regular file that only this user can have written.
+/// Reads a file of the cache. Returns `None` unless it is a regular file that only this user can write.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // opening a symbolic link is an error; a pipe is opened without waiting for a writer, and is refused by `open_file`
+    // a symbolic link cannot be opened; a pipe is opened without waiting for a writer, and is then refused by
+    // `open_file`
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let mut file = options.open(path).ok()?;
@@ -112,8 +115,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed
 }
 
-/// Creates a file that only this user can read and write. If the name exists, even as a symbolic link, the result is an
-/// error.
+/// Creates a file that only this user can read and write. It is an error if the name exists already, even as a symbolic
+/// link.
 fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -122,8 +125,9 @@ fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The 128-bit hash FNV-1a, which is stable between runs and compilers, unlike std's hasher. It detects damage and
-/// mistakes, but not attacks: a person who can write a file with a chosen hash can also replace the program.
+/// Computes the 128-bit hash FNV-1a, which is the same in all runs and with all compilers, unlike the hash of the
+/// standard library. It detects damage and mistakes, but not attacks: a person who can write a file with a chosen hash
+/// can also replace the program.
 pub fn hash(parts: &[&[u8]]) -> u128 {
     let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for part in parts {

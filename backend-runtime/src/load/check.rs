@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// Follows `path` from the root folder, and checks every folder, symbolic link and file on the way. Returns the path
 /// without links, or an error that names the refused part and the reason.
 ///
-/// Some folders, such as `/tmp`, can be written by all users, but their entries can be replaced only by their owners.
-/// Such a folder may lead to an entry of this user or of the administrator, but is refused as the target of the path.
-/// If the check succeeds, nobody else can change any part of the path, so a later use of the path finds the file that
-/// was checked.
+/// Some folders, such as `/tmp`, can be written by all users, but an entry can be replaced only by its owner. A path
+/// may lead through such a folder to an entry of this user or of the administrator, but the path may not end at such a
+/// folder. If the check succeeds, nobody else can change any part of the path, so a later use of the path finds the
+/// file that was checked.
 #[cfg(unix)]
 pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     let mut walk = walk::Walk::new(trust)?;
@@ -20,8 +20,8 @@ pub fn path(path: &Path, trust: Trust) -> Result<PathBuf, String> {
     Ok(walk.at)
 }
 
-/// Like [`path`], for a folder in which an entry will be created. All users may be able to write to the folder, if only
-/// owners can replace its entries.
+/// Like [`path`], for a folder in which the caller will create an entry. This may be a folder that all users can write,
+/// if each entry can be replaced only by its owner.
 #[cfg(unix)]
 pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     let mut walk = walk::Walk::new(trust)?;
@@ -42,7 +42,7 @@ pub fn way(folder: &Path, trust: Trust) -> Result<PathBuf, String> {
     self::path(folder, trust)
 }
 
-/// Checks an open file, so that the file cannot be exchanged between check and use.
+/// Checks a file that is already open, so that nobody can exchange the file between check and use.
 #[cfg(unix)]
 pub fn open_file(file: &std::fs::File) -> Result<(), String> {
     let metadata = file.metadata().map_err(|why| why.to_string())?;
@@ -75,7 +75,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A private folder that contains `a/b/file`.
+    /// Returns a private folder that contains the file `a/b/file`, and the path of this file.
     fn tree() -> (Private, PathBuf) {
         let folder = Private::new().unwrap();
         let file = folder.path().join("a/b/file");
@@ -103,7 +103,7 @@ mod tests {
                 mode(part, 0o700);
             }
         }
-        // group 12345 is not the private group of any user
+        // group 12345 is nobody's private group
         for part in file.ancestors().take(3) {
             if std::os::unix::fs::chown(part, None, Some(12345)).is_ok() {
                 mode(part, 0o770);

@@ -1,6 +1,6 @@
-//! Checks that a shared library is complete. The loader maps as many bytes as the headers state. If the file is
-//! shorter, the process ends with SIGBUS at the first access beyond the file's end. The headers are therefore compared
-//! with the length of the file before the library is loaded.
+//! Checks that a shared library is complete. The loader maps as many bytes into memory as the headers state. If the
+//! file is shorter, the process ends with SIGBUS at the first access beyond the end of the file. This module therefore
+//! compares the headers with the length of the file before the library is loaded.
 
 use std::{
     fs::File,
@@ -15,13 +15,15 @@ const PROGRAM: usize = 56;
 const SECTION: usize = 64;
 const DYNAMIC: usize = 16;
 
-/// Maximum number of bytes read from a dynamic section or a table of names. In the largest libraries, each of these
-/// sections has a few megabytes.
+/// Maximum number of bytes to read of a dynamic section or of a table of names. In the largest libraries, each of the
+/// two has a few megabytes.
 const MOST: u64 = 256 << 20;
 
-/// Compares the library's headers with the length of its file. Returns the names of the libraries that it is linked to.
+/// Checks that the file of a library is as long as the headers in it state. Returns the names of the libraries to which
+/// this library is linked.
 ///
-/// On systems with other formats the loader itself checks lengths, so every library passes.
+/// On systems whose libraries have another format, every library passes, because the loader itself checks lengths
+/// there.
 pub fn check(library: &Path) -> Result<Vec<String>, String> {
     if cfg!(any(not(unix), target_vendor = "apple", not(target_pointer_width = "64"))) {
         return Ok(Vec::new());
@@ -31,14 +33,13 @@ pub fn check(library: &Path) -> Result<Vec<String>, String> {
     check_content(&mut file, length)
 }
 
-/// Checks an image in memory, like [`check`].
+/// Checks a library (or a cubin, which has the same format) in memory, like [`check`].
 #[cfg(any(feature = "cuda", test))]
 pub fn check_image(image: &[u8]) -> Result<(), String> {
     check_content(&mut std::io::Cursor::new(image), image.len() as u64).map(drop)
 }
 
-/// A program header: the kind of the segment, its offset in the file and its address in memory, and its length in the
-/// file.
+/// A segment, as its program header describes it: kind, offset in the file, address in memory, and length in the file.
 struct Segment {
     kind: u32,
     offset: u64,
@@ -62,7 +63,7 @@ fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<Strin
     let (programs, sections) = (u64_at(&header, 32), u64_at(&header, 40));
     let [program_size, program_count, section_size, section_count] = [54, 56, 58, 60].map(|at| u16_at(&header, at));
     if sections != 0 {
-        // the count 0 means that the first section holds the actual count
+        // if the count is 0, the first section header holds the actual count
         let bytes = u64::from(section_size) * u64::from(section_count.max(1));
         content.holds(sections, bytes, "section table")?;
         if usize::from(section_size) < SECTION {
@@ -137,8 +138,8 @@ impl<F: Read + Seek> Content<'_, F> {
     }
 }
 
-/// The `N` bytes that begin at `at`, or zeros if they extend beyond the end. They are in the byte order of this
-/// machine, which the check of the header guarantees.
+/// Returns the `N` bytes from index `at` on, or zeros if they extend beyond the end. They have the byte order of this
+/// machine, because the check of the header refuses other files.
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
 }

@@ -1,10 +1,10 @@
-//! Checks of code that is loaded from disk: the folders to search, the users who can write a file, and the completeness
-//! of files.
+//! Checks of code that is loaded from disk: which folders are searched, which users can write to a file, and whether
+//! files are complete.
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. All rules for loading are in this module;
 //! `docs/security.md` explains them to users. [`places`] finds the folders to search, [`check`] refuses files that
 //! other users may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `private` makes
-//! folders for this process only, and [`examine`] checks a library before it is loaded.
+//! folders for this process alone, and [`examine`] checks a library before it is loaded.
 
 pub mod cache;
 pub mod check;
@@ -19,9 +19,9 @@ mod walk;
 use std::path::{Path, PathBuf};
 use trust::Trust;
 
-/// Checks a library before it is loaded, together with the libraries in `neighbours` that it is linked to. Nobody else
-/// may have written these files, and they must be complete, because the process would end if the loader read past the
-/// end of a file.
+/// Checks a library before it is loaded, and also the libraries to which it is linked, as far as they are in the
+/// folders `neighbours`. Nobody else may be able to write to these files, and the files must be complete, because the
+/// process would end if the loader read past the end of a file.
 ///
 /// Returns the path without symbolic links, or the reason why the library must not be loaded.
 pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<PathBuf, String> {
@@ -39,7 +39,7 @@ pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<P
     Ok(checked.swap_remove(0))
 }
 
-/// Text of an error with its causes, because loaders mention the reason only in a cause.
+/// Returns the text of an error and of its causes, because the reason why loading failed may be only in a cause.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

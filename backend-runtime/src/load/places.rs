@@ -1,5 +1,6 @@
-//! Folders to search for libraries that the user did not name: the folders of the user's project, and of the active
-//! Python. The working folder and the folders above it are not searched merely because the program was started there.
+//! Finds the folders to search for libraries if the user names none: the folders of the user's project, and of the
+//! active Python. The working folder and the folders above it are not searched merely because the program was started
+//! there.
 
 use std::{
     env,
@@ -8,8 +9,9 @@ use std::{
     sync::OnceLock,
 };
 
-/// Folders of the project that this program belongs to. For a program that cargo built, this is the folder that
-/// contains `target`. For a program that cargo runs, these are the folders from its package up to its workspace.
+/// Returns the folders of the project to which this program belongs. If cargo built the program, this is the folder
+/// that contains the folder `target`. If cargo runs the program, these are the folders from its package up to its
+/// workspace.
 pub fn projects() -> Vec<PathBuf> {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let mut folders = built_in(env::current_exe().ok().as_deref());
@@ -25,17 +27,17 @@ fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
     projects.map(Path::to_path_buf).collect()
 }
 
-/// The package's folder and the folders above it, up to the folder with `Cargo.lock`. If no folder has that file, only
-/// the package's folder.
+/// Returns the package's folder and the folders above it, up to the folder with `Cargo.lock`. If none of them has this
+/// file, returns only the package's folder.
 fn run_in(package: Option<&Path>) -> Vec<PathBuf> {
     let Some(package) = package.filter(|package| package.is_absolute()) else { return Vec::new() };
     let workspace = package.ancestors().position(|folder| folder.join("Cargo.lock").is_file()).unwrap_or(0);
     package.ancestors().take(workspace + 1).map(Path::to_path_buf).collect()
 }
 
-/// Python script that prints the folders of installed packages without importing them. Isolated mode (`-I`) ignores the
-/// working folder and `PYTHONPATH`. It also ignores the packages that the user installed without administrator rights,
-/// so the script adds them again.
+/// A Python script that prints the folders of installed packages without importing the packages. Isolated mode (`-I`)
+/// ignores the working folder and `PYTHONPATH`. It also ignores the packages that the user installed without
+/// administrator rights, so the script adds their folder again.
 const ASK: &str = "import sys, site
 from importlib.util import find_spec
 if sys.prefix == sys.base_prefix:
@@ -115,7 +117,7 @@ mod tests {
         assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
     }
 
-    /// Python runs in a folder that contains a package `torch`, and `PYTHONPATH` names this folder too.
+    /// The script runs in a folder that contains a package `torch`, and `PYTHONPATH` names this folder too.
     #[test]
     fn a_package_of_the_working_folder_is_not_found() {
         let folder = Private::new().unwrap();

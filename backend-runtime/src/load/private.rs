@@ -1,4 +1,4 @@
-//! Folders for files of this process only.
+//! Folders for files that only this process uses.
 
 use super::{
     cache::{create_private, random_name},
@@ -10,12 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A folder that only this process uses, with a random name; it is removed when this value is dropped.
+/// A folder with a random name that only this process uses. It is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Private(PathBuf);
 
 impl Private {
-    /// Creates a folder in the folder of temporary files.
+    /// Creates the folder in the system's folder of temporary files.
     pub fn new() -> Result<Private, String> {
         let temporary = env::temp_dir();
         let parent =

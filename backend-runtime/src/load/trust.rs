@@ -1,10 +1,10 @@
-//! Trust in the owner of a path, which depends on the origin of the path.
+//! Which users are trusted to have written a file. This depends on how the path of the file was found.
 
-/// Origin of a path, which determines the users whose files are trusted.
+/// How a path was found. This determines the users whose files are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// The user named the path, and so accepts its owner and the groups that can write it. A path that every user can
-    /// write is still refused.
+    /// The user named the path, and thereby accepts its owner and the groups that can write it. A path that all users
+    /// can write is still refused.
     Named,
     /// A search found the path. Only this user and the administrator may be able to write it.
     Found,

@@ -37,10 +37,10 @@ impl Users {
         Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
     }
 
-    /// Returns an error unless the owner is this user or user 0. This check applies in folders that all users can
-    /// write, where an entry is as trusted as its owner. If the root folder belongs to a user other than 0, as in some
-    /// containers, that user is not accepted here, because all users that the container does not know appear to be the
-    /// same user.
+    /// Returns an error unless the owner is this user or user 0. This check applies to entries of a folder that all
+    /// users can write, where an entry is only as trustworthy as its owner. The owner of the root folder is not
+    /// accepted here if this is a user other than 0, as in some containers, because there all users that the container
+    /// does not know appear to be this user.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -48,8 +48,8 @@ impl Users {
         Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
     }
 
-    /// Returns an error if all users can write the entry, or, for a path that a search found, if a group that is not
-    /// trusted can write it.
+    /// Returns an error if all users can write the entry. If a search found the path, it is also an error if a group
+    /// can write the entry that is neither an administrators' group nor this user's private group.
     pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
         if entry.mode() & 0o002 != 0 {
             return Err("can be written by all users".into());
@@ -61,15 +61,15 @@ impl Users {
         Ok(())
     }
 
-    /// Returns whether `group` is the user's private group. Many systems create a private group for each user, and let
-    /// the group write all of the user's files.
+    /// Returns whether `group` is the user's private group. Many systems create such a group for each user, and let it
+    /// write all files of the user.
     fn is_own_group(&self, group: u32) -> bool {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         is_group_of_one(&read("/etc/passwd"), &read("/etc/group"), self.me, group)
     }
 }
 
-/// Returns whether the group is an administrators' group, whose members can write every file in any case.
+/// Returns whether the group is a group of administrators. Its members can write every file in any case.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }
@@ -81,11 +81,11 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
         text.lines().map(|line| line.split(':').collect())
     }
     let number = |fields: &[&str], i: usize| fields.get(i).and_then(|text| text.parse::<u32>().ok());
-    // the fields are name:password:user:group:..
+    // the fields of a line of `users` are name:password:user:group:..
     let having: Vec<_> = lines(users).filter(|fields| number(fields, 3) == Some(group)).collect();
     let [only] = &having[..] else { return false };
     let name = only[0];
-    // the fields are name:password:group:members
+    // the fields of a line of `groups` are name:password:group:members
     let is_private = |fields: Vec<&str>| {
         let mut members = fields.get(3).copied().unwrap_or_default().split(',');
         number(&fields, 2) == Some(group) && fields[0] == name && members.all(|member| ["", name].contains(&member))
@@ -93,11 +93,11 @@ pub(super) fn is_group_of_one(users: &str, groups: &str, user: u32, group: u32) 
     number(only, 2) == Some(user) && lines(groups).any(is_private)
 }
 
-/// A walk through the file system, from the root folder.
+/// A walk through the file system along a path. It begins at the root folder.
 pub(super) struct Walk {
     trust: Trust,
     users: Users,
-    /// The path resolved so far.
+    /// The part of the path that is already resolved, without links.
     pub(super) at: PathBuf,
     links: usize,
 }
@@ -111,7 +111,7 @@ impl Walk {
 
     pub(super) fn follow(&mut self, path: &Path) -> Result<(), String> {
         let path = std::path::absolute(path).map_err(|why| format!("{}: {why}", path.display()))?;
-        // the remaining components of the path, the last component first
+        // the components of the path that remain, in reverse order
         let mut rest = parts(&path);
         while let Some(part) = rest.pop() {
             if part == ".." {
@@ -133,7 +133,8 @@ impl Walk {
                 }
                 rest.extend(parts(&target));
             } else {
-                // a folder on the way may be writable for others if only owners can replace its entries (sticky bit)
+                // others may be able to write to a folder on the way if only owners can replace its entries (sticky
+                // bit)
                 if !entry.is_dir() || entry.mode() & STICKY == 0 {
                     self.users.writers(&entry, self.trust).map_err(refused)?;
                 }
@@ -143,14 +144,14 @@ impl Walk {
         Ok(())
     }
 
-    /// Returns an error unless only trusted users can write the file or folder at the current position.
+    /// Returns an error if users that are not trusted can write the file or folder at which the walk has arrived.
     pub(super) fn here(&self) -> Result<(), String> {
         let entry = fs::symlink_metadata(&self.at).map_err(|why| why.to_string());
         let refused = |why| format!("{}: {why}", self.at.display());
         entry.and_then(|entry| self.users.writers(&entry, self.trust)).map_err(refused)
     }
 
-    /// Returns an error unless the owner of an entry in the current folder is trusted.
+    /// Returns an error unless the owner of `entry`, an entry of the folder at which the walk has arrived, is trusted.
     fn may_lead_to(&self, entry: &Metadata) -> Result<(), String> {
         let folder = fs::symlink_metadata(&self.at).map_err(|why| why.to_string())?;
         if self.users.writers(&folder, self.trust).is_err() {
@@ -160,7 +161,7 @@ impl Walk {
     }
 }
 
-/// The components of a path, the last component first.
+/// Returns the components of a path in reverse order.
 fn parts(path: &Path) -> Vec<OsString> {
     let part = |component: Component<'_>| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),

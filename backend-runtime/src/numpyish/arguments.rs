@@ -1,5 +1,5 @@
-//! Checks of the arguments of elementwise functions, such as "all are positive". If a check holds for a block of
-//! arguments, the loop over the block uses cheaper code.
+//! Checks of the arguments of elementwise functions, such as "all arguments are positive". If a check holds for all
+//! arguments of a block, the loop over the block can use cheaper code.
 
 use super::simd::versions;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::slice::from_ref;
 
-/// Returns whether `x` is a positive normal number of type `f64` or `f32`; false for every other type.
+/// Returns whether `x` is a positive normal number of type `f64` or `f32`. False for all other types.
 #[inline(always)]
 pub fn is_positive_normal<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
@@ -22,16 +22,16 @@ pub fn is_positive_normal<T: Element>(x: T) -> bool {
     }
 }
 
-/// Returns whether `x` is an `f64` or `f32` above 0. `is_positive_normal` tests the bits of `x`, from which the
-/// compiler does not conclude that `x > 0`; loops therefore also state this condition.
+/// Returns whether `x` is an `f64` or `f32` above 0. Loops state this condition in addition to `is_positive_normal`,
+/// which tests the bits of `x`, because the compiler does not conclude from the bits that `x > 0`.
 #[inline(always)]
 pub fn is_above_0<T: Element>(x: T) -> bool {
     let x = from_ref(&x);
     same::<T, f64>(x).is_some_and(|x| x[0] > 0.0) | same::<T, f32>(x).is_some_and(|x| x[0] > 0.0)
 }
 
-/// Returns whether `x` is an `f64` or `f32` whose magnitude is below `bound`, rounded to the type of `x`; false for
-/// every other type.
+/// Returns whether `x` is an `f64` or `f32` whose magnitude is below `bound`, after `bound` was rounded to the type of
+/// `x`. False for all other types.
 #[inline(always)]
 pub fn is_within<T: Element>(x: T, bound: f64) -> bool {
     let x = from_ref(&x);

@@ -1,6 +1,6 @@
-//! Memory for the elements of results, whose dtype is known only at run time.
+//! Memory for the elements of results whose dtype is known only at run time.
 //!
-//! Page faults dominate the cost of allocating a large result, so large buffers request huge pages.
+//! Most of the time to allocate a large result is spent on page faults, so large buffers request huge pages.
 
 use crate::{
     DType, Element, Error, Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::alloc::{self, Layout};
 
-/// Memory for elements of a dtype, from the same allocator and with the same layout as a `Vec`.
+/// Memory for elements of a dtype. It has the layout of the memory of a `Vec`, and comes from the same allocator.
 #[derive(Debug)]
 pub struct Buffer {
     start: *mut u8,
@@ -21,7 +21,8 @@ unsafe impl Send for Buffer {}
 // SAFETY: elements of every dtype may be shared between threads.
 unsafe impl Sync for Buffer {}
 
-/// Called before each large allocation. Makes the allocator keep freed memory, and prints advice in unoptimised builds.
+/// Makes the allocator keep freed memory, and prints advice if the build is not optimised. Called before each large
+/// allocation.
 #[inline(always)]
 fn before_large() {
     crate::alloc::keep_heap();
@@ -29,7 +30,7 @@ fn before_large() {
 }
 
 impl Buffer {
-    /// Allocates room for `n` elements, which must be written before they are read.
+    /// Allocates memory for `n` elements. They must be written before they are read.
     #[inline(always)]
     pub fn new(op: &'static str, n: usize, dtype: DType) -> Result<Buffer> {
         let Some(bytes) = n.checked_mul(dtype.size()).filter(|&b| b <= isize::MAX as usize) else {
@@ -41,7 +42,7 @@ impl Buffer {
         if bytes >= LARGE {
             before_large();
         }
-        // SAFETY: the size is above 0 and at most `isize::MAX`, and a dtype's alignment is a power of two.
+        // SAFETY: the size is above 0 and at most `isize::MAX`, and the alignment of every dtype is a power of two.
         let start = unsafe { alloc::alloc(Layout::from_size_align_unchecked(bytes, dtype.align())) };
         Buffer::of(op, start, n, dtype)
     }
@@ -72,7 +73,7 @@ impl Buffer {
         Ok(Buffer { start, len: n, dtype })
     }
 
-    /// Converts a vector to a buffer. Reallocates if the vector has spare capacity.
+    /// Converts a vector to a buffer. The elements are moved to other memory if the vector has spare capacity.
     pub fn from_vec<T: Element>(v: Vec<T>) -> Buffer {
         let mut v =
             std::mem::ManuallyDrop::new(if v.capacity() == v.len() { v } else { v.into_boxed_slice().into_vec() });
@@ -82,7 +83,7 @@ impl Buffer {
     /// Converts the buffer to a vector.
     ///
     /// # Panics
-    /// If `T` is not the type of the buffer's dtype, which is an error of the caller.
+    /// Panics if `T` is not the type of the buffer's dtype, which is a mistake of the caller.
     ///
     /// # Safety
     /// Every element has been written.
@@ -111,13 +112,13 @@ impl Buffer {
         self.dtype
     }
 
-    /// Reinterprets the bytes as elements of another dtype.
+    /// Reinterprets the bytes of the elements as elements of another dtype.
     ///
     /// # Panics
-    /// If the two dtypes differ in size or alignment.
+    /// Panics if the two dtypes differ in size or alignment.
     ///
     /// # Safety
-    /// The bytes are valid values of the new dtype: each byte of a bool is 0 or 1.
+    /// The bytes are valid values of the new dtype. For bool, this means that each byte is 0 or 1.
     pub unsafe fn with_dtype(mut self, dtype: DType) -> Buffer {
         assert!(self.dtype.size() == dtype.size() && self.dtype.align() == dtype.align(), "the bytes of one element");
         self.dtype = dtype;
@@ -135,24 +136,23 @@ impl Drop for Buffer {
     }
 }
 
-/// Returns the error for a failed allocation.
+/// Returns the error for a failed allocation of `bytes` bytes.
 #[cold]
 #[inline(never)]
 pub fn no_memory(op: &'static str, bytes: usize) -> Error {
     Error::memory(op, bytes)
 }
 
-/// An allocation of at least this number of bytes calls `before_large` first. The allocator keeps smaller freed blocks
-/// by default.
+/// Minimum size in bytes of an allocation that calls `before_large` first. Smaller freed blocks are kept by the
+/// allocator in any case.
 const LARGE: usize = 64 << 10;
 
-/// Minimum size in bytes of a buffer that requests huge pages, which cause one page fault per 2 MiB instead of one per
-/// 4 KiB.
+/// Minimum size in bytes of a buffer that requests huge pages. They cause one page fault per 2 MiB instead of one per 4
+/// KiB.
 const HUGE: usize = 1 << 20;
 
-/// Asks the system to back a new buffer with huge pages. The system may ignore the request. If
-/// [`Pages`](crate::alloc::Pages) is the program's allocator, nothing is done here, because `Pages` requests huge pages
-/// for its own blocks.
+/// Asks the system to use huge pages for a new buffer. The system may ignore the request. Nothing is done if the
+/// program's allocator is [`Pages`](crate::alloc::Pages), which requests huge pages for its own blocks.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[cold]
 fn advise_huge(start: *mut u8, bytes: usize) {
@@ -195,8 +195,9 @@ pub fn repeated<T: Clone>(op: &'static str, n: usize, value: T) -> Result<Vec<T>
     Ok(v)
 }
 
-/// Returns an error if `bytes` bytes cannot be allocated; the memory is allocated and freed at once. Call this function
-/// before a library allocates up to `bytes` bytes itself, because libraries abort the process if an allocation fails.
+/// Returns an error if `bytes` bytes cannot be allocated. To find out, the memory is allocated and freed at once. Call
+/// this before a library that allocates up to `bytes` bytes, because libraries abort the process if an allocation
+/// fails.
 pub fn room(op: &'static str, bytes: usize) -> Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| no_memory(op, bytes))
 }

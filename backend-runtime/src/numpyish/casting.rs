@@ -4,8 +4,8 @@ use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view,
 use crate::{Each, EachSource, Element, Result};
 use std::marker::PhantomData;
 
-/// Converts an array to dtype `U`. If `x` already has this dtype, the result shares its memory until one of the two
-/// arrays is written to.
+/// Converts an array to the dtype `U`. If `x` already has this dtype, result and `x` share their memory until one of
+/// them is written to.
 pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<NdArray<U>> {
     if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
         return Ok(same.clone());

@@ -1,14 +1,15 @@
-//! Conversion of slices between dtypes before and after a computation, and storage for a single value of any dtype.
+//! Conversion of slices to another dtype, for example before and after a computation; and storage for one element of
+//! any dtype.
 
 use super::{buffer, simd::versions};
 use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, scalar::half::Half};
 
-/// True for 16-bit floats, which are computed in `f32` and rounded once.
+/// Returns whether elements of this dtype are 16-bit floats. They are computed in `f32`, and rounded once at the end.
 pub const fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::Float16 | DType::BFloat16)
 }
 
-/// The dtype in which elements of a dtype are computed: `f32` for a 16-bit float, otherwise the dtype itself.
+/// The dtype in which elements of a dtype are computed: `f32` for 16-bit floats, and otherwise the dtype itself.
 pub const fn computed_in(dtype: DType) -> DType {
     if is_half(dtype) { DType::Float32 } else { dtype }
 }
@@ -22,14 +23,14 @@ pub const fn sum_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Converts the `n` elements at `from` and writes the results to `to`. The two slices must not overlap.
+/// A function that converts the `n` elements at `from` and writes the results to `to`. The two slices must not overlap.
 pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// Returns the function that converts elements from one dtype to another: to the dtype of their sum, between 16-bit
-/// floats and `f32`, or from real to complex. Returns `None` if the dtypes are equal.
+/// Returns the function that converts elements of dtype `from` to dtype `to`; `None` if the dtypes are equal. There are
+/// such functions to the dtype of sums, between 16-bit floats and `f32`, and from real to complex dtypes.
 ///
 /// # Panics
-/// For all other pairs of dtypes.
+/// Panics for all other pairs of dtypes.
 pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     use DType::*;
     Some(match (from, to) {
@@ -53,7 +54,7 @@ pub fn conversion(from: DType, to: DType) -> Option<Convert> {
     })
 }
 
-/// Converts `n` elements, or copies them if the dtype does not change.
+/// Converts `n` elements. If the dtypes are equal, copies them.
 ///
 /// # Safety
 /// `from` and `to` point to `n` elements of their dtypes, and the two slices do not overlap.
@@ -77,7 +78,7 @@ versions! {
     }
 }
 
-/// Widens a slice of 16-bit floats to `f32`.
+/// Converts a slice of 16-bit floats to `f32`, which is exact.
 unsafe fn widen<T: Half>(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: `from` and `to` have `n` elements each.
     unsafe {
@@ -111,8 +112,8 @@ versions! {
     }
 }
 
-/// Conversions between `f16` and `f32` by the F16C instructions of x86-64. Each function returns the number of leading
-/// elements that it converted: 0 if the processor lacks these instructions.
+/// Conversions between `f16` and `f32` by the F16C instructions of x86-64. Each function returns how many elements it
+/// converted, counted from the beginning of the slice. This is 0 if the processor lacks these instructions.
 mod instructions {
     /// # Safety
     /// `from` and `to` have `n` elements each.
@@ -177,7 +178,7 @@ mod instructions {
     }
 }
 
-/// Returns a function that writes one byte per element: 0 if the element is zero, else 1 (also for NaN).
+/// Returns a function that writes a byte for each element: 0 if the element is 0, and otherwise 1, also for NaN.
 pub fn nonzero_bytes(dtype: DType) -> Convert {
     use DType::*;
     match dtype {
@@ -193,9 +194,9 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// The bits of an element, or of the real or imaginary part of a complex element, as an unsigned integer.
+/// An unsigned integer with the bits of a real element, or of one part of a complex element.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
-    /// The bits, shifted left by one to drop the highest bit, which is the sign of a float.
+    /// Shifts the bits left by one. This drops the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;
 }
 
@@ -237,15 +238,15 @@ versions! {
     }
 }
 
-/// One element of any dtype.
+/// Storage for one element of any dtype.
 #[derive(Clone, Copy)]
 pub struct Value([u128; 1]);
 
 impl Value {
-    /// Zero.
+    /// The value 0 of any dtype.
     pub const ZERO: Value = Value([0]);
 
-    /// Converts `x` to the dtype by the method `from_f64` of the dtype's type.
+    /// Converts `x` to the dtype, like `from_f64` of the dtype's Rust type.
     pub fn from_f64(dtype: DType, x: f64) -> Value {
         let mut value = Value::ZERO;
         let to = value.0.as_mut_ptr().cast::<u8>();
@@ -273,7 +274,7 @@ impl Value {
         value
     }
 
-    /// Reads an element.
+    /// Reads an element of the dtype from memory.
     ///
     /// # Safety
     /// `x` points to an element of the dtype.
@@ -284,23 +285,23 @@ impl Value {
         value
     }
 
-    /// Stores an element of type `T`.
+    /// Stores the element `x`.
     pub fn of<T: Element>(x: T) -> Value {
         // SAFETY: `x` is an element of `T`'s dtype.
         unsafe { Value::read(T::DTYPE, std::ptr::from_ref(&x).cast()) }
     }
 
-    /// Address of the value.
+    /// Address of the stored element.
     pub fn start(&self) -> *const u8 {
         self.0.as_ptr().cast()
     }
 
-    /// Address of the value, for writing.
+    /// Address of the stored element, for writing.
     pub fn start_mut(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
 
-    /// Writes the value `n` times.
+    /// Writes `n` copies of the value to `to`.
     ///
     /// # Safety
     /// The value has this dtype, and `to` has room for `n` elements.
@@ -332,10 +333,10 @@ pub unsafe fn reals_to_f64(op: &'static str, dtype: DType, x: *const u8, n: usiz
     Ok(out)
 }
 
-/// Writes `f64` numbers as real elements, rounded to nearest.
+/// Rounds `f64` numbers to the nearest elements of a real dtype, and writes them to `to`.
 ///
 /// # Safety
-/// `to` has room for as many elements of the dtype as `x` yields. The dtype is a real float.
+/// `to` has room for as many elements of the dtype as `x` yields numbers. The dtype is a real float dtype.
 pub unsafe fn reals_from_f64(dtype: DType, x: impl Iterator<Item = f64>, to: *mut u8) {
     for (i, x) in x.enumerate() {
         // SAFETY: the caller guarantees room for every number.
@@ -378,8 +379,8 @@ mod tests {
             let x: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
             let y: Vec<f32> = converted(&x);
             assert!(x.iter().zip(&y).all(|(a, b)| a.to_f32().to_bits() == b.to_bits() || a.is_nan() && b.is_nan()));
-            // tests every 16-bit float itself, the next `f32` above and below it, and the midpoints between
-            // neighbouring 16-bit floats
+            // tests every 16-bit float, the next `f32` above and below each, and the midpoints between neighbouring
+            // 16-bit floats
             for near in [|x: f32| x, f32::next_up, f32::next_down, |x: f32| f32::from_bits(x.to_bits() | 0x1000)] {
                 let y: Vec<f32> = y.iter().copied().map(near).collect();
                 let back: Vec<f16> = converted(&y);

@@ -1,7 +1,8 @@
-//! Copies arrays between memory layouts. Packing, transposing, joining, repeating, padding and slicing all use the copy
-//! loops in this file.
+//! Copies arrays between memory layouts. Ops that pack, transpose, join, repeat, pad or slice arrays all use the loops
+//! in this file.
 //!
-//! A copy only moves bits, so the loops are compiled once per element size and alignment, not once per dtype.
+//! A copy only moves bits, so the loops are compiled once for each size and alignment of elements, and not for each
+//! dtype.
 
 use super::{
     buffer::Buffer,
@@ -12,7 +13,7 @@ use super::{
 use crate::{DType, Element, Result};
 use std::mem::MaybeUninit;
 
-/// Elements in C order: borrowed if the array is in C order in memory, else copied.
+/// The elements of an array in C order: borrowed from the array if its memory is in C order, and otherwise copied.
 pub enum Packed<'a> {
     /// The array's own memory, which is in C order.
     Borrowed(View<'a>),
@@ -31,7 +32,7 @@ impl Packed<'_> {
 }
 
 impl Packed<'_> {
-    /// The elements as a slice of their type.
+    /// Returns the elements as a slice of `n` elements of type `T`.
     ///
     /// # Safety
     /// The array has `n` elements of type `T`.
@@ -46,7 +47,8 @@ pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
-/// Calls `result` with the array and the axis. If `axis` is `None`, flattens the array in C order and passes axis 0.
+/// Calls `result` with an array and an axis: with `x` and `axis` if an axis is given, and otherwise with the flattened
+/// array (in C order) and axis 0.
 pub fn along_or_row<R>(
     op: &'static str,
     x: View<'_>,
@@ -60,7 +62,8 @@ pub fn along_or_row<R>(
     result(x, axis)
 }
 
-/// Copies a view to new memory. The copy has the memory order of the view if the view has no gaps, else C order.
+/// Copies a view to new memory. If the view has no gaps in memory, the copy has the same memory order, and otherwise C
+/// order.
 pub fn duplicate(op: &'static str, x: View<'_>) -> Result<RawArray> {
     if x.is_c_order() {
         return to_raw(op, x);
@@ -108,8 +111,8 @@ pub fn to_buffer(op: &'static str, x: View<'_>) -> Result<Buffer> {
     Ok(buffer)
 }
 
-/// Evaluates an expression in which the name `$u` stands for a type that has the size and alignment of a dtype, and for
-/// which every bit pattern is valid. Code that only moves elements is thus compiled once per element size.
+/// Evaluates an expression in which `$u` is a type with the size and the alignment of a dtype. Every bit pattern is
+/// valid for this type. Code that only moves elements is thus compiled once for each size, and not for each dtype.
 macro_rules! by_bits {
     ($dtype:expr, $u:ident => $e:expr) => {
         match $dtype {
@@ -142,7 +145,7 @@ macro_rules! by_bits {
 }
 pub(crate) use by_bits;
 
-/// Writes one element `n` times.
+/// Writes `n` copies of one element.
 ///
 /// # Safety
 /// `from` points to an element of the dtype, and `to` has room for `n` elements.
@@ -158,11 +161,11 @@ pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// Copies a view into a part of `out`. The view's first element goes to index `start` of `out`, and neighbours along
-/// axis k go to indices that are `strides[k]` apart.
+/// Copies a view into a part of `out`. The first element of the view goes to index `start` of `out`. Neighbouring
+/// elements along axis k of the view go to indices of `out` that are `strides[k]` apart.
 ///
 /// # Panics
-/// If an element would land outside `out`, or if the dtypes differ. Both are errors of the caller.
+/// Panics if an element would land outside `out`, or if the dtypes differ. Both are mistakes of the caller.
 pub fn place(out: &mut Buffer, start: usize, strides: &[isize], x: View<'_>) {
     assert!(x.shape.len() == strides.len() && x.dtype == out.dtype(), "one stride per axis, and the same dtype");
     if x.len() == 0 {
@@ -204,19 +207,19 @@ pub struct Axis {
 /// Copies the element at every index of `axes` from the source to the target.
 ///
 /// # Safety
-/// `from` and `to` point to the elements of `dtype` at index 0 of every axis. At every index, the source element may be
-/// read and the target element may be written. No two indices have the same target element.
+/// `from` and `to` point to the elements of `dtype` whose indices are all 0. At every index, the source element may be
+/// read and the target element may be written. Different indices have different target elements.
 pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) {
     // SAFETY: the types have the size and the alignment of the dtype, and every bit pattern is valid for them.
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Transposes a small matrix. Rows are `from_row` elements apart in the source and `to_row` elements apart in the
-/// target. Elements of 4 and 8 bytes are transposed in registers.
+/// Transposes a small matrix. A row begins `from_row` elements after the row before it in the source, and `to_row`
+/// elements after the row before it in the target. Elements of 4 and 8 bytes are transposed in registers.
 ///
 /// # Safety
-/// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and the two do
-/// not overlap.
+/// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and source and
+/// target do not overlap.
 pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
     from: *const U,
     (rows, columns): (usize, usize),
@@ -230,7 +233,7 @@ pub unsafe fn transpose<U: Copy + Send + Sync + 'static>(
     unsafe { tile(i, j, from, to) }
 }
 
-/// Runs a copy along any number of axes. A large copy is split over several threads.
+/// Copies along any number of axes. A large copy is split among several threads.
 unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut U) {
     if axes.iter().any(|a| a.len == 0) {
         return;
@@ -242,7 +245,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         (axis.from, axis.to) = (-axis.from, -axis.to);
     }
     let axes = simplified(axes);
-    // splits the outermost axis that is long enough for all threads, so that each thread writes neighbouring elements
+    // splits the outermost axis that is long enough, so that each thread writes elements that are neighbours in memory
     let outermost = axes.iter().position(|axis| axis.len >= TASKS);
     let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
         // SAFETY: a copy without axes has exactly one element.
@@ -266,17 +269,17 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
     });
 }
 
-/// Maximum number of elements of a small copy, for which the setup of the general loops would take longer than the
-/// copy.
+/// Maximum number of elements of a small copy. For small copies, the setup of the general loops would take longer than
+/// the copy itself.
 const FEW: usize = 1024;
 
-/// Minimum length of the axis that is split over threads. If all axes are shorter, the longest is split.
+/// Minimum length of an axis that is split among threads. If all axes are shorter, the longest axis is split.
 const TASKS: usize = 64;
 
 /// An axis of length 1.
 const ONE: Axis = Axis { len: 1, from: 0, to: 0 };
 
-/// The source and target pointers of a copy, shared by its threads.
+/// The source and target addresses of a copy, which its threads share.
 pub struct Ends<U> {
     /// Address that elements are read from.
     pub from: *const U,
@@ -294,12 +297,12 @@ impl<U> Ends<U> {
     }
 }
 
-/// A plain type with the size of an element. Copies use it instead of the element's type, because they only move bits.
+/// A type with the size and alignment of an element, of which only the bits are copied.
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
-/// Drops axes of length 1, sorts the remaining axes by descending target stride, and joins neighbouring axes that form
-/// a single axis in both source and target.
+/// Drops axes of length 1, sorts the remaining axes by descending target stride, and merges two neighbouring axes where
+/// they form a single axis both in the source and in the target.
 fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes.retain(|a| a.len != 1);
     axes.sort_by_key(|a| std::cmp::Reverse(a.to));
@@ -321,8 +324,8 @@ fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
 /// Runs a copy on one thread. The two inner loops run over two axes, and an outer loop runs over all remaining axes.
 unsafe fn serial<U: Bits>(mut axes: Vec<Axis>, from: *const U, to: *mut U) {
     let inner = axes.len() - 1;
-    // `inner` is the axis with the smallest target stride, and `nearest` is the axis with the smallest source stride; if
-    // they differ, the copy transposes
+    // `inner` is the axis with the smallest target stride, and `nearest` is the axis with the smallest source stride;
+    // if these are two different axes, the copy transposes
     let nearest = (0..=inner).filter(|&i| axes[i].from != 0).min_by_key(|&i| axes[i].from.unsigned_abs());
     let transposes = nearest.filter(|&i| i != inner && axes[inner].from.unsigned_abs() > 1 && axes[inner].len > 4);
     let j = axes[inner];
@@ -363,7 +366,7 @@ fn each_offset(axes: &[Axis], mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Copies one row along axis `j` for every index of axis `i`.
+/// For every index of axis `i`, copies a row along axis `j`.
 unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     // SAFETY: every offset belongs to an index within both axes.
     unsafe {
@@ -399,8 +402,8 @@ unsafe fn rows<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Copies contiguous rows of `N` to `2 * N` bytes with two moves per row: one for the first `N` bytes, one for the last
-/// `N` bytes, which may overlap the first. This is faster than a call of `memcpy`.
+/// Copies contiguous rows, each of `N` to `2 * N` bytes, with two moves per row: the first `N` bytes, and the last `N`
+/// bytes, which may overlap the first. This is faster than a call of `memcpy`.
 unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let last = j.len * size_of::<U>() - N;
     for k in 0..i.len as isize {
@@ -414,7 +417,7 @@ unsafe fn row_ends<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to
 }
 
 versions! {
-    /// Copies every second element of a row.
+    /// Copies every second element of a row, and writes the copies next to each other.
     ///
     /// # Safety
     /// `from` has `n` elements at even indices, and `to` has room for `n` elements.
@@ -424,7 +427,7 @@ versions! {
     }
 }
 
-/// Copies rows of a length known at compile time.
+/// Copies rows of `N` elements.
 unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for k in 0..i.len as isize {
         for n in 0..N as isize {
@@ -434,14 +437,15 @@ unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, 
     }
 }
 
-/// Maximum lengths of a block of a transposing copy along its two axes. All cache lines of a block fit in the
+/// Maximum lengths of a block of a transposing copy along the axes `i` and `j`. All cache lines of a block fit in the
 /// first-level cache.
 const BLOCK: (usize, usize) = (32, 64);
 
-/// Side length, in elements, of the squares that are transposed in one step.
+/// Side length, in elements, of the squares that are transposed at once.
 const SIDE: usize = 4;
 
-/// Prefetch distance, in squares whose sides are one cache line long. Prefetching continues into the next block.
+/// How far ahead to prefetch, as a number of squares whose sides are as long as a cache line. Prefetching continues
+/// into the next block.
 const AHEAD: usize = 2;
 
 /// Runs a transposing copy block by block.
@@ -461,8 +465,8 @@ unsafe fn tiles<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
 unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     let squares = i.from == 1 && j.to == 1;
     let (whole_i, whole_j) = if squares { (i.len / SIDE * SIDE, j.len / SIDE * SIDE) } else { (0, 0) };
-    // each cache line is used completely before the next one, because lines evict each other if the row stride is a
-    // power of two
+    // each cache line is used completely before the next one, because cache lines evict each other from the cache if
+    // the distance between rows is a power of two
     let line = (64 / size_of::<U>()).max(SIDE);
     for i0 in (0..whole_i).step_by(line) {
         for j0 in (0..whole_j).step_by(line) {
@@ -493,8 +497,8 @@ unsafe fn tile<U: Bits>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     }
 }
 
-/// Transposes the square at `from` into the square at `to`. Rows are `from_row` elements apart in the source and
-/// `to_row` elements apart in the target.
+/// Transposes the square at `from` into the square at `to`. The rows of the squares are `from_row` elements apart in
+/// the source, and `to_row` elements apart in the target.
 #[inline(always)]
 unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: isize) {
     // SAFETY: the caller guarantees `SIDE` rows of `SIDE` elements in the source and in the target.
@@ -513,8 +517,8 @@ unsafe fn square<U: Bits>(from: *const U, from_row: isize, to: *mut U, to_row: i
     }
 }
 
-/// Implements [`square`] for elements of 4 bytes in registers. Every x86-64 processor has the instructions used here,
-/// but the compiler does not generate them from a plain loop.
+/// Transposes a square of elements of 4 bytes in registers, like [`square`]. Every x86-64 processor has the
+/// instructions used here, but the compiler does not generate them from a plain loop.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn square_of_4_bytes(from: *const [u8; 4], from_row: isize, to: *mut [u8; 4], to_row: isize) {
@@ -555,7 +559,8 @@ pub(super) mod tests {
     };
     use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice};
 
-    /// A small generator of pseudo-random numbers for tests. The field is the seed, so every run gets the same numbers.
+    /// A small generator of pseudo-random numbers for tests. The field is its state, so every run with the same seed
+    /// gets the same numbers.
     pub struct Dice(pub u64);
 
     impl Dice {
@@ -565,13 +570,14 @@ pub(super) mod tests {
             (self.0 >> 33) as usize % n
         }
 
-        /// An array of random rank up to 4, whose axes are randomly sliced with steps, reversed and permuted.
+        /// Returns an array of a random shape, of at most four axes shorter than `longest`, in a random layout.
         pub fn layout<T: Element>(&mut self, longest: usize) -> ndarray::ArcArray<T, IxDyn> {
             let shape: Vec<usize> = (0..self.below(5)).map(|_| self.below(longest)).collect();
             self.layout_of(&shape)
         }
 
-        /// An array of this shape in a random layout.
+        /// Returns an array of this shape in a random layout: the axes are permuted, sliced with steps, and reversed at
+        /// random.
         pub fn layout_of<T: Element>(&mut self, shape: &[usize]) -> ndarray::ArcArray<T, IxDyn> {
             let mut order: Vec<usize> = (0..shape.len()).collect();
             (0..shape.len()).for_each(|i| order.swap(i, self.below(i + 1)));

@@ -14,8 +14,8 @@ use crate::{
     rules::{self, Steps},
 };
 
-/// Returns `x` unchanged, or an error if its shape is too large. If one of the lengths is 0, ndarray allows larger
-/// shapes than this crate.
+/// Returns `x` unchanged, or an error if its shape is too large for this crate. If one of the lengths is 0, ndarray
+/// allows larger shapes than this crate.
 #[inline]
 pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> {
     rules::count("asarray", x.shape(), size_of::<T>())?;
@@ -95,8 +95,8 @@ fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Resu
     by_index(op, dtype, shape, &|_, part, n| unsafe { value.fill(dtype, part, n) })
 }
 
-/// Creates an array in chunks, on several threads. `write` gets the index of a chunk's first element, the chunk's
-/// address and its length, and must write all of its elements.
+/// Creates an array in chunks, on several threads. `write` is called for each chunk, with the index of its first
+/// element, its address and its length. It must write all elements of the chunk.
 fn by_index(
     op: &'static str,
     dtype: DType,
@@ -158,7 +158,7 @@ unsafe fn count_integers<T: Integer>(part: *mut u8, first: usize, n: usize, star
     }
 }
 
-/// Writes `value(i)` to `part` for the `n` indices `i` from `first` on.
+/// Writes `value(i)` to `part` for the `n` indices `i` that begin with `first`.
 #[inline(always)]
 unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) -> T) {
     for i in 0..n {
@@ -167,8 +167,8 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
-/// The index of every element of a shape along each axis, like `numpy.indices`. The first axis of the result selects
-/// the axis of the shape. The dtype must be able to hold every index.
+/// Returns the indices of every element of a shape, like `numpy.indices`: part `k` of the result along its first axis
+/// has, in place of each element, the element's index along axis `k`. The dtype must be able to hold every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }
@@ -187,7 +187,7 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
         let view = View { shape, strides: &repeated, ..counted.view(&[1]) };
         copy::place(&mut out, n / shape.len() * axis, &strides, view);
     }
-    // SAFETY: for each axis of the shape, one copy has filled one index of the result's first axis.
+    // SAFETY: for each axis of the shape, one copy has filled all elements at one index of the result's first axis.
     unsafe { RawArray::new(op, whole, out) }
 }
 
@@ -197,7 +197,7 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
     typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
 }
 
-/// Evenly spaced values from `from` to `to`. `last` is the last element, or `None` if the end point is excluded.
+/// Computes evenly spaced values from `from` to `to`. `last` is the last value; it is `None` if the end is excluded.
 fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
     // if `to - from` overflows, both ends are halved here, and each value is doubled when it is computed
@@ -205,8 +205,8 @@ fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: 
     let (from, to) = (from / double, to / double);
     let distance = to - from;
     let step = distance / intervals;
-    // as in NumPy, if the step underflows to 0, each index is divided by the number of intervals first; a single point
-    // is the start, unless the end is infinite
+    // as in NumPy, if the step underflows to 0, each index is first divided by the number of intervals, and then
+    // multiplied by the distance; if there is only one value, this gives the start, unless the end is infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
     by_index("linspace", dtype, &[num], &|first, part, n| {
@@ -249,7 +249,7 @@ fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawA
     unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
 }
 
-/// Writes a value to `n` elements that are `step` apart, beginning at index `first`.
+/// Writes a value to `n` elements of `out`, from index `first` on, `step` elements apart.
 ///
 /// # Safety
 /// The buffer has elements at these indices, and `U` has the size of an element.
@@ -292,8 +292,8 @@ pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArra
     typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
 }
 
-/// Copies an array, and sets a range of columns in each matrix row to zero. `zeros` gets the row index and the number
-/// of columns, and returns the start and the end of the range.
+/// Copies an array, and sets a range of columns to 0 in each row of each matrix. `zeros` gets the index of the row and
+/// the number of columns, and returns the start and the end of the range.
 fn triangle(
     op: &'static str,
     x: View<'_>,
@@ -314,7 +314,7 @@ fn triangle(
             }
         });
     }
-    // SAFETY: every element was copied; some were then set to zero.
+    // SAFETY: every element was copied; some elements were then set to 0.
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 

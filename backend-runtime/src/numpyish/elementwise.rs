@@ -1,5 +1,5 @@
-//! Elementwise ops (declared by `each` in `ops.toml`) on arrays and scalars whose types are known at compile time. The
-//! loops are in [`kernel`](mod@super::kernel).
+//! Elementwise ops, which `ops.toml` defines in `each` rows, for arrays and scalars whose types are known at compile
+//! time. The loops are in [`kernel`](mod@super::kernel).
 
 use super::{
     NdArray, Numpyish, Operand,
@@ -11,8 +11,8 @@ use super::{
 use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// Returns whether a result of dtype `U` may overwrite the operand: the operand has this dtype, was passed by value,
-/// and nothing else uses its memory.
+/// Returns whether a result of dtype `U` may overwrite the operand. This requires that the operand is an array of this
+/// dtype, that it was passed by value, and that nothing else uses its memory.
 #[inline(always)]
 fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     match x {
@@ -21,7 +21,7 @@ fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     }
 }
 
-/// Turns an operand that was overwritten with the result into the result.
+/// Converts an operand to the result, after the operand's memory was overwritten with the result.
 #[inline(always)]
 fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
     assert_eq!(T::DTYPE, U::DTYPE, "an operand of the result's dtype");
@@ -32,7 +32,7 @@ fn overwritten<T: Element, U: Element>(x: Operand<'_, T>) -> NdArray<U> {
     }
 }
 
-/// Runs a kernel over operands. If possible, the result reuses the memory of an operand that was passed by value.
+/// Runs a kernel over operands. If possible, the result overwrites an operand that was passed by value.
 macro_rules! run {
     ($result:ty, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
         let (kernel, op) = ($kernel, ptr::from_ref($f).cast());
@@ -57,8 +57,8 @@ macro_rules! run {
     }};
 }
 
-/// Applies an op to one operand. If the op does not change the elements, because it converts an array to the array's
-/// own dtype or conjugates real numbers, the result shares the array's memory until one of the two is written to.
+/// Applies an op to one operand. If the op does not change the elements, the result and the operand share their memory
+/// until one of the two is written to. Such ops convert an array to its own dtype, or conjugate real numbers.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
@@ -102,7 +102,7 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Applies an op to one operand. The op takes its operands as a tuple.
+/// Applies an op that takes its operands as a tuple to one operand.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
@@ -111,7 +111,7 @@ where
     run!(F::Out, kernel_of::<(A,), F>(), f, x: A)
 }
 
-/// Applies an op to two operands, which may differ in dtype and are broadcast to one shape.
+/// Applies an op to two operands, which may have different dtypes and are broadcast to a common shape.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
@@ -125,7 +125,7 @@ where
     run!(F::Out, kernel_of::<(A, B), F>(), f, x1: A, x2: B)
 }
 
-/// Applies an op to three operands, which may differ in dtype and are broadcast to one shape.
+/// Applies an op to three operands, which may have different dtypes and are broadcast to a common shape.
 #[inline(always)] // inlined because callers know which operands are scalars
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// `x < y`: an op that is not symmetric and whose result has another dtype.
+    /// `x < y`: the op is not symmetric, and its result has another dtype.
     struct Less;
     source!(Less, "less");
     impl<T: crate::Ordered> Each<2, T> for Less {
@@ -193,8 +193,8 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// `n` random shapes that broadcast to one shape. In each, some axes have length 1, and some leading axes may be
-    /// missing.
+    /// Returns `n` random shapes that can be broadcast to a common shape. In each of them, some axes have length 1, and
+    /// some leading axes may be missing.
     fn shapes(dice: &mut Dice, n: usize) -> Vec<Vec<usize>> {
         let longest = [3, 6, 40, 200][dice.below(4)];
         let shape: Vec<usize> = (0..dice.below(4)).map(|_| dice.below(longest) + usize::from(longest > 3)).collect();
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// `x` above 0, else `exp(x) - 1`, declared to be cheap above 0.
+    /// `x` if `x` is above 0, and otherwise `exp(x) - 1`. The op is declared to be cheap above 0.
     struct Bent;
     impl EachSource for Bent {
         const NAME: &'static str = "bent";
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    /// Blocks of positive numbers, blocks of small magnitudes, all other blocks, and each branch of `Chosen` run
-    /// different loops. Every instruction set must give the same bits.
+    /// Different loops run for blocks of positive numbers, for blocks of small magnitudes, for other blocks, and for
+    /// each choice of `Chosen`. All instruction sets must give the same bits.
     #[test]
     fn elements_of_which_something_is_known() {
         fn hold<T: crate::Real>() {
@@ -359,8 +359,8 @@ mod tests {
         hold::<crate::f16>();
     }
 
-    /// Blocks with and without arguments that need range reduction run different loops. Every instruction set must give
-    /// the same bits.
+    /// Different loops run for blocks with and without arguments that need a range reduction. All instruction sets must
+    /// give the same bits.
     #[test]
     fn far_and_near_arguments_in_one_array() {
         // some blocks have an argument that needs range reduction, some have infinity or NaN, some have both, and most
@@ -388,7 +388,7 @@ mod tests {
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
-    /// `if c { x } else { y }` of three dtypes: bool, int8 and float64.
+    /// `if c { x } else { y }`, where `c` is bool, `x` is int8 and `y` is float64.
     struct Pick;
     source!(Pick, "pick");
     impl EachOf<(bool, i8, f64)> for Pick {
@@ -421,7 +421,7 @@ mod tests {
         assert_eq!((got.ndim(), got.first()), (0, Some(&3.0)));
     }
 
-    /// Tests an op of three operands, each of which is an array or a scalar.
+    /// Tests an op with three operands, for every choice of which operands are arrays and which are scalars.
     #[test]
     fn every_mixture_of_scalars() {
         let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();
@@ -461,7 +461,7 @@ mod tests {
         };
         let y = each1(&B, &One, by_value(x)).unwrap();
         assert!(y == expected && y.as_ptr() == start);
-        // a second handle or a view prevents reuse of the memory
+        // the memory is not overwritten if there is a second handle or a view
         let (x, start) = {
             let x = new();
             let start = x.as_ptr();
@@ -473,8 +473,8 @@ mod tests {
         let part = handle.clone().slice_move(ndarray::s![..1]).into_dyn();
         let y = each1(&B, &One, by_value(handle)).unwrap();
         assert!(y == expected && y.as_ptr() != start && part == new().slice_move(ndarray::s![..1]).into_dyn());
-        // the second operand is passed by value, the two arrays have the same layout, which is not C order, and the
-        // third operand is a scalar
+        // the second operand is passed by value; both arrays have the same layout, which is not C order; the third
+        // operand is a scalar
         let turned = || new().into_shape_with_order((1, n)).unwrap().reversed_axes().into_dyn();
         let (x, y) = (turned(), turned().mapv(|v| v + 1).into_shared());
         let start = y.as_ptr();
@@ -482,14 +482,14 @@ mod tests {
         assert!(got.as_ptr() != start);
         let again = each3(&B, &Three, Operand::array(&x), by_value(y), Operand::Scalar(2)).unwrap();
         assert!(again == got && again.as_ptr() == start && again == x.mapv(|v| v - 2 * (v + 1)));
-        // the memory is not reused if the result has another dtype or shape
+        // the memory is not overwritten if the result has another dtype or another shape
         let y = each2(&B, &Less, by_value(new()), Operand::Scalar(5)).unwrap();
         assert!(y.indexed_iter().all(|(i, &v)| v == (i[0] % 1000 < 5)));
         let column = new().into_shape_with_order((n, 1)).unwrap().into_dyn();
         let pair = ArcArray::from_vec(vec![1, 2]).into_dyn();
         let y = each3(&B, &Three, by_value(column), by_value(pair), Operand::Scalar(1)).unwrap();
         assert_eq!((y.shape(), y[[7, 1]]), (&[n, 2][..], 5));
-        // a slice is reused too if no other handle shares its memory
+        // a slice is overwritten too if no other handle shares its memory
         let x = new().slice_move(ndarray::s![3..n - 2]).into_dyn();
         let start = x.as_ptr();
         let y = each1(&B, &One, by_value(x)).unwrap();

@@ -108,8 +108,8 @@ struct Of<L, E, T>(PhantomData<(L, E, T)>);
 impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
         name: formula::NAME,
-        // a formula with more than `MOST` arrays is computed in several parts, but this constant is also compiled for
-        // the type of the whole formula
+        // there is no check against `MOST`: a formula with more arrays is computed in several parts, but this
+        // constant is also compiled for the type of the whole formula
         operands: L::ARRAYS as u8,
         inputs: L::DTYPES,
         output: T::DTYPE,
@@ -133,8 +133,8 @@ impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
 /// need range reduction.
 const BLOCK: usize = 256;
 
-/// The loop body, compiled for each instruction set. `out` is a slice, so that the compiler knows that it overlaps no
-/// operand.
+/// The loop body, which is compiled for each instruction set. `out` is a slice, so that the compiler knows that `out`
+/// overlaps no operand.
 ///
 /// # Safety
 /// Every array in `bound` has as many elements as `out`.

@@ -1,5 +1,5 @@
-//! Kernels of elementwise ops: the compiled loops of one op for one dtype, and the code that calls the loops, which is
-//! compiled once for all kernels.
+//! Kernels of elementwise ops. A kernel has the compiled loops of one op for one dtype. The code that calls the loops
+//! is compiled once for all kernels.
 //!
 //! A [`Kernel`] has one loop per instruction set; only these loops are generic. [`stretch`] calls a loop on contiguous
 //! operands, and first repeats scalars in memory if the loop takes only slices. [`run`](super::run) applies a kernel to
@@ -27,7 +27,7 @@ pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out
 
 /// The loops of one op for one dtype, or for one combination of operand dtypes.
 pub struct Kernel {
-    /// Name of the op, for errors.
+    /// Name of the op, for error messages.
     pub(super) name: &'static str,
     /// Number of operands.
     pub(super) operands: u8,
@@ -46,7 +46,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Name of the op, for errors.
+    /// Name of the op, for error messages.
     #[inline(always)]
     pub fn name(&self) -> &'static str {
         self.name
@@ -71,8 +71,8 @@ impl Kernel {
         scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
     }
 
-    /// Selects the loop for `n` elements; `x` is the address of the first operand. Only kernels with a single operand
-    /// inspect their arguments.
+    /// Selects the loop for `n` elements. If the kernel has `near` loops, inspects the first operand, whose address
+    /// is `x`. Only kernels with a single operand have `near` loops.
     ///
     /// # Safety
     /// `x` points to `n` elements of the first operand.
@@ -87,8 +87,8 @@ impl Kernel {
     }
 }
 
-/// Returns whether loops with scalar forms have a form for the scalar operands in the bit set `scalars`: one operand of
-/// two, or the last two of three.
+/// Returns whether loops with forms for scalars have a form for the scalar operands in the bit set `scalars`. Loops
+/// with two operands accept one scalar, and loops with three operands accept scalars as the last two.
 #[inline(always)]
 const fn has_form(operands: u8, scalars: u8) -> bool {
     match operands {
@@ -186,8 +186,8 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
         _ => NOTHING,
     };
 
-    /// True if the loops have scalar forms, which save one load per element. Only loops that are limited by the speed
-    /// of their loads have them.
+    /// True if the loops have forms for scalar operands, which save one load per element. Only loops whose speed is
+    /// limited by loads have such forms.
     const SCALAR_FORMS: bool = N > 1 && !F::GAINS_FROM_AVX512;
 
     /// True if the fastest loop uses AVX-512, which pays off for expensive ops. Memory-bound loops are slower with
@@ -589,7 +589,7 @@ loop_version!(
     NEAR
 );
 
-/// The addresses that all tasks of a run share.
+/// The addresses that all tasks of one kernel call share.
 pub(super) struct Pointers {
     pub op: *const u8,
     pub x: [*const u8; MOST],
@@ -635,7 +635,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// Like [`stretch`], but checks the arguments of each block to select its loop. No operand is a scalar.
+/// Like [`stretch`], but checks the arguments of each block to select the block's loop. No operand is a scalar.
 #[inline(never)]
 unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {

@@ -435,7 +435,7 @@ pub(super) mod tests {
         unsafe { lanes_in_place("test", nothing, DType::Float32, &[0, 3], 0, 1, &never) }.unwrap();
     }
 
-    /// The lane to read and the lane to write as slices.
+    /// Returns the lane to read and the lane to write, as slices.
     fn lane<'a, T>(from: *const u8, from_len: usize, to: *mut u8, to_len: usize) -> (&'a [T], &'a mut [T]) {
         // SAFETY: the tests pass the lengths of the lanes.
         unsafe {

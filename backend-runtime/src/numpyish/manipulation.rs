@@ -111,7 +111,7 @@ fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
 pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
     const OP: &str = "broadcast_arrays";
     let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
-    // an array that already has the shape is shared
+    // an array that already has the shape is shared instead of copied
     let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
     xs.iter().map(each).collect()
 }
@@ -344,8 +344,8 @@ fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// A run of consecutive indices along an axis of the result. They read consecutive indices of the source, forward or
-/// backward, or they all read the same index.
+/// A run of consecutive indices along an axis of the result. Their elements come from consecutive indices of the
+/// source, forward or backward, or all from the same index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     to: usize,

@@ -141,7 +141,7 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// A random permutation of 0 .. n - 1. It is the order of the indices that sorts `n` random keys.
+/// A random permutation of 0 .. n - 1. It is the list of indices that sorts `n` random keys.
 pub fn random_permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
     typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
 }

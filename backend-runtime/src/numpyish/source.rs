@@ -47,7 +47,7 @@ impl<'a> Deref for Source<'a> {
     }
 }
 
-/// A formula over arrays. Each of its elements can be computed separately.
+/// An elementwise formula of arrays. Each element can be computed separately.
 pub struct Fused<'a> {
     kernel: &'static Kernel,
     op: *const u8,
@@ -71,8 +71,8 @@ unsafe impl Sync for Fused<'_> {}
 /// Number of elements that are computed together if an operand must be copied to contiguous memory first.
 const SEGMENT: usize = 256;
 
-/// Minimum length of the last axis for which calling the loop once per row is faster than copying the elements of many
-/// rows to contiguous memory.
+/// Minimum length of the last axis for which calling the kernel's loop once per row is faster than copying the elements
+/// of many rows to contiguous memory. A row is a 1-D slice along the last axis.
 const SHORT: usize = 32;
 
 impl<'a> Fused<'a> {
@@ -111,8 +111,8 @@ impl<'a> Fused<'a> {
         self.kernel.output()
     }
 
-    /// Computes all elements in the memory order of [`Fused::source`]. Returns `None` if the elements are cheap. They
-    /// should then be computed again when they are read a second time.
+    /// Computes all elements in the memory order of [`Fused::source`]. If the elements are cheap, returns `None`: the
+    /// caller should then compute them again when it reads them a second time.
     pub fn kept(&self) -> Result<Option<Buffer>> {
         if !self.costly {
             return Ok(None);
@@ -280,8 +280,8 @@ impl<'a> Fused<'a> {
     }
 }
 
-/// Copies elements of an operand to contiguous memory: the elements for `n` consecutive elements of the result, which
-/// begin at index `first`.
+/// Copies elements of an operand to contiguous memory: the elements that are needed for `n` consecutive elements of the
+/// result. The first of these has the index `first` in the memory order of the result.
 ///
 /// # Safety
 /// With the strides `steps`, the operand has an element for every index of the axes. The result has `n` elements from
@@ -291,8 +291,8 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // the row of this element begins at offset `from`; on the axis before the last, `count` rows begin with this
-        // row, at distances of `next`
+        // `from` is the offset of the row (1-D slice along the last axis) that contains element `first + done`. Along
+        // the axis before the last, this row and the rows after it are `next` apart; these are `count` rows in total.
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;

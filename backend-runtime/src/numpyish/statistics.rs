@@ -57,7 +57,7 @@ pub fn histogram<T: Real>(
 /// The bins of a histogram, given by their ascending edges.
 struct Bins {
     edges: Vec<f64>,
-    /// Number of bins per unit of the elements' values, if all bins have the same width.
+    /// Average number of bins per unit of the elements' values.
     density: f64,
 }
 

@@ -28,16 +28,16 @@ const BLOCK: usize = 1024;
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
 /// One core's share, in bytes, of a cache that many cores share. Loops that only wait for memory, such as running sums,
-/// bypass the caches above this size. Ops bypass the caches only if their data does not fit the whole cache, because
-/// the processor computes little while it writes cache lines: on an Intel Xeon with a cache of 480 MB, square roots of
-/// ten million numbers take longer with streaming stores than with usual stores.
+/// bypass the caches if their data exceeds this share. Ops bypass the caches only if their data exceeds the whole
+/// cache, because the processor computes little while it writes cache lines: on an Intel Xeon with a cache of 480 MB,
+/// square roots of ten million numbers take longer with streaming stores than with usual stores.
 pub const SHARE: usize = 64 << 20;
 
 /// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total, if a cache
 /// keeps at most `share` bytes for the call.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
-    /// The data of calls over fewer bytes fits in a cache of every processor.
+    /// If a call reads and writes fewer bytes than this, its data fits in a cache of every processor.
     const LEAST: usize = 4 << 20;
     bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
 }
@@ -108,8 +108,8 @@ impl Drop for Finish {
     }
 }
 
-/// Copies bytes that are in a cache to memory that will not be read soon, with streaming stores. The caller must call
-/// [`finish`] afterwards.
+/// Copies bytes with streaming stores. The source should be in a cache, and the target should not be read soon. The
+/// caller must call [`finish`] afterwards.
 ///
 /// # Safety
 /// `from` and `to` have `bytes` bytes each, and the two ranges do not overlap.

@@ -68,8 +68,8 @@ pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Asks the pool for two more threads. When one of them starts, it asks for two more, so that no thread has to ask for
-/// all threads.
+/// Asks the pool for at most two more threads: the children of node `place` in a binary tree of `threads` nodes. When
+/// such a thread starts, it asks for its own children, so that no thread has to ask for all threads.
 fn invite(team: &Arc<Team>, place: usize, threads: usize) {
     for place in [2 * place, 2 * place + 1] {
         if place <= threads {

@@ -26,8 +26,8 @@ pub struct Turn<'a, T> {
 }
 
 /// Runs `n` tasks, each of which may wait for its turn to change the value. Tasks begin in order, so a task waits only
-/// for tasks that have already begun. Before its turn, a task must not wait for rayon: its thread might run a later
-/// task meanwhile, which would wait for the turn of this task.
+/// for tasks that have already begun. Before its turn, a task must not call rayon's loops: while its thread waits for
+/// such a loop, it might run a later task, which would wait for the turn of this task.
 pub fn in_turn<T: Send>(n: usize, value: T, task: impl Fn(Turn<'_, T>) + Sync) {
     let turns = Turns { next: AtomicUsize::new(0), value: UnsafeCell::new(value) };
     team::run(n, threads::count(), &|number| task(Turn { turns: &turns, number }));

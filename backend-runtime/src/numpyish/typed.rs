@@ -54,9 +54,9 @@ pub enum Step {
     /// Puts the axes in another order: axis `k` of the view is the axis of the array whose index is entry `k` of the
     /// list.
     Permute(Vec<usize>),
-    /// Selects a part of an axis, which is given as an ndarray slice.
+    /// Selects a part of an axis. The fields are the axis and an ndarray slice.
     Slice(usize, Slice),
-    /// Selects one index of an axis, and removes the axis.
+    /// Selects one index of an axis, and removes the axis. The fields are the axis and the index.
     Index(usize, usize),
     /// Inserts an axis of length 1.
     Insert(usize),
@@ -115,11 +115,12 @@ pub trait Typed: Sized {
     /// If the new memory has another dtype.
     fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
 
-    /// Prepares an array for writing, by a copy if necessary: afterwards, `x` is the only handle to its memory, and no
-    /// two of its indices share an element. Returns the address of the first element.
+    /// Prepares an array for writing. Afterwards, `x` is the only handle to its memory, and no two of its indices share
+    /// an element. Copies the array if this is not so already. Returns the address of the first element.
     fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
 
-    /// Returns one array for each index of an axis, without this axis. The arrays share the memory of `x`.
+    /// Returns, for each index of an axis, the part of `x` at this index, without this axis. The parts share the memory
+    /// of `x`.
     fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
     /// Returns a view of each array.
@@ -252,11 +253,12 @@ fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
     swaps(order, |from, to| x.swap_axes(from, to));
 }
 
-/// Puts axes in this order by swaps. Calls `swap` with the positions of the two axes of each swap.
+/// Puts axes in the order `order` by swaps. Calls `swap` with the positions of the two axes of each swap.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // the positions before `k` are done; if `from` is one of them, its former axis was swapped to the former
-        // position of the axis `order[from]`, which is there now
+        // `axis` was at position `axis` at first. A position `from` before `k` already has its final axis,
+        // `order[from]`; the swap that brought it there moved the former axis of `from` to the former position of
+        // `order[from]`.
         let mut from = axis;
         while from < k {
             from = order[from];
@@ -271,7 +273,7 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 /// The conditions of [`run::run`] hold, and `T` has the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
-    // for arrays of few elements, the work before and after the loop takes most of the time
+    // for arrays of few elements, the work around the loop takes most of the time; this path has little of it
     if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {

@@ -1,8 +1,8 @@
 //! Loops over several operands, which may have any layouts and are broadcast to one shape.
 //!
-//! A walk divides the result into boxes, each of which consists of contiguous rows. In a box, each operand is a
-//! contiguous slice, a scalar, or packed into a small buffer. The loops of an op therefore get only slices and scalars,
-//! and the code in this file is not compiled for each op.
+//! A walk divides the result into boxes. A box consists of rows, and each row is a contiguous range of the result. In a
+//! row, each operand is a contiguous slice, a scalar, or packed into a small buffer. The loops of an op therefore get
+//! only slices and scalars, and the code in this file is not compiled for each op.
 
 use super::{
     buffer::Buffer,
@@ -23,8 +23,8 @@ fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
     std::iter::repeat_n(0, new).chain(own).collect()
 }
 
-/// The part of an operand in one row of a box: one element per element of the result, or a single element for the whole
-/// row.
+/// The elements of an operand for one row of a box, that is, for a contiguous range of the result: one element per
+/// element of the result, or a single element for the whole row.
 #[derive(Clone, Copy)]
 pub struct Part {
     /// Address of the first element.
@@ -55,9 +55,10 @@ fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Minimum length of a row for which one call of the loop per row is faster than packing. The index is the number of
-/// operands that would have to be packed, because they have gaps between their rows. Index 3 is for three or more
-/// operands. The lengths were measured with sums, exponentials and stencils of float64 and float32.
+/// Minimum length of a row for which one call of the loop per row is faster than packing the operands of several rows
+/// into buffers. The index is the number of operands that would have to be packed, because they have gaps between their
+/// rows. Index 3 is for three or more operands. The lengths were measured with sums, exponentials and stencils of
+/// float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
 /// If the two innermost axes have at least this many elements, rows that are shorter than the first entry of `LONG_ROW`
@@ -70,8 +71,8 @@ const SEGMENT: usize = 1 << 14;
 /// Number of rows of a box if an operand is contiguous across the rows: enough rows to use whole cache lines.
 const TALL: usize = 32;
 
-/// Creates an array by calling `run` for all rows of all boxes of the broadcast operands. The layout of the result
-/// follows the layouts of the operands, as in NumPy.
+/// Creates an array. Calls `run` for each row of each box of the result; a row is a contiguous range. The layout of the
+/// result follows the layouts of the operands, as in NumPy.
 ///
 /// # Safety
 /// Each call of `run` writes all `n` elements at its address, with the dtype `out`.
@@ -91,8 +92,8 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
     Ok(unsafe { RawArray::new(op, shape, buffer)? }.permuted(&inverse(&plan.order)))
 }
 
-/// Like [`walk`], but writes the result to `out`, which must have the shape of the broadcast operands and the layout
-/// that a new result would have. Otherwise returns false and does nothing.
+/// Like [`walk`], but writes the result to `out`. Returns false, and does nothing, unless `out` has the shape of the
+/// broadcast operands and the layout that a new result would have.
 ///
 /// # Safety
 /// Each call of `run` writes only the `n` elements at its address. The memory of `out` is used only by `out` and by

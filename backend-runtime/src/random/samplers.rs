@@ -79,7 +79,7 @@ impl Draws {
         (square < 1.0) & (square > 0.0)
     }
 
-    /// Factor by which the polar method multiplies both coordinates.
+    /// The factor by which the polar method multiplies both coordinates of a point at this squared distance from 0.
     #[inline(always)]
     pub fn polar_scale(square: f64) -> f64 {
         (-2.0 * log(square) / square).sqrt()
@@ -95,7 +95,7 @@ pub trait Sampler: Copy {
     fn draw(&self, draws: &mut Draws) -> f64;
 }
 
-/// The distributions as values, for loops that are chosen at run time.
+/// The distributions as values of one type, so that the loop for a distribution can be chosen at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// [`Exponential`]
@@ -139,14 +139,15 @@ impl Exponential {
     }
 }
 
-/// Returns whether `alpha` can be the shape of a gamma distribution, which must be finite and non-negative.
+/// Returns whether `alpha` can be the shape of a gamma distribution: a finite number that is not negative.
 pub fn is_shape(alpha: f64) -> bool {
     (0.0..f64::INFINITY).contains(&alpha)
 }
 
-/// The method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000). If the shape is less
-/// than 1, the method draws a number for the shape plus 1, called the larger shape. This number times `u^(1 / shape)`,
-/// with a uniform number `u`, is distributed with the given shape.
+/// A shape parameter of a gamma distribution, prepared for the method of Marsaglia and Tsang ("A simple method for
+/// generating gamma variables", 2000). If the shape is less than 1, the method draws a number for the shape plus 1,
+/// called the larger shape. This number times `u^(1 / shape)`, with a uniform number `u`, is distributed with the given
+/// shape.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     alpha: f64,
@@ -161,7 +162,8 @@ impl Shape {
         Shape { alpha, d, c: 1.0 / (9.0 * d).sqrt() }
     }
 
-    /// Draws a number of the larger shape, which is `alpha`, or `alpha + 1` if `alpha` is less than 1.
+    /// Draws a gamma distributed number of the larger shape, which is `alpha`, or `alpha + 1` if `alpha` is less than
+    /// 1.
     #[inline(always)]
     fn large(&self, draws: &mut Draws) -> f64 {
         loop {
@@ -180,8 +182,8 @@ impl Shape {
         }
     }
 
-    /// `x^2 / 2 + d (1 - v + log v)`, which equals `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. If the terms cancel, it
-    /// is computed by a series.
+    /// A uniform number `u` is accepted if `log(u)` is below this bound: `x^2 / 2 + d (1 - v + log v)`, which equals
+    /// `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. If the terms cancel, the bound is computed by a series.
     #[inline(always)]
     fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
         if t.abs() >= 0.0625 {
@@ -200,7 +202,8 @@ impl Shape {
         self.alpha >= 1.0 && self.alpha < f64::INFINITY
     }
 
-    /// The result of [`Shape::large`] for the first draws `x` and `u`, if the quick test accepts them; otherwise NaN.
+    /// The result of [`Shape::large`] if its first draws are the normal number `x` and the uniform number `u`. Returns
+    /// NaN if the quick test of the method does not accept them.
     #[inline(always)]
     fn first_try(&self, x: f64, u: f64) -> f64 {
         let t = self.c * x;
@@ -258,7 +261,7 @@ impl Gamma {
     }
 }
 
-/// Smallest parameter of a beta distribution. Below this value, logarithms of the numbers overflow.
+/// Smallest parameter of a beta distribution. Below this value, the logarithms of the factors in [`Beta`] overflow.
 pub const LEAST_BETA: f64 = 1e-300;
 
 /// Returns whether a beta distribution can have this parameter.
@@ -298,7 +301,7 @@ impl Beta {
         self.shapes[0].is_plain() && self.shapes[1].is_plain()
     }
 
-    /// The gamma distributed number of shape number `which` (0 or 1), for the first draws `x` and `u`. Returns NaN if
+    /// The gamma distributed number with the shape `shapes[which]`, for the first draws `x` and `u`. Returns NaN if
     /// more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
@@ -571,8 +574,8 @@ pub fn to_shares(weights: &mut [f64]) {
     }
 }
 
-/// Distributes `n` trials among categories with these shares, by drawing one binomial number after the other. Writes
-/// the count of each category to `out`, or -1 if its share is NaN.
+/// Distributes `n` trials among categories with these shares (see [`to_shares`]), by drawing one binomial number after
+/// the other. Writes the count of each category to `out`, or -1 if its share is NaN.
 #[inline(always)]
 pub fn multinomial(n: f64, shares: &[f64], draws: &mut Draws, out: &mut [i64]) {
     let mut rest = n;
@@ -603,9 +606,9 @@ enum Method {
     Above,
     /// For ranges in which `upper` is not above the mean.
     Below,
-    /// Draws uniform numbers in a range around the mean, and rejects some of them.
+    /// For short ranges around the mean. Draws uniform numbers in the range, and rejects some of them.
     Uniform,
-    /// Draws normal numbers, and rejects those outside the range.
+    /// For longer ranges around the mean. Draws normal numbers, and rejects those outside the range.
     Normal,
 }
 
@@ -617,8 +620,8 @@ pub struct TruncatedNormal {
     upper: f64,
     mean: f64,
     std: f64,
-    /// Rate of the exponential distribution. `shift` is the bound nearest to the mean, minus this rate. Both are in
-    /// units of the standard deviation.
+    /// Rate of the exponential distribution. The field `shift` is the distance from the mean to the nearest bound,
+    /// minus this rate. Both fields are in units of the standard deviation.
     rate: f64,
     shift: f64,
     /// `exp(-rate * length) - 1`

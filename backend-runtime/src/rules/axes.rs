@@ -35,7 +35,8 @@ pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
 
-/// The order of axes after some of them are moved: axis k of the result is axis `order[k]` of the array.
+/// The order of the axes after the axes in `source` are moved to the positions in `destination`: axis k of the result
+/// is axis `order[k]` of the array.
 pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
     let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
     if from.len() != to.len() {

@@ -14,9 +14,9 @@ const MOST: usize = i32::MAX as usize;
 pub struct Steps {
     /// Distance from one window to the next, in elements. The default is 1, or for pooling the length of the window.
     pub stride: Option<Lengths>,
-    /// Number of zeros before and after the elements. The default is 0.
+    /// Number of zeros on each side of the elements. The default is 0.
     pub padding: Option<Lengths>,
-    /// Distance from one tap of the window to the next, in elements. The default is 1.
+    /// Distance from one tap (element of the window) to the next, in elements of the array. The default is 1.
     pub dilation: Option<Lengths>,
 }
 
@@ -128,7 +128,7 @@ fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     }
 }
 
-/// Checks the shape, and returns the number of axes after batch and channels.
+/// Checks the shape, which must be (batch, channels, lengths..), and returns the number of lengths.
 fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     let rank = x.len().wrapping_sub(2);
     if !(1..=MOST_SPATIAL).contains(&rank) {
@@ -141,8 +141,8 @@ fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     Ok(rank)
 }
 
-/// Plans windows over the elements of an array, along each axis. `too_long` makes the error for a window that does not
-/// fit.
+/// Plans windows over the elements of an array, along each axis. `steps` are the strides, the paddings and the
+/// dilations. `too_long` makes the error for a window that does not fit.
 fn sliding(
     op: &'static str,
     lengths: &[usize],
@@ -158,8 +158,9 @@ fn sliding(
         let padded = lengths[k].checked_add(2 * padding[k]).ok_or_else(|| Error::memory(op, usize::MAX))?;
         let Some(room) = padded.checked_sub(reach) else { return Err(too_long()) };
         let windows = room / stride[k] + 1;
-        // strides and dilations without effect are replaced by small numbers. With a single window, the stride is the
-        // smallest that leaves no room for a second window, because libraries compute the number of windows again
+        // Strides and dilations without effect are replaced by small numbers. If there is a single window, the stride
+        // is the smallest number that leaves no room for a second window, because libraries compute the number of
+        // windows again.
         let stride = if windows == 1 { room + 1 } else { stride[k] };
         let dilation = if taps[k] == 1 { 1 } else { dilation[k] };
         *axis = Sliding { len: lengths[k], windows, taps: taps[k], stride, padding: padding[k], dilation };
@@ -217,7 +218,7 @@ fn resulting(
 }
 
 /// Plans a convolution of `x`, of shape `(batch, channels, lengths..)`, with a kernel of shape
-/// `(results, channels / groups, lengths..)`.
+/// `(results, channels / groups, lengths..)`, where `results` is the number of channels of the result.
 pub fn convolution(
     op: &'static str,
     x: &[usize],
@@ -239,8 +240,9 @@ pub fn convolution(
 }
 
 /// Plans a transposed convolution, which maps the shape of a convolution's result to the shape of its input. `x` has
-/// the shape `(batch, channels, lengths..)`, and the kernel has the shape `(channels, results / groups, lengths..)`.
-/// Each element of `x` corresponds to one position of the window, which slides over the result.
+/// the shape `(batch, channels, lengths..)`. The kernel has the shape `(channels, results / groups, lengths..)`, where
+/// `results` is the number of channels of the result. Each element of `x` corresponds to one position of the window,
+/// which slides over the result.
 #[allow(clippy::too_many_arguments)] // the parameters of the op
 pub fn transposed_convolution(
     op: &'static str,
@@ -311,7 +313,7 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
 pub struct Overlap {
     /// Lengths of the full convolution.
     pub full: Vec<usize>,
-    /// First index and length of the part along each axis.
+    /// First index and length, along each axis, of the part of the full convolution that the mode returns.
     pub part: Vec<(usize, usize)>,
     /// Shape of the result. Along axes that are not convolved, the arrays broadcast.
     pub shape: Vec<usize>,

@@ -3,7 +3,7 @@
 use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
 
 /// The elements of `arange`. In a real dtype, element `i` is `from + i * by`. In an integer dtype, element `i` is
-/// `start + i * step`, computed from the op's parameters with wrapping.
+/// `start + i * step`, computed from the op's parameters in wrapping arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
     /// Number of elements.
@@ -15,7 +15,7 @@ pub struct Steps {
     pub by: f64,
 }
 
-/// Plans the values in [start, stop) that are `step` apart.
+/// Plans `arange`: the values in [start, stop) that are `step` apart.
 pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
     if step == T::ZERO {
         return Err(Error::argument(op, "`step` is 0, but must not be 0"));
@@ -32,7 +32,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     }
     let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
     let steps = (to - from) / by;
-    // if the distance underflows when divided by the step, the range still contains the first element
+    // if `(to - from) / by` underflows to 0, the range still contains the first element
     let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
     if n.is_nan() {
         return Err(Error::argument(
@@ -54,8 +54,8 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
 
-/// 2 if the distance between two finite ends overflows. Then the points between the ends must be computed from halves
-/// of the ends. Otherwise 1.
+/// Returns 2 if the distance between two finite ends overflows, and otherwise 1. If it is 2, the points between the
+/// ends must be computed from the halves of the ends.
 pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }

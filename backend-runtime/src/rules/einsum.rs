@@ -103,8 +103,9 @@ impl Einsum {
         Ok(sum)
     }
 
-    /// Order of the products of operands with these labels, as pairs of positions in the list of remaining operands.
-    /// Each product is appended to this list. The next pair is always the pair that needs the fewest multiplications.
+    /// Determines the order in which operands with these labels are multiplied. Each pair has the positions of two
+    /// operands in the list of remaining operands. The two operands are removed from the list, and their product is
+    /// appended. The next pair is always the pair that needs the fewest multiplications.
     pub fn order(&self, operands: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut left, mut order) = (operands.to_vec(), Vec::new());
         while left.len() > 1 {

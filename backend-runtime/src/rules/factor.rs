@@ -17,8 +17,8 @@ const NOT_DEFINITE: &str = "a matrix is not positive definite";
 const NOT_FINITE: &str = "an element is infinite or NaN, but all must be finite";
 const NO_END: &str = "the iteration did not converge";
 
-/// Returns whether an error means that a matrix with these elements has no factorization. After such an error, a search
-/// can continue with other elements.
+/// Returns whether an error means that a matrix with these elements has no factorization. After such an error, a
+/// program that tries several matrices can continue with the next matrix.
 pub fn has_no_factors(error: &Error) -> bool {
     matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
 }

@@ -7,7 +7,7 @@ use crate::{Axes, Error, Lengths, Norm, Result};
 /// dtype, whatever the actual dtype is.
 const SIZE: usize = 16;
 
-/// Direction of a transform. It determines the sign of the exponent, and the norms that scale the result.
+/// Direction of a transform. It determines the sign of the exponent, and which norms scale the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The forward transform, with the factors exp(-2 pi i jk / n).

@@ -6,8 +6,8 @@ use crate::{Boundary, Error, Lengths, PadMode, Result};
 /// Maximum number of axes along which an array is interpolated.
 pub const MOST_SAMPLED: usize = 8;
 
-/// Width of the border that is added to an array before the spline filter, if the mode needs a border. Elements farther
-/// away have no significant effect.
+/// Width of the border that is added to an array before the spline filter, if the mode needs a border. Elements beyond
+/// this border would have no significant effect.
 pub const SPLINE_BORDER: usize = 12;
 
 /// An interpolation in a stack of arrays with channels. The stack has the shape `stack` x `lengths` x `channels`, and
@@ -49,7 +49,7 @@ impl Sampling {
     }
 }
 
-/// The order of a spline: 0 to 5.
+/// Returns `order`, the order of a spline. Returns an error unless it is between 0 and 5.
 pub fn spline_order(op: &'static str, order: usize) -> Result<usize> {
     match order {
         0..=5 => Ok(order),
@@ -57,7 +57,8 @@ pub fn spline_order(op: &'static str, order: usize) -> Result<usize> {
     }
 }
 
-/// Plans an interpolation. The first axis of the coordinates has one coordinate for each axis of the array.
+/// Plans an interpolation at given coordinates. The first axis of `coordinates` has one entry for each axis of the
+/// array. The other axes are the axes of the result.
 pub fn mapped(op: &'static str, x: &[usize], coordinates: &[usize], size: usize) -> Result<Sampling> {
     match coordinates {
         [n, points @ ..] if *n == x.len() => Sampling::new(op, x, [0, 1, 1], x, points.to_vec(), size),
@@ -145,7 +146,7 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
 
 /// Coordinate of an index on a resized axis: index `i` of an axis of length `to` is mapped to an axis of length `from`
 /// with the same extent. The extent ranges from the first to the last element. If `cells` is true, it ranges from the
-/// outer edge of the first element to the outer edge of the last element. Both ends are exact.
+/// outer edge of the first element to the outer edge of the last element. The coordinates of both ends are exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -203,8 +204,9 @@ pub fn spline_ends(mode: Boundary) -> SplineEnds {
     }
 }
 
-/// Index of the element that a filter reads for `index` on an axis; `None` for the constant value beyond the edge. As
-/// in SciPy's filters, the mode `wrap` has the period `len`, so that no two elements coincide.
+/// Index of the element that a filter reads at `index`, which may be beyond the ends of the axis. Returns `None` if the
+/// filter takes the constant value there. As in SciPy's filters, the mode `wrap` has the period `len`, so that no two
+/// of the `len` elements coincide.
 pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     let len = isize::try_from(len).unwrap_or(isize::MAX);
     if (0..len).contains(&index) {
@@ -257,9 +259,9 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     Ok(Window { before, border: size - 1 })
 }
 
-/// The window of this size for a minimum or maximum filter, with at most `2 * len` elements on each side of the middle
-/// element. At every position, this window covers all elements of the axis, and the border beyond both edges. A longer
-/// window would only repeat these elements.
+/// A window of the given size for a minimum or maximum filter. Each side of the middle element is cut to `2 * len`
+/// elements. At every position, these cover all elements of the axis, and the border beyond both edges. A longer window
+/// would only repeat these elements.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);
@@ -267,7 +269,7 @@ pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Wind
     Ok(Window { before, border: before + after })
 }
 
-/// Number of weights of a filter along one axis.
+/// Returns the number of weights of a filter along one axis. `shape` is the shape of the weights.
 pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] if *n > 0 => Ok(*n),

@@ -1,5 +1,5 @@
-//! Rules for selection by a list of indices, as in NumPy. A selection determines the axes that are viewed, the axes
-//! that are gathered, and the position of the index arrays' axes in the result.
+//! Rules for selection by a list of indices, as in NumPy. A selection says which axes are viewed (by slices), which
+//! axes are gathered (by arrays of indices), and where the axes of the index arrays are in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
@@ -154,7 +154,7 @@ impl Selection {
         self.picks.is_empty()
     }
 
-    /// Lengths of the kept axes, in order.
+    /// Lengths, in order, of the kept axes: the axes of the result that do not come from index arrays.
     pub fn lengths(&self) -> Vec<usize> {
         let length = |kept: &Kept| match *kept {
             Kept::Axis(axis) => self.spans[axis].len,

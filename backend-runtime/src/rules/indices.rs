@@ -18,7 +18,7 @@ pub fn taken(
     Ok((along, shape))
 }
 
-/// A gather with one index for each position of the result.
+/// A gather along an axis with one index for each position of the result, as in `take_along_axis`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Along {
     /// Axis along which elements are taken.
@@ -45,8 +45,8 @@ pub fn along(op: &'static str, x: &[usize], indices: &[usize], along: isize, siz
     Ok(Along { axis, x, shape })
 }
 
-/// Axis of a scatter. The values must have the shape of the array, except along this axis, where they have one entry
-/// for each index.
+/// Returns the axis of a scatter, along which the indices select positions. The values must have the shape of the
+/// array, except along this axis, where they have one entry for each index.
 pub fn scattered(op: &'static str, x: &[usize], indices: &[usize], values: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, x.len())?;
     let &[many] = indices else {
@@ -67,8 +67,8 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
     }
 }
 
-/// Shape of an array of segments, which is the shape of `x` with length `segments` along the axis. `named` is the shape
-/// of the array that has the segment's number for each index of `x` along the axis.
+/// Returns the shape of the result of a segment op: the shape of `x`, with length `segments` along the axis. `named` is
+/// the shape of the 1-D array that gives, for each index of `x` along the axis, the number of its segment.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -84,8 +84,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Axis that 1-D indices divide into segments, its length, and the number of segments. The function checks that a
-/// result with one more segment fits in memory.
+/// Returns the axis that 1-D `indices` divide into segments, the length of this axis, and the number of segments.
+/// Checks that a result with one more segment fits in memory.
 pub fn cut(
     op: &'static str,
     x: &[usize],
@@ -135,7 +135,7 @@ pub struct Masked {
     pub cell: Vec<usize>,
 }
 
-/// The cells from which a mask selects. The axes of the mask are the first axes of the array.
+/// Divides an array into the cells from which a mask selects. The axes of the mask are the first axes of the array.
 pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
     match x.split_at_checked(mask.len()) {
         Some((axes, cell)) if fits(axes, mask) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),

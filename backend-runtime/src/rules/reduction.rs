@@ -1,9 +1,10 @@
-//! Rules for reductions, scans and differences.
+//! Rules for reductions, scans (such as cumulative sums) and differences.
 
 use super::{axis, count};
 use crate::{Axes, Error, Result};
 
-/// Axes of a reduction. An array of 0 dimensions accepts axis 0 and -1, and the list is then empty.
+/// Returns the axes of a reduction as indices. An array of 0 dimensions accepts axis 0 and -1, and then an empty list
+/// is returned.
 pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     match (ndim, axes.as_list()) {
         (0, Some([0 | -1])) => axes.resolve(op, 1).map(|_| Vec::new()),
@@ -50,8 +51,8 @@ pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// Shape to which the array `edge` broadcasts before it is joined to one end of another array along an axis. A number
-/// gets length 1 along this axis.
+/// Shape to which the array `edge` broadcasts before it is joined to one end of another array along an axis. If `edge`
+/// is a number, its length along this axis is 1.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
     to[axis] = edge.get(axis).copied().unwrap_or(1);

@@ -11,7 +11,7 @@ pub const MOST_NEIGHBOURING: usize = 8;
 pub struct Neighbours {
     /// Lengths of the axes that do not have length 1; a single 1 if all axes have length 1.
     pub lengths: Vec<usize>,
-    /// Difference between the indices of each neighbour and of the element along these axes: -1, 0 or 1. The list is
+    /// For each neighbour, its indices along these axes minus the indices of the element: -1, 0 or 1. The list is
     /// sorted, so the neighbour that differs only along the last axis comes last.
     pub before: Vec<Vec<isize>>,
 }

@@ -54,7 +54,7 @@ pub fn infer(op: &'static str, from: &[usize], to: &[isize]) -> Result<Vec<usize
     if count(op, &shape, 1)? == size { Ok(shape) } else { Err(refuse()) }
 }
 
-/// Returns whether two indices may refer to the same element, as after broadcasting.
+/// Returns whether two different indices may refer to the same element, as after broadcasting.
 pub fn overlaps(shape: &[usize], strides: &[isize]) -> bool {
     let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
     let mut axes: Vec<(usize, usize)> = axes.map(|(&len, &stride)| (stride.unsigned_abs(), len)).collect();

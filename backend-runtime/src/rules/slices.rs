@@ -47,7 +47,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     Ok(Span { start: start.max(0) as usize, len: count, step: slice.step, drop: false })
 }
 
-/// Spans of all axes. An axis without a slice is taken whole; too many slices are an error.
+/// Resolves slices to one span for each axis. An axis without a slice is taken whole. Too many slices are an error.
 pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<Span>> {
     if slices.len() > shape.len() {
         return Err(Error::shape(
@@ -61,8 +61,8 @@ pub fn spans(op: &'static str, slices: &[Slice], shape: &[usize]) -> Result<Vec<
     lengths.zip(slices.iter().chain(rest)).map(|((axis, &len), &slice)| span(op, slice, axis, len)).collect()
 }
 
-/// Returns the shape `values` without additional leading axes of length 1. Returns an error unless it then broadcasts
-/// to `part`, the shape of the elements that the values replace.
+/// Returns the shape `values` without the leading axes of length 1 that `part` does not have. `part` is the shape of
+/// the elements that the values replace. Returns an error unless the returned shape broadcasts to `part`.
 pub fn assigned<'a>(op: &'static str, values: &'a [usize], part: &[usize]) -> Result<&'a [usize]> {
     let extra = values.len().saturating_sub(part.len());
     let kept = if values[..extra].iter().all(|&d| d == 1) { &values[extra..] } else { values };

@@ -1,4 +1,5 @@
-//! Rules for spreading and interpolation between non-uniform points and a grid.
+//! Rules for spreading and interpolation between non-uniform points and a grid. Spreading adds the value at each point
+//! to the grid points around it. Interpolation computes the value at each point from the grid points around it.
 
 use super::count;
 use crate::{Error, Result};
@@ -46,8 +47,8 @@ pub fn interpolated_grid(op: &'static str, points: &[usize], grid: &[usize], siz
     Ok(Spreading { points: n, batch, grid: lengths.to_vec(), shape })
 }
 
-/// Returns the number of points. `points` is the shape (number of points, number of axes). The grid must have the same
-/// number of axes.
+/// Returns the number of points. `points` is the shape (number of points, number of axes). The shape `grid` must have
+/// this number of axes.
 pub fn on_grid(op: &'static str, points: &[usize], grid: &[usize]) -> Result<usize> {
     let &[n, axes @ 1..=3] = points else {
         return Err(not_points(op, points));

@@ -3,8 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape in which weights broadcast to the elements. Either the weights have the shape of the elements; or `axes` is a
-/// single axis, and there is one weight for each index of this axis.
+/// Shape that the weights get so that they broadcast to the elements. Either the weights have the shape of the
+/// elements; or `axes` is a single axis, and there is one weight for each index of this axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -28,9 +28,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of equal width, and the first and last edge. If a bound is not given, the edge is the
-/// smallest or largest element, which `ends` returns. Without elements, it is 0 or 1. The edges are finite in `T`, the
-/// dtype of the elements.
+/// Number of edges of `bins` bins of equal width, the first edge and the last edge. Without a lower bound, the first
+/// edge is the smallest element, and without an upper bound, the last edge is the largest element; `ends` returns both.
+/// If there are no elements, these edges are 0 and 1. The edges are finite in `T`, the dtype of the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,

@@ -1,5 +1,5 @@
-//! Scalar functions of complex numbers, selected by the dtype of their parts. `float32::complex` and `float64::complex`
-//! have the same source.
+//! Scalar functions of complex numbers, selected by the dtype of the real and the imaginary part. `float32::complex`
+//! and `float64::complex` have the same source.
 
 use super::{float32, float64};
 use crate::{Complex, Precision};

@@ -43,8 +43,8 @@ macro_rules! of_parts {
     )*};
 }
 of_parts! {
-    /// Returns whether a sine, cosine or tangent of `x` may leave the loop for a slower range reduction, because a part
-    /// of `x` is large.
+    /// Returns whether a sine, cosine or tangent of `x` may leave the loop for a slower range reduction, because `x`,
+    /// or its real or imaginary part, is large.
     ///
     /// A loop of these functions vectorises if the compiler knows that no argument needs the reduction. To achieve
     /// this, first check a block of arguments, and then state with [`assert_unchecked`](std::hint::assert_unchecked)

@@ -27,7 +27,8 @@ pub struct Torch {
 }
 
 impl Torch {
-    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`, `"mps"` (the GPU of a Mac). The first call finds and loads libtorch.
+    /// libtorch on a device: `"cpu"`, `"cuda"` (the first GPU), `"cuda:1"`, or `"mps"` (the GPU of a Mac). The first
+    /// call finds and loads libtorch.
     pub fn new(device: &str) -> Result<Torch> {
         let index = device_index(device)?;
         let shim = ffi::load()?;

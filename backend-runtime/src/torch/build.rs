@@ -81,7 +81,8 @@ fn for_this_run(libtorch: &Path, why: String) -> Result<Built> {
     Ok(Built { path, unkept: Some((why, work)) })
 }
 
-/// Prefix of the shim's file name in the cache: a hash of everything from which the shim is compiled.
+/// Prefix of the shim's file name in the cache. It has libtorch's version, and a hash of everything else from which the
+/// shim is compiled.
 fn prefix(libtorch: &Path) -> Result<String> {
     let headers = libtorch.join("include");
     let version = version(&headers)

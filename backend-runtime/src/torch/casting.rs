@@ -101,8 +101,8 @@ fn saturate(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
 }
 
 /// Converts reals and complex numbers to another precision with a single rounding. libtorch converts float64 to 16 bits
-/// through float32, which would round twice. Here the intermediate float32 is rounded to odd, so that the second
-/// rounding is correct.
+/// through float32, which would round twice. Here the intermediate float32 is rounded to odd: it is truncated, and its
+/// last bit is set if digits were lost. Then the second rounding is correct.
 pub fn narrow(on: OpContext<'_>, x: &Tensor, to: DType) -> Result<Tensor> {
     if !x.is(DType::Float64) || computed_in(to) == to {
         return on.cast(x, to);

@@ -1,5 +1,5 @@
-//! Convolutions and pooling by libtorch. Integers, which libtorch does not support, are computed by the loops of
-//! [`Numpyish`](crate::numpyish::Numpyish).
+//! Convolutions and pooling by libtorch. Integers, which libtorch does not support, are computed on the CPU by the
+//! loops of [`Numpyish`](crate::numpyish::Numpyish).
 
 use super::{
     call::{OpContext, Schema, args},
@@ -58,7 +58,8 @@ pub fn conv(
     on.leave(via, on.call(schema, arguments)?)
 }
 
-/// Transposed convolution: for each element of `x`, adds the kernel times this element to the result, at its position.
+/// Transposed convolution: for each element of `x`, adds the kernel times this element to the part of the result that
+/// belongs to the element.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,

@@ -15,7 +15,7 @@ use crate::{
     raw::{RawElement, RawOperand},
 };
 
-/// The number 0 as an integer of libtorch's default dtype, which adapts to the dtype of the other operand.
+/// The number 0 as an integer scalar, which libtorch converts to the dtype of the other operand.
 const ZERO: i64 = 0;
 
 /// The quotient rounded toward minus infinity; 0 for a zero integer divisor.
@@ -45,7 +45,7 @@ pub fn remainder(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'
     from_integers(on, integer_remainder(on, &x, &y)?)
 }
 
-/// The remainder of the floored quotient, for operands from [`integers`].
+/// The remainder of the floored quotient, for operands that [`integers`] has converted. The result is 0 if `y` is 0.
 fn integer_remainder(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let product = on.call(&ops::MUL, args![&quotient(on, x, y)?, y])?;
     let rest = on.call(&ops::SUB, args![x, &product])?;
@@ -72,9 +72,9 @@ pub fn fmod(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Te
     from_integers(on, on.select(&on.call(&ops::LOGICAL_AND, args![&other_sign, &some])?, &moved, &rest)?)
 }
 
-/// C's remainder. libtorch returns NaN on the CPU if the quotient overflows, so x is first reduced by multiples of the
-/// divisor, which have the same remainder. If the quotient is small, these multiples are infinite and leave x
-/// unchanged.
+/// C's remainder. libtorch returns NaN on the CPU if the quotient overflows. So `x` is first replaced by its remainders
+/// modulo large multiples of `y`, which does not change the result. If a multiple is infinite or larger than `x`, `x`
+/// stays unchanged.
 fn real_fmod(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let step = |x: &Tensor, y: &Tensor| on.call(&ops::FMOD, args![x, y]);
     if on.backend.index() >= 0 {
@@ -111,8 +111,8 @@ fn from_integers(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
     }
 }
 
-/// The integer quotient, for operands from [`integers`]. Divisors 0 and -1 are replaced first, because the processor
-/// traps on a division by 0, and on a division of the smallest number by -1.
+/// The floored integer quotient, for operands that [`integers`] has converted. Divisors 0 and -1 are replaced first,
+/// because the processor traps on a division by 0, and on a division of the smallest number by -1.
 fn quotient(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let zero = on.call(&ops::EQ, args![y, Number::of(ZERO)])?;
     let one = on.call(&ops::ONES_LIKE, args![y])?;
@@ -228,7 +228,7 @@ pub fn pow(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Ten
     match on.dtype {
         DType::UInt64 => {
             let [x, y] = on.operands(DtypeStrategy::Wrap, [x1, x2])?;
-            // the exponent is twice a half that fits in int64, plus its last bit
+            // the exponent `y` is twice its half, which fits in int64, plus its last bit
             let square = on.call(&ops::POW, args![&on.call(&ops::MUL, args![&x, &x])?, &half(on, &y)?])?;
             let bit = on.call(&ops::BITWISE_AND, args![&y, Number::of(1_i64)])?;
             on.leave(DtypeStrategy::Wrap, on.call(&ops::MUL, args![&square, &on.call(&ops::POW, args![&x, &bit])?])?)

@@ -63,7 +63,7 @@ impl Value {
     pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
 }
 
-/// Declares the function pointers of a library, each under its name in the shim.
+/// Defines the struct of the shim's function pointers. Each field has the name of its function, without `backends_`.
 macro_rules! shim {
     ($($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?,)*) => {
         /// The shim's functions.
@@ -114,7 +114,7 @@ shim! {
     free_cache: fn(c_int) -> c_int,
 }
 
-/// The subject of the error for GPU memory queries that libtorch does not support.
+/// The end of the message "the op is not available on ..", for queries of GPU memory that libtorch does not support.
 const OLD_GPUS: &str = "GPUs of Macs, and on other GPUs only with libtorch 2.10 or newer";
 
 impl Shim {
@@ -144,7 +144,8 @@ impl Shim {
     }
 }
 
-/// The size in "you tried to allocate 123 bytes"; `usize::MAX` if the message has another form.
+/// Reads the size from a message such as "you tried to allocate 123 bytes". Returns `usize::MAX` if the message has
+/// another form.
 fn bytes_in(message: &str) -> usize {
     let number = message.split_once(" bytes").and_then(|(before, _)| before.rsplit(' ').next());
     number.and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)

@@ -184,7 +184,8 @@ pub fn nufft_interpolate(
     placed(on, nufft::nufft_interpolate_of(points.view(), grid.view(), kernel, sorted.as_ref().map(Hosted::view)))
 }
 
-/// Sorts points into the order in which they are spread.
+/// Sorts points into the order in which they are spread. Returns integers that `nufft_spread` and `nufft_interpolate`
+/// take as `sorted`.
 pub fn nufft_sort(on: OpContext<'_>, points: &Tensor, grid: &[usize], width: usize) -> Result<Tensor> {
     placed(on.with_dtype(DType::Int64), nufft::nufft_sort_of(hosted(on, points)?.view(), grid, width))
 }

@@ -66,7 +66,7 @@ pub fn affine_transform(
     placed(on, loops::affine_transform_of(x.view(), matrix.view(), offset.as_ref().map(Hosted::view), shape, spline))
 }
 
-/// Resamples the array on another grid over the same extent.
+/// Resamples the array on a grid of the shape `shape` over the same extent.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn zoom(
     on: OpContext<'_>,

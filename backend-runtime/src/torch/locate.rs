@@ -28,13 +28,13 @@ pub fn library(torch: &Path, name: &str) -> PathBuf {
 pub struct Place {
     /// The folder `torch`, without symbolic links.
     pub torch: PathBuf,
-    /// The origin of the folder, which determines the checks before loading.
+    /// How the folder was found. This determines which checks run before libtorch is loaded.
     pub trust: Trust,
 }
 
-/// The folders that may hold the dependencies of one of libtorch's libraries: the library's own folder, and NVIDIA's
-/// packages, on which libtorch's wheel depends. The path must have no symbolic links, because the loader starts from
-/// the real path.
+/// The folders that may hold the dependencies of `library`, one of libtorch's libraries. They are the library's own
+/// folder, and the folders of NVIDIA's packages, on which libtorch's wheel depends. The path must have no symbolic
+/// links, because the dynamic loader starts from the real path.
 #[cfg_attr(not(unix), allow(dead_code, reason = "libtorch is loaded on Unix only"))]
 pub fn neighbours(library: &Path) -> Vec<PathBuf> {
     let Some(beside) = library.parent() else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! Ops that the op table defines by an expression and that libtorch lacks: the loops of
-//! [`Numpyish`](crate::numpyish::Numpyish) run on host memory. The result overwrites a tensor that was passed by value
-//! if nothing else uses its memory; otherwise it is a new array, which becomes a tensor without a copy. Tensors on a
-//! GPU are copied to the host, and the result is copied back.
+//! Runs the ops that the op table defines by an expression and that libtorch lacks. The loops of
+//! [`Numpyish`](crate::numpyish::Numpyish) compute them in host memory. The result overwrites the tensor of an operand
+//! that was passed by value, if nothing else uses the memory of this tensor. Otherwise the result is a new array, which
+//! becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied back.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -21,7 +21,7 @@ use crate::{
 };
 use std::{borrow::Cow, ptr};
 
-/// Runs a kernel over operands.
+/// Runs a kernel, the loop of an op, over operands in host memory.
 macro_rules! run {
     ($b:ident, $kernel:expr, $f:ident, $($x:ident: $t:ty),*) => {{
         $(let $x = OnHost::new($b, F::NAME, &$x)?;)*
@@ -65,7 +65,7 @@ pub fn each3<T: Element, F: Each<3, T> + EachSource>(
     run!(b, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Evaluates an elementwise op that takes its one operand as a tuple.
+/// Evaluates an elementwise op with one operand. [`EachOf`] takes the elements of the operands as a tuple.
 pub fn each_of1<A: Element, F: EachOf<(A,)> + EachSource>(
     b: &Torch,
     f: &F,
@@ -95,7 +95,7 @@ pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachS
     run!(b, kernel_of::<(X, Y, Z), F>(), f, x1: X, x2: Y, x3: Z)
 }
 
-/// Evaluates a reduction of the op table (a `fold` row) over axes; the result has the dtype `U`.
+/// Evaluates a reduction of the op table (a `fold` row) over axes. The result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Torch,
     f: &F,
@@ -114,7 +114,7 @@ pub(super) enum OnHost<'a, T: Element> {
     InPlace(View<'a>, Option<&'a TorchArray<T>>),
     /// A copy of a tensor that the loops cannot read in place.
     Copy(HostArray<T>),
-    /// One value for all elements.
+    /// A single value, which stands for all elements.
     Scalar(&'a T),
 }
 

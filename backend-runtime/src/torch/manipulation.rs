@@ -12,7 +12,7 @@ use crate::{
     rules::{self, Repeats, Roll},
 };
 
-/// The elements, in C order, in another shape.
+/// The elements in another shape. They keep their C order.
 pub fn reshape(on: OpContext<'_>, x: &Tensor, shape: &[isize]) -> Result<Tensor> {
     on.reshape(x, &rules::infer(on.op, x.shape(), shape)?)
 }
@@ -71,7 +71,7 @@ pub fn broadcast_arrays(on: OpContext<'_>, xs: &[&Tensor]) -> Result<Vec<Tensor>
     xs.iter().map(|x| on.call(&ops::EXPAND, args![*x, &shape])).collect()
 }
 
-/// Converts a list of arrays to an argument of a libtorch op.
+/// Converts a list of arrays to an argument for a libtorch op.
 fn list<'a>(xs: &[&'a Tensor]) -> Arg<'a> {
     Arg::Tensors(Tensors::of(xs.iter().copied().map(Some)))
 }
@@ -97,7 +97,7 @@ pub fn stack(on: OpContext<'_>, xs: &[&Tensor], axis: isize) -> Result<Tensor> {
     on.call(&ops::STACK, args![list(xs), axis])
 }
 
-/// The slices along one axis, without the axis.
+/// Returns the slices along one axis. The slices do not have this axis.
 pub fn unstack(on: OpContext<'_>, x: &Tensor, axis: isize) -> Result<Vec<Tensor>> {
     let axis = rules::axis(on.op, axis, x.ndim())?;
     // the number of slices is checked first, because libtorch would create every slice
@@ -181,7 +181,7 @@ pub fn pad(on: OpContext<'_>, x: &Tensor, widths: &[usize], mode: PadMode, value
     Ok(result)
 }
 
-/// The index in `0 .. n` of the source element for each position of the padded axis.
+/// Returns, for each position of the padded axis, the index in `0 .. n` of the element that is copied there.
 fn border(on: OpContext<'_>, n: i64, before: i64, padded: usize, mode: PadMode) -> Result<Tensor> {
     let place = on.call(&ops::SUB, args![&on.count_up(padded)?, Number::of(before)])?;
     let modulo = |period: i64| on.call(&ops::REMAINDER, args![&place, Number::of(period)]);

@@ -1,6 +1,6 @@
-//! Description and memory use of libtorch's devices. For the CPU, the memory use is the host's; for a GPU, libtorch's
-//! allocator counts it. Devices are integers here: -1 is the CPU, [`MPS`] is the GPU of a Mac, and other values are
-//! GPU ordinals.
+//! Descriptions and memory use of libtorch's devices. For the CPU, the operating system reports the memory use of the
+//! process; for a GPU, libtorch's allocator counts it. Devices are integers here: -1 is the CPU, [`MPS`] is the GPU of
+//! a Mac, and other values are GPU ordinals.
 
 use super::{backend::MPS, ffi, tensor::device_name};
 #[cfg(feature = "cuda")]
@@ -38,7 +38,7 @@ pub(super) fn memory(backend: &'static str, index: i32) -> Result<MemoryInfo> {
     Ok(MemoryInfo::new(in_use, peak, cached, free.saturating_add(cached).min(total), total))
 }
 
-/// Resets the peak number of bytes in use.
+/// Sets the peak number of bytes in use to the present number.
 pub(super) fn reset_peak(backend: &'static str, index: i32) -> Result<()> {
     if index < 0 {
         return host::reset_peak(backend);

@@ -1,8 +1,8 @@
 //! The torch backend: libtorch, loaded at run time. Any op of libtorch can be called by name, on the CPU and on GPUs.
 //!
-//! Ops that the op table maps to libtorch (`aten`) go through [`aten()`](aten::aten). A row with `call =
-//! "reduction::sum"` calls the function `sum` in `reduction.rs`, which is composed of libtorch's ops if libtorch has no
-//! equivalent op.
+//! Ops that the op table maps to an op of libtorch (`aten`) go through [`aten()`](aten::aten). A row of the op table
+//! with `call = "reduction::sum"` calls the function `sum` in `reduction.rs`, which is composed of libtorch's ops if
+//! libtorch has no equivalent op.
 //!
 //! # Finding libtorch
 //!
@@ -56,5 +56,5 @@ pub use locate::libtorch;
 pub use strategy::DtypeStrategy;
 pub use tensor::{Arg, Tensor};
 
-/// An operand of this backend with its dtype in the type.
+/// An operand of this backend, whose element type `T` is a type parameter.
 pub type Operand<'a, T> = crate::Operand<'a, Torch, T>;

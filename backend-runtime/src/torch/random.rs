@@ -1,6 +1,6 @@
 //! Random numbers, generated as described in [`crate::random`], so that they are the same on every backend. On the CPU,
-//! the code of the other backends computes them. On a GPU, libtorch's integer ops compute them; normally distributed
-//! numbers may then differ in the last digits, because they need logarithms and sines.
+//! the code of the backend `Numpyish` computes them. On a GPU, libtorch's integer ops compute them; normally
+//! distributed numbers may then differ in the last digits, because they need logarithms and sines.
 
 mod distributions;
 
@@ -25,7 +25,7 @@ use crate::{
 /// Mask of the low 32 bits of an int64.
 const WORD: i64 = 0xFFFF_FFFF;
 
-/// Transfers an array from the CPU's code to the backend's device.
+/// Moves an array that the CPU code has computed to the backend's device.
 fn moved<T: Element>(on: OpContext<'_>, x: HostArray<T>) -> Result<Tensor> {
     let moved = from_host(x, on.backend.index()).map_err(|why| why.within(on.op))?;
     Ok(moved.tensor().clone())
@@ -80,7 +80,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     })
 }
 
-/// The random words for `n` elements. The generator makes blocks of four words, and each block gives `each` elements.
+/// Random 32-bit words. The generator makes them in blocks of four words.
 struct Words {
     /// Words 0 and 2 of the blocks, as int64 of shape (2, blocks).
     even: Tensor,
@@ -89,6 +89,7 @@ struct Words {
 }
 
 impl Words {
+    /// Makes the words for `n` elements. Each block gives `each` elements.
     fn of(on: OpContext<'_>, n: usize, each: usize) -> Result<Words> {
         const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
         const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
@@ -108,7 +109,7 @@ impl Words {
         let mut odd = on.call(&ops::STACK, args![&[high(&counter)?, none][..], 0_i64])?;
         let mut key = [key as u32, (key >> 32) as u32];
         for _ in 0..10 {
-            // the product of each row is combined with the other row
+            // the two rows of the product are swapped, because each is combined with the other row of the words
             let product = on.reverse(&on.call(&ops::MUL, args![&even, &multipliers])?, &[0])?;
             even = xor(&xor(&high(&product)?, &odd)?, column(key)?.tensor())?;
             odd = and(&product)?;
@@ -137,19 +138,22 @@ fn units32(on: OpContext<'_>, words: &Tensor) -> Result<Tensor> {
     on.call(&ops::MUL, args![&on.cast(&bits, DType::Float32)?, Number::of(2_f32.powi(-24))])
 }
 
-/// The first `n` elements in the order of the blocks. `members` has the elements, in the shape (.., blocks).
+/// Returns the first `n` elements, block by block. The last axis of `members` counts the blocks; the other axes count
+/// the elements of one block.
 fn in_order(on: OpContext<'_>, members: &Tensor, n: usize) -> Result<Tensor> {
     let by_block = on.call(&ops::MOVEDIM, args![members, -1_i64, 0_i64])?;
     on.narrow(&on.reshape(&by_block, &[members.size()])?, 0, 0, n)
 }
 
-/// Number of reals in an array of this dtype and shape; checks the array's size.
+/// Checks the size of an array of the call's dtype and this shape, and returns the number of real numbers in it. A
+/// complex number counts as two.
 fn reals(on: OpContext<'_>, shape: &[usize]) -> Result<usize> {
     let size = on.dtype.size();
     Ok(rules::count(on.op, shape, size)? * (size / on.dtype.to_real().size()))
 }
 
-/// Arranges the reals, in order, as an array of this shape; each complex number takes two reals.
+/// Arranges real numbers, in order, as an array of this shape and of the call's dtype. Each complex number takes two of
+/// them.
 fn from_reals(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Complex {
         return on.reshape(reals, shape);
@@ -158,8 +162,8 @@ fn from_reals(on: OpContext<'_>, reals: &Tensor, shape: &[usize]) -> Result<Tens
     on.call(&ops::VIEW_AS_COMPLEX, args![&on.call(&ops::CONTIGUOUS, args![&pairs])?])
 }
 
-/// The upper limit in the real dtype, and the replacement for values that rounding moves up to the limit. The
-/// replacement is the next number below the limit, or the limit itself if the lower limit equals it.
+/// Returns the upper limit in the real dtype, and the replacement for values that rounding moves up to this limit. The
+/// replacement is the next number below the upper limit, or the limit itself if both limits are equal.
 fn last_below(dtype: DType, low: f64, high: f64) -> Result<(Number, Number)> {
     dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => {
         let [from, to] = [low, high].map(<T as Element>::from_f64);
@@ -257,7 +261,7 @@ mod tests {
         },
     };
 
-    /// The numbers for a seed, computed by the CPU code and by the code for GPUs.
+    /// Returns the numbers for one seed twice: once computed by the CPU code, and once by the code for GPUs.
     fn both<T: Element>(
         b: &Torch,
         cpu: impl Fn(OpContext<'_>) -> Result<Tensor>,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Axes, DType, DTypeKind, Interpolation, Result, raw::RawElement, rules};
 
-/// The axes of a reduction, adapted for libtorch, which reads an empty list as all axes.
+/// An array and the axes of its reduction, adapted for libtorch, for which an empty list of axes means all axes.
 struct ReductionAxes {
     x: Tensor,
     axes: Vec<usize>,
@@ -30,7 +30,7 @@ impl ReductionAxes {
         Ok(ReductionAxes { x: on.call(&ops::UNSQUEEZE, args![&x, ndim])?, axes: vec![ndim], keepdims: false })
     }
 
-    /// Number of elements reduced to each result.
+    /// The number of elements that are reduced to one element of the result.
     fn count(&self) -> usize {
         self.axes.iter().map(|&a| self.x.shape()[a]).product()
     }
@@ -40,7 +40,7 @@ impl ReductionAxes {
         on.call(schema, args![&self.x, &self.axes, self.keepdims])
     }
 
-    /// The array with the elements of each result along a new last axis, and the shape of the result.
+    /// Returns the array with the reduced axes merged into one last axis, and the shape of the reduction's result.
     fn flat(&self, on: OpContext<'_>) -> Result<(Tensor, Vec<usize>)> {
         let shape = self.x.shape();
         let kept: Vec<usize> = (0..shape.len()).filter(|a| !self.axes.contains(a)).collect();
@@ -52,8 +52,8 @@ impl ReductionAxes {
     }
 }
 
-/// Converts the array to the dtype of its sums. uint64 is summed in the bits of int64, because uint64 and int64 wrap in
-/// the same way.
+/// Converts the array to the dtype in which it is summed. uint64 becomes the int64 with the same bits, because sums of
+/// uint64 and int64 wrap in the same way.
 fn to_sum(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     match on.dtype {
         DType::UInt64 => on.enter(DtypeStrategy::Wrap, x),
@@ -132,7 +132,8 @@ fn spread(
 ) -> Result<Tensor> {
     let over = ReductionAxes::new(on, on.enter(DtypeStrategy::Float32, x)?, axis, keepdims)?;
     let result = on.call(schema, args![&over.x, &over.axes, correction, over.keepdims])?;
-    // without elements, the result is the sum of squares, 0, divided by `-correction`. libtorch does not divide here
+    // without elements, the result is 0, the sum of the squares, divided by `-correction`. libtorch omits this
+    // division, so the quotient 0 is set here
     let is_empty = over.axes.iter().any(|&axis| over.x.shape()[axis] == 0);
     let result = if is_empty && correction < 0.0 { on.call(&ops::ZEROS_LIKE, args![&result])? } else { result };
     on.cast(&result, on.dtype.to_real())
@@ -225,7 +226,7 @@ pub fn diff(
     on.leave(DtypeStrategy::Parts, d)
 }
 
-/// The array with `before` and `after` joined to its ends; `None` if both are absent.
+/// Joins `before` and `after` to the two ends of `x` along the axis. Returns `None` if both are `None`.
 fn with_edges(
     on: OpContext<'_>,
     x: &Tensor,
@@ -246,7 +247,7 @@ fn with_edges(
     concat(on, &parts, Some(axis as isize)).map(Some)
 }
 
-/// Quantiles over axes; the result has the axes of `q` first.
+/// Quantiles over axes. The first axes of the result are the axes of `q`.
 pub fn quantile(
     on: OpContext<'_>,
     x: &Tensor,
@@ -268,7 +269,7 @@ pub fn quantile(
     let (sorted, _) = on.pair(&ops::SORT, args![&lanes, true, -1_i64, false])?;
     let quantiles = on.reshape(q, &[q.size()])?;
     let found = between(on, &sorted, &places(on, &quantiles, n, dtype)?, method)?;
-    // NaN sorts to the end
+    // NaN is sorted to the end, so if the last of the sorted elements is NaN, the quantiles are NaN
     let last = on.narrow(&sorted, sorted.ndim() - 1, n - 1, 1)?;
     let found = on.select(&on.call(&ops::ISNAN, args![&last])?, &last, &found)?;
     let found = on.call(&ops::MOVEDIM, args![&found, -1_i64, 0_i64])?;
@@ -287,14 +288,14 @@ fn check_quantiles(on: OpContext<'_>, q: &Tensor) -> Result<()> {
     }
 }
 
-/// Fractional positions of the quantiles among `n` sorted elements. As in NumPy, the positions are rounded to the dtype
-/// if the dtype can represent all indices.
+/// Returns the fractional positions of the quantiles among `n` sorted elements. As in NumPy, the positions are rounded
+/// to `dtype` if `dtype` can represent all indices.
 fn places(on: OpContext<'_>, q: &Tensor, n: usize, dtype: DType) -> Result<Tensor> {
     let exact = on.call(&ops::MUL, args![&on.cast(q, DType::Float64)?, Number::of((n - 1) as f64)])?;
     if n <= 1 << 24 { on.cast(&on.cast(&exact, dtype)?, DType::Float64) } else { Ok(exact) }
 }
 
-/// The interpolated values at these positions of the sorted last axis.
+/// Returns the values at these fractional positions along the last axis of `sorted`, interpolated by `method`.
 fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpolation) -> Result<Tensor> {
     let axis = sorted.ndim() - 1;
     let at = |places: &Tensor| on.pick(sorted, axis, &on.cast(places, DType::Int64)?);
@@ -318,8 +319,8 @@ fn between(on: OpContext<'_>, sorted: &Tensor, places: &Tensor, method: Interpol
     let from_high = on.call(&ops::SUB, args![&high, &on.call(&ops::MUL, args![&step, &left])?])?;
     let from_low = on.call(&ops::ADD, args![&low, &on.call(&ops::MUL, args![&step, &part])?])?;
     let found = on.select(&on.call(&ops::GE, args![&part, Number::of(0.5_f32)])?, &from_high, &from_low)?;
-    // if the step is infinite, the result is the weighted sum of both ends, which are infinite, or large with opposite
-    // signs
+    // `step` is infinite if `low` or `high` is infinite, or if both are large with opposite signs. The result is then
+    // the weighted sum of `low` and `high`
     let shares = |x: &Tensor, share: &Tensor| on.call(&ops::MUL, args![x, share]);
     let weighted = on.call(&ops::ADD, args![&shares(&low, &left)?, &shares(&high, &part)?])?;
     let weighted = on.select(&on.call(&ops::EQ, args![&part, Number::of(1.0_f32)])?, &high, &weighted)?;

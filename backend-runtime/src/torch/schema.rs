@@ -1,4 +1,4 @@
-//! libtorch's schemas, which describe an op's parameters, its results, and its effects on its arguments:
+//! libtorch's schemas. A schema describes an op's parameters, its results, and its effects on its arguments, as in
 //! `aten::zero_(Tensor(a!) self) -> Tensor(a!)`.
 
 /// The reason why a row of the op table must not call the op with this schema; `None` if the row may call it. A row
@@ -17,8 +17,8 @@ pub fn written(text: &str) -> Option<String> {
     })
 }
 
-/// Arguments that ops write although the schema does not mark them: the statistics that training updates, and the noise
-/// that `rrelu_with_noise` stores.
+/// Arguments that some ops write although their schemas do not mark them: the statistics that training updates, and the
+/// noise that `rrelu_with_noise` stores.
 const WRITTEN_UNSAID: [&str; 3] = ["running_mean", "running_var", "noise"];
 
 /// The reason why a call with this number of arguments does not fit the schema; `None` if it fits.

@@ -24,12 +24,13 @@ fn from_sortable(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
     if on.dtype == DType::Bool { on.cast(&x, DType::Bool) } else { on.leave(DtypeStrategy::Order, x) }
 }
 
-/// Sorted elements and their original indices. The sort is stable, and puts NaN last.
+/// Returns the sorted elements, in the dtype that [`sortable`] gives them, and their original indices. The sort is
+/// stable, and puts NaN last.
 fn ordered(on: OpContext<'_>, x: &Tensor, axis: usize, descending: bool) -> Result<(Tensor, Tensor)> {
     let x = sortable(on, x)?;
     if x.size() == 0 {
-        // no call is made, because libtorch loops over all lanes along the axis even if they have no elements, and
-        // there may be 2^60 lanes
+        // no call is made, because libtorch loops over all lanes (1-D slices along the axis), even if they are empty,
+        // and there may be 2^60 lanes
         let indices = on.full(x.shape(), RawElement::of(0_i64))?;
         return Ok((x, indices));
     }
@@ -78,8 +79,8 @@ pub fn searchsorted(
     on.call(&ops::SEARCHSORTED, args![&sorted, &values, false, side == Side::Right])
 }
 
-/// Integers in contiguous memory that have the same order as the elements. NaN has the largest integer, because
-/// libtorch's search would treat NaN as the smallest element.
+/// Converts the elements to integers in contiguous memory that have the same order. NaN becomes the largest integer,
+/// because libtorch's search would treat NaN as the smallest element.
 fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     if on.dtype.kind() != DTypeKind::Real {
         return on.call(&ops::CONTIGUOUS, args![&sortable(on, x)?]);
@@ -97,9 +98,9 @@ fn keys(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::CONTIGUOUS, args![&keys])
 }
 
-/// Sorts complex numbers along one axis in NumPy's order; returns the sorted numbers and their original indices.
+/// Sorts a 1-D array of complex numbers in NumPy's order, and returns the sorted numbers and their original indices.
 /// Numbers without NaN are first, sorted by real part and then by imaginary part. Numbers with a NaN imaginary part
-/// follow, then numbers with a NaN real part, then numbers with both.
+/// follow, then numbers with a NaN real part, then numbers in which both parts are NaN.
 fn by_parts(on: OpContext<'_>, x: &Tensor) -> Result<(Tensor, Tensor)> {
     let order_of = |key: &Tensor| Ok(on.pair(&ops::SORT, args![key, true, 0_i64, false])?.1);
     let unknown = |part: &Tensor| on.cast(&on.call(&ops::ISNAN, args![part])?, DType::UInt8);
@@ -127,9 +128,9 @@ struct Distinct {
     sorted: Tensor,
     /// Original index of each sorted element.
     order: Tensor,
-    /// For each sorted element, whether it is the first of its value.
+    /// For each sorted element, whether it is the first element with its value.
     is_first: Tensor,
-    /// Positions, among the sorted elements, of the first element of each value.
+    /// For each distinct value, the position in `sorted` of the first element with this value.
     firsts: Tensor,
 }
 
@@ -167,7 +168,8 @@ impl Distinct {
         on.call(&ops::SUB, args![&on.narrow(&ends, 0, 1, n)?, &on.narrow(&ends, 0, 0, n)?])
     }
 
-    /// For each element of the array, the index of its value among the distinct values, in the shape of the array.
+    /// Returns, for each element of the original array, the index of its value among the distinct values. The result
+    /// has the shape `shape` of the original array.
     fn inverse(&self, on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
         let rank = on.call(&ops::CUMSUM, args![&self.is_first, 0_i64])?;
         let rank = on.call(&ops::SUB, args![&rank, Number::of(1_i64)])?;
@@ -177,7 +179,7 @@ impl Distinct {
         on.reshape(&inverse, shape)
     }
 
-    /// The index of the first occurrence of each value in the flattened array.
+    /// Returns, for each distinct value, the index of its first occurrence in the flattened array.
     fn indices(&self, on: OpContext<'_>) -> Result<Tensor> {
         on.pick(&self.order, 0, &self.firsts)
     }
@@ -200,8 +202,9 @@ pub fn unique_inverse(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     Ok([distinct.values(on)?, distinct.inverse(on, x.shape())?])
 }
 
-/// The distinct elements, the index of the first occurrence of each, for each element of `x` the index of its value
-/// among the distinct elements, and the number of occurrences of each.
+/// Returns four arrays: the distinct elements; the index of the first occurrence of each distinct element; for each
+/// element of `x`, the index of its value among the distinct elements; and the number of occurrences of each distinct
+/// element.
 pub fn unique_all(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 4]> {
     let distinct = Distinct::of(on, x)?;
     Ok([distinct.values(on)?, distinct.indices(on)?, distinct.inverse(on, x.shape())?, distinct.counts(on)?])

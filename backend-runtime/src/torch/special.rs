@@ -32,7 +32,8 @@ pub fn interp(
     };
     let (left, right) = (end(left, 0)?, end(right, n - 1)?);
     let at = |points: &Tensor, index: &Tensor| on.call(&ops::TAKE, args![points, index]);
-    // each x lies between the points low and low + 1; at the right end, both of these are the last point
+    // each x lies between the points with the indices low and low + 1; at the right end, both indices are that of the
+    // last point
     let low = on.call(&ops::SUB, args![&after, Number::of(1_i64)])?;
     let low = on.call(&ops::CLAMP, args![&low, 0_i64, n - 1])?;
     let high = on.call(&ops::CLAMP, args![&on.call(&ops::ADD, args![&low, Number::of(1_i64)])?, 0_i64, n - 1])?;
@@ -43,8 +44,8 @@ pub fn interp(
         |x0: &Tensor, y0: &Tensor| on.call(&ops::ADD, args![&on.call(&ops::MUL, args![&slope, &sub(&x, x0)?])?, y0]);
     let is_nan = |y: &Tensor| on.call(&ops::ISNAN, args![y]);
     let mut y = line(&x0, &y0)?;
-    // for infinite points, as in NumPy, the line is computed from the other end; if this gives NaN and both ends have
-    // the same value, the result is that value
+    // if a point is infinite, the line from the left point may give NaN. As in NumPy, the line is then computed from
+    // the right point, and if this also gives NaN and both points have the same `y`, the result is this `y`
     y = on.select(&is_nan(&y)?, &line(&x1, &y1)?, &y)?;
     let level = on.call(&ops::EQ, args![&y0, &y1])?;
     y = on.select(&on.call(&ops::LOGICAL_AND, args![&is_nan(&y)?, &level])?, &y0, &y)?;
@@ -71,16 +72,16 @@ pub fn sinc(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.leave(via, on.select(&zero, &on.call(&ops::ONES_LIKE, args![&x])?, &value)?)
 }
 
-/// `x` where it is positive, else `negative_slope` times `x`. The slope is rounded to the dtype of the computation, as in
-/// NumPy.
+/// `x` where it is positive, else `negative_slope` times `x`. As in NumPy, the slope is rounded to the dtype in which
+/// the function is computed.
 pub fn leaky_relu(on: OpContext<'_>, x: &Tensor, negative_slope: f64) -> Result<Tensor> {
     let slope = computed(on, negative_slope);
     let x = on.enter(DtypeStrategy::Float32, x)?;
     on.leave(DtypeStrategy::Float32, on.call(&ops::LEAKY_RELU, args![&x, slope])?)
 }
 
-/// `x` where it is positive, else `alpha (exp(x) - 1)`. `alpha` is rounded to the dtype of the computation, as in NumPy.
-/// libtorch's own op gives 0 at 0 even if `alpha` is infinite or NaN.
+/// `x` where it is positive, else `alpha (exp(x) - 1)`. As in NumPy, `alpha` is rounded to the dtype in which the
+/// function is computed. libtorch's own op gives 0 at 0 even if `alpha` is infinite or NaN.
 pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
     let alpha = computed(on, alpha);
     let x = on.enter(DtypeStrategy::Float32, x)?;
@@ -93,16 +94,17 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
     on.leave(DtypeStrategy::Float32, value)
 }
 
-/// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops, so that their overflow, and infinite or
-/// zero `beta`, give the results of the formula. Above 40, `log(1 + exp(y))` is `y` in every dtype.
+/// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops, so that the results follow the formula
+/// even if they overflow, or if `beta` is infinite or zero. For `y` above 40, `log(1 + exp(y))` rounds to `y` in every
+/// dtype.
 pub fn softplus(on: OpContext<'_>, x: &Tensor, beta: f64) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = on.call(&ops::SOFTPLUS, args![&on.scaled(&x, beta)?, 1.0, 40.0])?;
     on.leave(DtypeStrategy::Float32, on.call(&ops::DIV, args![&value, Number::of(computed(on, beta))])?)
 }
 
-/// Rounds a number to the dtype in which an activation is computed: float32 for 16-bit floats, otherwise the dtype
-/// itself.
+/// Rounds a parameter of an activation function to the dtype in which the function is computed: float32 for 16-bit
+/// floats, otherwise the dtype of the call.
 fn computed(on: OpContext<'_>, number: f64) -> f64 {
     let dtype = if on.dtype.size() == 2 { DType::Float32 } else { on.dtype };
     RawElement::of(number).to(dtype).to_f64()

@@ -1,4 +1,5 @@
-//! Conversions around a libtorch op for dtypes that the op does not support, without leaving the device.
+//! Conversions before and after a libtorch op, for dtypes that the op does not support. The elements stay on their
+//! device.
 
 use super::{
     call::{OpContext, args},
@@ -7,24 +8,24 @@ use super::{
 };
 use crate::{DType, Result, bf16, f16};
 
-/// The treatment of dtypes that a libtorch op lacks, or computes differently from NumPy.
+/// The treatment of dtypes that a libtorch op does not support, or computes differently from NumPy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DtypeStrategy {
-    /// libtorch supports every dtype of the op.
+    /// No conversion, because libtorch supports every dtype of the op.
     Direct,
-    /// Computes uint16, uint32 and uint64 as the signed integers with the same bits; for ops that only move bits, or
-    /// whose results wrap.
+    /// Computes uint16, uint32 and uint64 as the signed integers with the same bits. This is right for ops that only
+    /// move elements, or whose results wrap on overflow.
     Wrap,
     /// Maps uint16, uint32 and uint64 to signed integers in the same order, by flipping the first bit.
     Order,
     /// Computes 16-bit floats in float32, with a single rounding at the end.
     Float32,
-    /// Like `Wrap`, but complex numbers also become pairs of reals, because libtorch's own complex sum turns an
+    /// Like `Wrap`, but complex numbers also become pairs of real numbers, because libtorch's own complex sum turns an
     /// infinite part into NaN.
     Parts,
 }
 
-/// The conversion of one dtype before an op, and back after the op.
+/// The conversion of one dtype before an op, and back after the op. Each variant holds the dtype that it converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
     /// No conversion.
@@ -35,7 +36,7 @@ pub enum Detour {
     Flipped(DType),
     /// Through float32.
     Float32(DType),
-    /// Through reals, with a last axis of length 2.
+    /// Through real numbers, with the real and imaginary parts along a last axis of length 2.
     Parts(DType),
 }
 
@@ -91,7 +92,7 @@ impl Entered {
 }
 
 impl Detour {
-    /// Returns whether arrays of this dtype take the detour.
+    /// Returns whether this detour converts arrays of this dtype.
     #[inline]
     pub fn is_of(self, dtype: DType) -> bool {
         match self {
@@ -132,8 +133,8 @@ impl Detour {
         }
     }
 
-    /// Converts a number of the call's dtype for libtorch's op; with `Parts` it stays unchanged, because no number can
-    /// represent the parts.
+    /// Converts a number of the call's dtype for libtorch's op. With `Parts`, the number stays unchanged, because a
+    /// single number cannot represent two parts.
     pub fn enter_number(self, n: Number) -> Number {
         let code = |d: DType| super::ffi::code(signed(d));
         match self {
@@ -175,7 +176,7 @@ fn flip(on: OpContext<'_>, x: &Tensor, dtype: DType) -> Result<Tensor> {
     on.call(&ops::BITWISE_XOR, args![x, first_bit])
 }
 
-/// Joins reals with a last axis of length 2 to complex numbers.
+/// Joins real and imaginary parts, along a last axis of length 2, to complex numbers.
 pub fn join_parts(on: OpContext<'_>, x: Tensor) -> Result<Tensor> {
     let strides = x.strides();
     let pairs = strides.split_last().is_some_and(|(last, rest)| *last == 1 && rest.iter().all(|s| s % 2 == 0));

@@ -18,7 +18,8 @@ unsafe impl Send for Tensor {}
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
-    /// Takes ownership of a reference that the shim returned; `None` if it is null.
+    /// Takes ownership of a reference that the shim (this crate's C++ layer over libtorch) returned. Returns `None` if
+    /// it is null.
     ///
     /// # Safety
     /// The pointer is null, or owns one reference to a live tensor.
@@ -109,7 +110,7 @@ impl Tensor {
         unsafe { (shim().owned)(self.as_ptr()) != 0 }
     }
 
-    /// Pointer to the first element; may be null if the tensor is empty.
+    /// Pointer to the first element. It may be null if the tensor is empty.
     pub(super) fn data(&self) -> *mut c_void {
         // SAFETY: the tensor is alive.
         unsafe { (shim().data)(self.as_ptr()) }

@@ -78,7 +78,7 @@ impl OpContext<'_> {
         self.call(&ops::ARANGE, args![Number::of(n as i64), DType::Int64, Arg::None, Arg::Device])
     }
 
-    /// The elements, in C order, in another shape.
+    /// The elements in another shape. They keep their C order.
     pub fn reshape(self, x: &Tensor, shape: &[usize]) -> Result<Tensor> {
         self.call(&ops::RESHAPE, args![x, shape])
     }
@@ -88,7 +88,7 @@ impl OpContext<'_> {
         self.call(&ops::PERMUTE, args![x, axes])
     }
 
-    /// The part of the tensor with the `len` indices of one axis that begin with `start`.
+    /// The part of the tensor with the indices `start .. start + len` along one axis.
     pub fn narrow(self, x: &Tensor, axis: usize, start: usize, len: usize) -> Result<Tensor> {
         self.call(&ops::NARROW, args![x, axis, start, len])
     }
@@ -108,15 +108,15 @@ impl OpContext<'_> {
         if axes.is_empty() { Ok(x.clone()) } else { self.on_bits(x, |x| self.call(&ops::FLIP, args![x, axes])) }
     }
 
-    /// Applies an op that only moves elements to a tensor of any dtype, even if libtorch's op does not support wide
-    /// unsigned integers.
+    /// Applies `run`, an op that only moves elements, to a tensor of any dtype. This also works for wide unsigned
+    /// integers, which libtorch's op may not support.
     pub fn on_bits(self, x: &Tensor, run: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         let unsigned = DType::ALL.into_iter().find(|d| is_wide_unsigned(*d) && x.is(*d));
         let detour = unsigned.map_or(Detour::None, |d| DtypeStrategy::Wrap.detour(d));
         detour.leave(self, run(&detour.enter(self, x)?)?)
     }
 
-    /// The integer or boolean value of a tensor with one element; waits for a GPU.
+    /// The integer or boolean value of a tensor with one element. If the tensor is on a GPU, this waits for the GPU.
     pub fn item(self, x: &Tensor) -> Result<i64> {
         let x = TorchArray::<i64>::new(self.op, self.cast(x, DType::Int64)?)?;
         super::array::to_host(x.tensor())?
@@ -126,7 +126,7 @@ impl OpContext<'_> {
     }
 }
 
-/// The dtype in which a dtype is computed: float32 for 16-bit floats, otherwise the dtype itself.
+/// The dtype in which arrays of this dtype are computed: float32 for 16-bit floats, otherwise the dtype itself.
 pub fn computed_in(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::BFloat16 => DType::Float32,
@@ -134,7 +134,7 @@ pub fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Returns whether the dtype is an unsigned integer other than uint8; libtorch has few ops for these.
+/// Returns whether the dtype is an unsigned integer other than uint8. libtorch has few ops for these dtypes.
 pub fn is_wide_unsigned(dtype: DType) -> bool {
     matches!(dtype, DType::UInt16 | DType::UInt32 | DType::UInt64)
 }

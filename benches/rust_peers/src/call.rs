@@ -1,4 +1,4 @@
-//! Calls of a library, in the form in which the program times them, and sums of the elements of their results.
+//! The form in which the program times the calls of a library, and the sums of the elements of the calls' results.
 
 use half::f16;
 use ndarray::{ArrayRef, Dimension};

@@ -1,5 +1,5 @@
-//! Calls of candle. Its tensors have a dtype only at run time, so a call compiles for all dtypes, and may fail in the
-//! first run.
+//! Calls of candle. candle's tensors have a dtype only at run time, so a call compiles for all dtypes, and may fail in
+//! the first run.
 
 use crate::{
     arrays::{Arrays, Layout},
@@ -144,7 +144,8 @@ fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
 
 fn reductions(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
-        // candle sums bytes in the dtype of bytes, which overflows, and float16 in float16, which loses small terms
+        // candle sums bytes in the dtype of bytes, which overflows, and float16 in float16, which loses small terms, so
+        // there is no sum of these dtypes
         "sum(x, ..)" | "sum(x)" if arrays.get::<u8>("x").is_none() && arrays.get::<f16>("x").is_none() => with!(arrays, |x| x.sum_all()),
         "max(x, ..)" => with!(arrays, |x| x.max_all()),
         "cumulative_sum(x)" => with!(arrays, |x| running(&x, 0)),

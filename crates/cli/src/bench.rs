@@ -58,7 +58,7 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
 }
 
 /// Makes the text of a call of an op, in which the arguments have the names of the parameters. Fails if a required
-/// parameter is anything but an array of the op's dtype, or axes.
+/// parameter is neither an array of the op's dtype nor axes.
 fn call_of(op: &OpInfo) -> Outcome<String> {
     let mut args = Vec::new();
     for param in op.params.iter().filter(|param| param.default.is_none()) {

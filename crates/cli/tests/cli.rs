@@ -56,7 +56,7 @@ fn a_call_over_files() {
     assert_eq!(says(&["call", "std(x, axis=0)", "--x", &x]), "float32 [2]\n[1, 2]\n");
     assert_eq!(says(&["call", "std(x, axis=0)", "--x", &x, "--out", &y]), "");
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([1.0, 2.0]).unwrap());
-    // tests several calls, a step inside brackets, and a number as a variable
+    // tests two calls that a `;` separates, a `;` inside brackets (the step of a slice), and a number as a variable
     let both = "z = multiply(get(x, [.., ..;-1]), n); sum(z, ..)";
     assert_eq!(says(&["call", both, "--x", &x, "--n", "2.0", "--out", &format!("z={y}")]), "");
     assert_eq!(b.load_npy::<f32>(&y).unwrap(), b.asarray([[4.0, 2.0], [12.0, 6.0]]).unwrap());

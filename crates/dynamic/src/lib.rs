@@ -33,8 +33,8 @@ pub fn call(
 /// Runs a script, like [`Script::run`], on an [`AnyBackend`].
 ///
 /// # Errors
-/// Errors of the ops; [`Error::Argument`](backends::Error::Argument), with the line, for an unknown variable, or if the
-/// number of names differs from the number of results.
+/// Errors of the ops. For an unknown variable, or if the number of names differs from the number of results, the error
+/// is [`Error::Argument`](backends::Error::Argument), and its message names the line.
 pub fn run(
     b: &AnyBackend,
     script: &Script,

@@ -19,7 +19,7 @@ macro_rules! groups {
 }
 groups!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution);
 
-/// The arrays that the test cases name, in every dtype.
+/// The named arrays that the test cases use, in every dtype.
 pub fn samples() -> &'static [u8] {
     include_bytes!("../data/samples.golden")
 }

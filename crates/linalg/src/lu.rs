@@ -1,5 +1,5 @@
-//! LU factorization with row exchanges, by which systems of equations are solved and determinants are computed.
-//! Triangular systems are solved without it.
+//! LU factorization with row exchanges, which solves systems of equations and computes determinants. Triangular systems
+//! are solved without a factorization.
 
 use super::{
     Determinant, Failure, Result, Scalar,
@@ -46,15 +46,15 @@ pub(crate) fn solve<T: Scalar + ComplexField>(a: &mut [T], b: &mut [T], n: usize
     Ok(())
 }
 
-/// Scales the right-hand sides of a system like the rows of its balanced matrix. Each right-hand side is also divided
-/// by a power of two; returns the exponents of these powers.
+/// Scales the rows of the right-hand sides of a system as `balance` has scaled the rows of its matrix. Each right-hand
+/// side is also divided by a power of two. Returns the exponents of these powers.
 fn right_sides<T: Scalar>(balance: &Balance, b: &mut [T], n: usize, k: usize) -> Result<Vec<i32>> {
     let mut exponents = list(k, 0)?;
     b.chunks_exact_mut(n.max(1)).zip(&mut exponents).for_each(|(b, e)| *e = balance.right_side(b));
     Ok(exponents)
 }
 
-/// Undoes the scaling in the solutions of a balanced system. Does nothing if `balance` is `None`.
+/// Undoes the scaling of a system in its solutions `x`. Does nothing if `balance` is `None`.
 fn solutions<T: Scalar>(balance: Option<&Balance>, exponents: Option<&[i32]>, x: &mut [T], n: usize) {
     let Some((balance, exponents)) = balance.zip(exponents) else { return };
     x.chunks_exact_mut(n.max(1)).zip(exponents).for_each(|(x, &e)| balance.solution(x, e));
@@ -98,7 +98,8 @@ pub(crate) fn solve_triangular<T: Scalar + ComplexField>(
     if !unit && is_singular(a, n) {
         return Err(Failure::Singular);
     }
-    // faer multiplies by the reciprocals of the diagonal elements, which may overflow
+    // faer multiplies by the reciprocals of the diagonal elements. A reciprocal may overflow, so the matrix is scaled
+    // first
     let is_ordinary = |x: T| (1e-140..1e140).contains(&x.largest_part());
     let mut balance = None;
     if !unit && !(0..n).all(|i| is_ordinary(a[i * n + i])) {

@@ -6,12 +6,12 @@
 
 use super::{Result, Scalar, room::list};
 
-/// Maximum magnitude of the exponent of an element that needs no scaling. Even the fourth powers of such elements are
-/// normal numbers.
+/// An element needs no scaling if its exponent is at most this in magnitude. Even the fourth powers of such elements
+/// are normal numbers.
 const ORDINARY: i32 = 200;
 
-/// Maximum magnitude of the exponent of a right-hand side that needs no scaling. Larger exponents are close to the
-/// limits of doubles.
+/// A right-hand side needs no scaling if its largest exponent is at most this in magnitude. Larger exponents are close
+/// to the limits of doubles.
 const FAR: i32 = 1000;
 
 /// Value that represents the exponent of 0.
@@ -28,12 +28,12 @@ fn exponent(x: f64) -> i32 {
     }
 }
 
-/// The exponent of the real or the imaginary part of an element, whichever is larger in magnitude.
+/// The exponent of an element: that of its real or its imaginary part, whichever part is larger in magnitude.
 fn exponent_of<T: Scalar>(x: T) -> i32 {
     exponent(x.largest_part())
 }
 
-/// 2 to the power of `e`, which must be a normal number.
+/// 2 to the power of `e`. The result must be a normal number.
 fn pow2(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
@@ -86,9 +86,9 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Scales the columns and then the rows of `a` if the exponent of any element is beyond `ORDINARY`. Afterwards the
-    /// largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not scaled: either no
-    /// element needs scaling, or an element is infinite or NaN.
+    /// Scales the columns and then the rows of `a` if the exponent of any element exceeds `ORDINARY` in magnitude.
+    /// Afterwards the largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not
+    /// scaled: either no element needs scaling, or an element is infinite or NaN.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
         // most matrices need no scaling; a single pass without branches finds this out
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));

@@ -68,7 +68,7 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// The largest expansion factor of deflate, which needs at least two bits for a repetition of 258 bytes.
+/// The largest factor by which deflate can compress: it needs at least two bits for a repetition of 258 bytes.
 const LARGEST_EXPANSION: u64 = 1032;
 
 /// Named arrays, which are read on request.
@@ -89,11 +89,11 @@ struct Archive {
     zip: Mutex<ZipArchive<BufReader<Box<dyn Stream>>>>,
     /// The length of the archive in bytes.
     length: u64,
-    /// The index of each name in the list of members.
+    /// For each name of an array, the index of its file in the zip archive.
     members: BTreeMap<String, usize>,
 }
 
-/// Bytes on disk or in memory.
+/// A source of bytes: a file on disk, or a buffer in memory.
 trait Stream: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Stream for T {}
@@ -114,7 +114,7 @@ impl Npz {
         Ok(Npz { path: path.to_owned(), source: Arc::new(source) })
     }
 
-    /// Opens an `.npz` file in memory. Errors refer to it as `name`.
+    /// Opens an `.npz` file in memory. Error messages name the file `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Npz> {
         let length = bytes.len() as u64;
         let archive = archive(Box::new(Cursor::new(bytes)), length);
@@ -164,7 +164,7 @@ impl Npz {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
     }
 
-    /// Reads a member that is a UTF-8 text instead of an array.
+    /// Reads a file of the archive that contains UTF-8 text instead of an array.
     pub fn text(&self, name: &str) -> Result<String> {
         self.read(name, |file, length| {
             let mut bytes = npy::reserved(usize::try_from(length).unwrap_or(usize::MAX))?;

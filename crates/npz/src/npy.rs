@@ -129,7 +129,7 @@ pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, 
     bytes
 }
 
-/// The bytes that precede the data of a file.
+/// Returns the header of a `.npy` file: all bytes that precede the data.
 pub(crate) fn header(dtype: DType, shape: &[usize]) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let descr = elements::descr(dtype);

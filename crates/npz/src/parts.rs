@@ -26,7 +26,7 @@ pub(crate) fn read_part<T: Element>(
     let ranges = part.ranges("read", &header.shape)?;
     let shape = parts::shape_of("read", &header.shape, &ranges)?;
     elements.fit::<T>()?;
-    // the axes in the order of the file, beginning with the slowest
+    // the axes in the order of the file, beginning with the axis whose index changes most slowly
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if header.fortran {
         axes.reverse();

@@ -9,7 +9,7 @@ use std::{
     str::FromStr,
 };
 
-/// Name of the member that contains the text.
+/// The name of the text file with the calls, inside the `.npz` archive.
 const SCRIPT: &str = "script.txt";
 
 /// Saves recorded programs, one program per file.
@@ -63,7 +63,7 @@ impl SavedProgram {
         SavedProgram::of(Npz::open(path)?)
     }
 
-    /// Reads a program from a file in memory. Errors refer to it as `name`.
+    /// Reads a program from a file in memory. Error messages name the file `name`.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<SavedProgram> {
         SavedProgram::of(Npz::from_bytes(name, bytes)?)
     }
@@ -93,7 +93,7 @@ impl SavedProgram {
         self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
     }
 
-    /// The constants as arrays of a backend, which are the initial variables of the script.
+    /// Returns the constants as arrays of a backend. They are the initial variables of the script.
     pub fn constants_on<B: Arrays>(&self, b: &B) -> Result<BTreeMap<String, Value<B>>> {
         self.names().into_iter().map(|name| Ok((name.to_owned(), self.file.value(b, name)?))).collect()
     }

@@ -64,7 +64,7 @@ impl NpzWriter {
         add().map_err(|e| std::io::Error::new(e.kind(), format!("{}: `{name}`: {e}", self.path.display())))
     }
 
-    /// Adds a text as a member with exactly this name. [`Npz::text`](crate::Npz::text) reads it.
+    /// Adds a text file with exactly this name to the archive. [`Npz::text`](crate::Npz::text) reads it.
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<()> {
         let mut add = || {
             let options = SimpleFileOptions::default().compression_method(self.method).large_file(true);

@@ -89,7 +89,7 @@ fn pipes_and_devices_are_refused() {
     }
 }
 
-/// Records a constant with an array's dtype. The constants appear in `text` as `c0`, `c1` and so on.
+/// Records a constant: an array of the dtype `T`. The text of the program names the constants `c0`, `c1` and so on.
 fn constant<T: backends::Element>(b: &Recorded<Numpyish>, shape: &[usize], elements: Vec<T>) {
     b.from_ndarray(ndarray::ArrayD::from_shape_vec(shape, elements).unwrap().into_shared()).unwrap();
 }

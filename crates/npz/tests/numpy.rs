@@ -9,7 +9,7 @@ fn file() -> Npz {
     Npz::open(format!("{folder}/tests/data/dtypes.npz")).unwrap()
 }
 
-/// The expected array.
+/// The array that the file contains for each dtype, as elements of `T`.
 fn numbers<T: Element>() -> ArrayD<T> {
     let (x, swapped) = (arr2(&[[0.0, 1.0, 2.0], [100.0, 5.0, 7.0]]), arr2(&[[100.0, 5.0, 7.0], [0.0, 1.0, 2.0]]));
     let parts = if T::DTYPE.kind() == DTypeKind::Complex { swapped } else { arr2(&[[0.0; 3]; 2]) };

@@ -45,7 +45,8 @@ fn no_more_is_unpacked_than_the_header_promises() {
     let wanted = small();
     let packed = and_zeros(&wanted, 5 << 10);
     let length = wanted.len() as u64;
-    // the zip file declares the true length in the first case, and the length in the array's header in the second case
+    // the zip file declares the length of all its data in the first case, and only the length of the array in the
+    // second case
     for (said, why) in [(length + (5 << 30), "bytes of data for the shape [2]"), (length, "larger than its declared")] {
         let x = Member { name: "x.npy", method: 8, crc: crc(&wanted), packed: &packed, length: said };
         let file = raw_archive(&[x]);

@@ -1,4 +1,4 @@
-//! Simulates the heat equation on a plate, on the ranks that a launcher starts: `mpiexec -n 4
+//! Simulates the heat equation on a plate, on the ranks (processes) that a launcher starts: `mpiexec -n 4
 //! target/release/examples/heat [ROWS] [STEPS]`.
 //!
 //! The steps are written for any backend. Each rank holds some rows of the plate, and exchanges the rows at the edges

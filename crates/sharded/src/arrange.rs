@@ -1,4 +1,5 @@
-//! Changes the layouts of arrays: splits, gathers and redistributes them.
+//! Changes the layouts of arrays, which say how elements are distributed over ranks: splits, gathers and redistributes
+//! arrays. The indices along the split axis of an array are called its rows.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -41,8 +42,8 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// Like `array`, but does not check for an array that is split and has no elements. The caller must exclude this
-    /// case.
+    /// Like `array`, but does not check whether the array is split although it has no elements. The caller must exclude
+    /// this case.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
@@ -58,7 +59,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Returns the given rows of a part along `axis`. The result is a view if the inner backend has views.
+    /// Returns the indices `rows` of a part along `axis`. The result is a view if the inner backend has views.
     pub(crate) fn cut<T: Element>(&self, x: &Part<B, T>, axis: usize, rows: Range<usize>) -> Result<Part<B, T>> {
         if rows == (0..self.within.shape(x)[axis]) {
             return Ok(x.clone());
@@ -91,9 +92,9 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// Makes an array of this backend from a result that a single rank has computed along `axis`. If the axis is long
-    /// enough, the array is split along it, as the result of several ranks would be; otherwise, it is split according
-    /// to the policy.
+    /// Makes an array of this backend from the result of an op along `axis`, if there is only one rank. If the axis is
+    /// long enough, the array is split along it, as the result of several ranks would be; otherwise, it is split
+    /// according to the policy.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -103,8 +104,8 @@ impl<B: Backend> Sharded<B> {
         Ok(self.filled(Layout::along(shape, axis), x))
     }
 
-    /// Builds an array from the parts of all ranks. `part` is this rank's part: the rows that [`Sharded::range`]
-    /// returns.
+    /// Builds an array from the parts of all ranks. `part` is this rank's part: the indices of the split axis that
+    /// [`Sharded::range`] returns.
     ///
     /// Collective: all ranks must call this with the same shape and axis, although nothing is sent.
     ///
@@ -132,8 +133,8 @@ impl<B: Backend> Sharded<B> {
         self.mine(n)
     }
 
-    /// Moves `x` to its default layout, in which shape and axis alone determine the rows of each rank. A sliced array
-    /// may have a different distribution of rows.
+    /// Moves `x` to its default layout, in which the shape and the split axis alone determine the rows of each rank. An
+    /// array that was sliced may be distributed in another way.
     pub(crate) fn usual_layout<'a, T: Element>(
         &self,
         op: &'static str,

@@ -10,7 +10,7 @@ pub struct ShardedArray<B: Arrays, T: Element> {
     pub(crate) part: B::Array<T>,
 }
 
-/// The part of an array that one rank holds, which is an array of the inner backend.
+/// The part of an array that one rank holds. It is an array of the inner backend, which computes on each rank.
 pub type Part<B, T> = <B as Arrays>::Array<T>;
 
 impl<B: Arrays, T: Element> ShardedArray<B, T> {

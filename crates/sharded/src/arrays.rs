@@ -158,8 +158,8 @@ struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
     plan: &'p Plan,
     all: &'p [(&'a Layout, &'a dyn Any)],
-    /// Parts that arrived earlier, in one message with the part of another array. The key is the number of the array in
-    /// the formula.
+    /// Parts that arrived earlier, in one message with the part of another array. The key of a part is the number of
+    /// its array in the formula.
     moved: HashMap<usize, Box<dyn Any>>,
     parts: Vec<Kept<B>>,
     failed: Option<Error>,
@@ -178,8 +178,9 @@ impl<B: Backend> Parts<'_, '_, B> {
         }
     }
 
-    /// Moves the rows of all arrays of dtype `T` from array number `first` on. One message per pair of ranks contains
-    /// the rows of all these arrays. So the slices of a stencil exchange their edge rows together.
+    /// Moves the rows (the indices along the split axis) of all arrays of dtype `T`, from array number `first` on. Each
+    /// pair of ranks exchanges one message with the rows of all these arrays, so the slices of a stencil exchange their
+    /// edge rows together.
     fn move_all<T: Element>(&mut self, first: usize) -> Result<()> {
         let b = self.b;
         let moved = self.all.iter().enumerate().skip(first).filter_map(|(k, (layout, array))| {

@@ -27,7 +27,8 @@ use std::{marker::PhantomData, ops::Range};
 /// assert_eq!(sums[0], Ok(vec![3.0, 3.0]));
 /// ```
 pub trait Collectives {
-    /// Joins the arrays of all ranks elementwise. Every rank gets the result. All arrays must have the same shape.
+    /// Joins the arrays of all ranks elementwise, for example by adding them. Every rank gets the result. All arrays
+    /// must have the same shape.
     ///
     /// # Errors
     /// [`Error::Shape`] if the shapes differ; [`Error::Library`] if the join is not defined for the dtype, or if a rank
@@ -58,8 +59,7 @@ pub trait Collectives {
         root: usize,
     ) -> Result<Option<B::Array<T>>>;
 
-    /// Joins the arrays of all ranks elementwise. Rank r gets part r of the result, which is cut along an axis by
-    /// [`cuts`].
+    /// Joins the arrays of all ranks elementwise. The result is cut along an axis by [`cuts`], and rank r gets part r.
     ///
     /// # Errors
     /// The errors of [`Collectives::all_reduce_array`]; [`Error::Axis`] if the axis does not exist.
@@ -71,7 +71,8 @@ pub trait Collectives {
         join: Join,
     ) -> Result<B::Array<T>>;
 
-    /// Computes running joins: rank r gets the elementwise join of the arrays of ranks 0 to r, including rank r.
+    /// Computes running joins, such as running sums: rank r gets the elementwise join of the arrays of ranks 0 to r,
+    /// including rank r.
     ///
     /// # Errors
     /// The errors of [`Collectives::all_reduce_array`].
@@ -231,7 +232,7 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
     Ok(all.chunks(AXES + 1).map(unpacked_shape).collect())
 }
 
-/// This rank's elements in C order. Returns an error if the shapes of the ranks' arrays differ.
+/// Returns this rank's elements in C order, or an error if the shapes of the ranks' arrays differ.
 fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
     let all = shapes(world, op, x.shape())?;
     match all.iter().position(|shape| shape != &all[0]) {

@@ -1,5 +1,5 @@
-//! Exchanges arrays between ranks. Either the parts are packed into the bytes of one message, which the receiver
-//! unpacks, or the link of the inner backends sends them directly from device to device.
+//! Exchanges arrays between ranks. If the inner backends have a link, such as NCCL, it sends the parts directly from
+//! device to device. Otherwise the parts are packed into the bytes of one message, which the receiver unpacks.
 
 use crate::{Part, Sharded, failed};
 use backends::{

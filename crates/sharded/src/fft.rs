@@ -11,12 +11,12 @@ use backends::{
 };
 use std::borrow::Cow;
 
-/// The passes, in order. Each pass has an axis, the number of points of the transform, and the length of the axis in
-/// the result.
+/// The passes of a transform, in order. Each pass transforms one axis, and has the axis, the number of points of the
+/// transform, and the length of the axis in the result.
 type Steps = [(usize, usize, usize)];
 
-/// Changes the layout of the array for the next passes. Returns the array and the number of passes that are possible
-/// before the next pass along the split axis.
+/// Changes the layout of the array, if the first of these passes needs another layout. Returns the array, and the
+/// number of passes that can run before the layout must change again.
 fn stage<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,

@@ -1,5 +1,5 @@
-//! Slices and indices. The rows that a slice of the split axis selects stay on their ranks, or move to other ranks. If
-//! an array of indices selects rows, each rank sends its selected rows to the ranks that need them.
+//! Slices and indices. The rows (the indices along the split axis) that a slice selects stay on their ranks, or move to
+//! other ranks. If an array of indices selects rows, each rank sends its selected rows to the ranks that need them.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -14,7 +14,7 @@ use backends::{
 };
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-/// Converts a span of an axis to a slice for the inner backend.
+/// Converts a span, which is a slice with resolved bounds, to a slice for the inner backend.
 fn slice(span: &Span) -> Slice {
     let start = span.start as i128;
     if span.drop {
@@ -45,8 +45,8 @@ pub fn getitem<B: Backend, T: Element>(
     }
     let spans = rules::spans(op, slices, &x.layout.shape)?;
     let span = spans[axis];
-    // the split axis is sliced separately, after all other axes; `at` is its index after integer indices have dropped
-    // axes
+    // the split axis is sliced separately, after all other axes. `at` is its index in the result, which lacks the axes
+    // that integer indices have dropped
     let at = spans[..axis].iter().filter(|span| !span.drop).count();
     let mut shape: Vec<usize> =
         spans.iter().enumerate().filter(|(k, s)| *k == axis || !s.drop).map(|(_, s)| s.len).collect();
@@ -64,9 +64,10 @@ pub fn getitem<B: Backend, T: Element>(
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
 }
 
-/// The rows of this rank's part that a slice of the split axis selects, if all rows can stay on their ranks. This is
-/// the case if the slice selects all rows, or if every rank keeps some rows and no rank keeps many more than the other
-/// ranks. Then nothing is sent, and the layout records the rows of each rank.
+/// Returns the rows of this rank's part that a slice of the split axis selects, and the ranges of all ranks in the
+/// result. Returns `None` if rows must move. All rows can stay on their ranks if the slice selects all rows, or if
+/// every rank keeps some rows and no rank keeps many more than the other ranks. Then nothing is sent, and the layout
+/// records the rows of each rank.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn stays<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -161,7 +162,7 @@ fn written<B: Backend, T: Element>(
     let span = spans[axis];
     let run = Run { source: 0, from: span.start, step: span.step, to: 0, len: span.len };
     let before = x.layout.ranges(b.ranks());
-    // the rows of the values that each rank writes to its own part
+    // for each rank, the rows of the values that it writes to its own part
     let rows: Arc<[Range<usize>]> = before.iter().map(|own| run.within(own)).collect();
     let values = match values {
         Operand::Scalar(value) => Operand::Scalar(*value),
@@ -225,7 +226,7 @@ pub fn take<B: Backend, T: Element>(
     };
     let places = host.iter().map(place).collect::<Result<Vec<usize>>>()?;
     let part = served(b, op, x, along, &places)?;
-    // in the result, the axes of the indices replace this axis
+    // in the result, the axes of the indices replace the axis `along`
     let layout = Layout::new(shape, None);
     let row = part.layout.shape.clone();
     if indices.layout.shape.len() == 1 {
@@ -235,8 +236,8 @@ pub fn take<B: Backend, T: Element>(
     b.reshape(&flat, layout.shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
 }
 
-/// Selects rows of `x` by their indices along the split axis. The result is split along the same axis, or held
-/// completely by every rank if this axis is too short.
+/// Selects the rows `places` of `x` along its split axis. The result is split along the same axis, or held completely
+/// by every rank if this axis is too short.
 fn served<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,

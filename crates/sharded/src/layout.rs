@@ -47,8 +47,8 @@ pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
 pub struct Split {
     /// The axis.
     pub axis: usize,
-    /// The range of each rank, or `None` for the default ranges. A slice whose rows stay on their ranks may have ranges
-    /// other than the default.
+    /// The range of each rank, or `None` for the default ranges. The result of a slice may have other ranges, because
+    /// its rows can stay on the ranks that held them before.
     pub held: Option<Arc<[Range<usize>]>>,
 }
 

@@ -180,8 +180,8 @@ impl fmt::Display for Gathered {
     }
 }
 
-/// A backend around another one, with arrays split over ranks. Each rank has its own value of this type. Clones share
-/// all state.
+/// A backend that wraps an inner backend, and splits arrays over ranks. Each rank has its own value of this type.
+/// Clones share all state.
 #[derive(Clone)]
 pub struct Sharded<B> {
     within: B,

@@ -1,5 +1,5 @@
-//! Ops that only permute, insert or remove axes, and send nothing; and ops that move rows along the split axis from
-//! rank to rank.
+//! Ops that change the shape or the order of elements. Some only permute, insert or remove axes, and send nothing. The
+//! others move rows, the indices along the split axis, from rank to rank.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -191,8 +191,9 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// Cuts this rank's rows out of an array that is placed at index `at` of a longer axis. Every rank holds the whole
-/// array, so nothing is sent. Returns this rank's rows, and the range of the rows of each rank.
+/// Cuts this rank's rows out of `x`, which is placed at index `at` of a longer axis. `wanted` has each rank's range of
+/// the longer axis. Every rank holds all of `x`, so nothing is sent. Returns this rank's rows, and the range of the
+/// rows of each rank.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -481,8 +482,8 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // nothing moves if the new shape has an axis as long as the split axis, and the lengths of the axes before it have
-    // the same product as before
+    // nothing moves if the new shape has an axis as long as the split axis, and the product of the lengths before the
+    // new axis equals the product of the lengths before the split axis
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {

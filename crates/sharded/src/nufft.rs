@@ -1,5 +1,5 @@
-//! Spreading and interpolation between non-uniform points and a grid: each rank has some of the points, and the whole
-//! grid.
+//! The two steps of non-uniform Fourier transforms that involve points: values at non-uniform points are spread over a
+//! grid, or a grid is interpolated at the points. Each rank has some of the points, and the whole grid.
 
 use crate::{Layout, Sharded, ShardedArray, Split, array::Part};
 use backends::{
@@ -62,8 +62,8 @@ fn sorted<B: Backend, T: Real>(
     Ok(b.array(Layout::new([length], Some(Split { axis: 0, held: Some(held) })), part))
 }
 
-/// The range of each rank in the sorted points. A rank has a record for each of its points, followed by `starts`
-/// numbers: the index of the first record of each tile.
+/// The range of each rank in the result of `nufft_sort`. A rank has a record of a few numbers for each of its points,
+/// followed by `starts` numbers: for each tile (block) of the grid, the index of its first record.
 fn sorted_ranges<B: Backend, T: Real>(
     b: &Sharded<B>,
     points: &ShardedArray<B, T>,

@@ -1,7 +1,7 @@
 //! Plans: the layouts that a call needs for its arrays. A plan follows only from the layouts of the arguments, so all
-//! ranks make the same plan without communication. The row of an op in the table names a class, which selects the kind
-//! of plan. The generated methods move each array to the planned layout, run the op on the parts, and build arrays from
-//! the resulting parts.
+//! ranks make the same plan without communication. The row of an op in the op table names a class, which selects the
+//! kind of plan. The generated methods move each array to the planned layout, run the op on the parts, and build arrays
+//! from the resulting parts.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -40,7 +40,7 @@ struct Along {
     which: Which,
     /// The axes along which the op computes. A result may lack these axes.
     taken: Vec<usize>,
-    /// The layouts of the call's arrays, for error texts with their shapes.
+    /// The layouts of the call's arrays. Error texts contain their shapes.
     arrays: Vec<Layout>,
 }
 
@@ -106,7 +106,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
-    /// The axis of a result of this shape along which the largest array is split.
+    /// Returns the axis of a result with the shape `shape` along which the result is split: the split axis of the
+    /// largest split array.
     pub(crate) fn common_axis(&self, shape: &[usize], arrays: &[&Layout]) -> Option<usize> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }

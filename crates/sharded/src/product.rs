@@ -104,8 +104,8 @@ fn broadcast<B: Backend, T: Numeric>(
     b.within.from_ndarray(shaped(op, shape, all)?)
 }
 
-/// Multiplies batches. The larger of the two arrays with a split batch axis determines the split. An operand that is
-/// broadcast along the split axis is gathered.
+/// Multiplies batches of matrices. The larger of the two arrays with a split batch axis determines the split. An
+/// operand that is broadcast along the split axis is gathered.
 fn batches<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

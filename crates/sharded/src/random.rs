@@ -1,4 +1,4 @@
-//! Random numbers. All ranks share one stream, from which each rank draws the blocks of its part.
+//! Random numbers. All ranks share one stream of random numbers, from which each rank draws the blocks of its part.
 //!
 //! The inner backends have the same state on every rank. For ops whose elements have fixed positions in the stream,
 //! each rank draws only its own part. For all other ops, every rank draws the whole array.
@@ -6,7 +6,8 @@
 use crate::{Layout, Sharded, ShardedArray, array::Part};
 use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
 
-/// The number of elements that one block of the stream gives, as in the table of the runtime's module `random`.
+/// Returns the number of elements that one block of the random stream gives, as in the table of the runtime's module
+/// `random`.
 fn per_block<T: Element>(is_integer: bool) -> u64 {
     match (is_integer, T::DTYPE) {
         (true, _) => 2,

@@ -54,7 +54,7 @@ struct Fold<F, J> {
     local: F,
     /// Joins two partial results.
     join: J,
-    /// True if joining is affected by rounding, so that the bits depend on the order.
+    /// True if joining rounds, so that the bits of the result depend on the order of joining.
     rounds: bool,
 }
 
@@ -107,8 +107,8 @@ impl<F, J> Fold<F, J> {
         b.settle(b.within.from_ndarray(tree::shaped(op, &left.shape, all)?)?)
     }
 
-    /// Reduces each grain of this rank's part, and joins the results of neighbouring grains where they form pairs of
-    /// the tree.
+    /// Reduces each grain (a short range of the split axis, see [`grain`]) of this rank's part. Joins the results of
+    /// neighbouring grains where they form pairs of the tree.
     fn grains<B: Backend, T: Element, U: Element>(
         &self,
         b: &Sharded<B>,
@@ -218,7 +218,7 @@ pub fn mean<B: Backend, T: Float>(
     b.divide(total(b, op, x, axis, keepdims)?, T::from_f64(count))
 }
 
-/// The variance: the sum of the squared distances from the mean, divided by the number of elements less `correction`.
+/// The variance: the sum of the squared distances from the mean, divided by the number of elements minus `correction`.
 /// `None` if the inner backend must compute the variance, from the parts or from the whole array.
 fn variance<B: Backend, T: Float>(
     b: &Sharded<B>,
@@ -303,7 +303,8 @@ fn unsplit<B: Backend, T: Element, U: Element>(
 
 macro_rules! extremes {
     ($($op:ident $with:ident $options:ident $best:ident $better:ident;)*) => {$(
-        /// The index of the best element: the first of equal ones. NaN is better than any number.
+        /// The index of the best element, which is the largest or the smallest one, depending on the op. Of equal
+        /// elements, the first is taken. NaN is better than any number.
         pub fn $op<B: Backend, T: Ordered>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,
@@ -342,7 +343,9 @@ extremes! {
     argmin argmin_with ArgminOptions min minimum;
 }
 
-/// The index of the best element of each of `size` lanes, given the best element that each rank has found.
+/// Returns the index of the best element of each of `size` lanes (1-D slices along the reduced axis). For each rank and
+/// lane, `values` has the best element of the rank's part, and `places` its index in the part. `starts` has the index
+/// of each rank's first row.
 #[allow(clippy::eq_op)] // NaN equals nothing
 fn first_of<T: Ordered>(
     values: &[T],
@@ -368,7 +371,8 @@ fn first_of<T: Ordered>(
 
 macro_rules! scans {
     ($($op:ident $with:ident $options:ident $apply:ident $first:ident $join:ident;)*) => {$(
-        /// Scans the parts. The scan of each part starts from the totals of the previous ranks.
+        /// Computes running sums or products. Each rank scans its part, and combines the result with the total of the
+        /// previous ranks' parts.
         pub fn $op<B: Backend, T: Element>(
             b: &Sharded<B>,
             x: &ShardedArray<B, T>,

@@ -1,4 +1,5 @@
-//! Moves rows along the split axis between ranks. Slices, rolls, concatenations and padding are built from these moves.
+//! Moves rows, which are the indices along the split axis of an array, between ranks. Slices, rolls, concatenations and
+//! padding are built from these moves.
 
 use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};
@@ -20,7 +21,7 @@ impl Run {
         self.from as i128 + self.step as i128 * k as i128
     }
 
-    /// The range of `k` for which the source row is in `rows`.
+    /// The range of `k` for which row number `k` of the run is one of the source rows `rows`.
     pub fn within(&self, rows: &Range<usize>) -> Range<usize> {
         let (start, end) = (rows.start as i128, rows.end as i128);
         let first = |is_past: &dyn Fn(i128) -> bool| {
@@ -43,7 +44,8 @@ impl Run {
         if range.start < range.end { range } else { 0..0 }
     }
 
-    /// The range of `k` for which the source row is in `source` and the result row is in `target`.
+    /// The range of `k` for which row number `k` of the run comes from the source rows `source` and goes to the result
+    /// rows `target`.
     fn overlap(&self, source: &Range<usize>, target: &Range<usize>) -> Range<usize> {
         let k = self.within(source);
         let inside = |at: usize| at.clamp(self.to, self.to + self.len) - self.to;

@@ -1,4 +1,4 @@
-//! Scatter ops, which combine values with the rows that indices select.
+//! Scatter ops, which combine values with the rows (indices along an axis) of an array that a list of indices selects.
 
 use crate::{Sharded, ShardedArray, array::Part, plan::part_of};
 use backends::{Axes, Backend, Element, Error, Numeric, Ordered, Result, runtime::rules};
@@ -39,8 +39,8 @@ scatters! {
     scatter_min Ordered;
 }
 
-/// The values for this rank's rows of `x`, which is split along `axis`, and the indices of these rows in this rank's
-/// part. The values keep their order in the whole array, so each row combines them in the same order as on one rank.
+/// Returns the indices of rows in this rank's part of `x`, and the values for these rows. `x` is split along `axis`.
+/// The values keep their order in the whole array, so each row combines them in the same order as on one rank.
 fn routed<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -118,7 +118,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Groups indices by the rank that holds their row. `held` are the rows of each rank.
+    /// Groups indices by the rank that holds their row. `held[r]` is the range of rank r's rows.
     fn by_rank(places: &[usize], held: &[Range<usize>]) -> Vec<Chosen> {
         let mut all = vec![Chosen::default(); held.len()];
         for (k, &place) in places.iter().enumerate() {

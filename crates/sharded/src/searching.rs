@@ -102,7 +102,7 @@ pub fn grid_sample<B: Backend, T: WideFloat>(
     Ok(b.array(Layout::new(found.shape, Some(split.clone())), part))
 }
 
-/// Correlates lanes with weights. Each rank has some of the lanes, and all weights.
+/// Correlates lanes (1-D slices along `axis`) with weights. Each rank has some of the lanes, and all weights.
 pub fn correlate1d<B: Backend, T: WideFloat>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,

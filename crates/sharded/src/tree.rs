@@ -1,5 +1,5 @@
-//! Sums whose bits do not depend on the number of ranks. The partial results of grains are joined in one balanced tree,
-//! regardless of the ranks that hold them.
+//! Sums whose bits do not depend on the number of ranks. An axis consists of short ranges, the grains, and each grain
+//! has a partial result. These results are joined in one balanced tree, regardless of the ranks that hold the grains.
 
 use crate::layout::grain;
 use backends::{Element, Error, HostArray, Result};
@@ -50,7 +50,7 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     found
 }
 
-/// The values of the [`nodes`] of `grains`, given the values of the grains, which have `size` elements each.
+/// The values of the [`nodes`] of `grains`. `values` has the values of the grains. Each value has `size` elements.
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! Tests every row of the table on ranks: on the ranks that an MPI launcher has started, or on threads of this process.
-//! `RANKS` sets the number of threads; by default, the tests run on 3 and then on 7 threads.
+//! Tests every row (op) of the op table on ranks: on processes that an MPI launcher has started, or on threads of this
+//! process. `RANKS` sets the number of threads; by default, the tests run on 3 and then on 7 threads.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
@@ -36,7 +36,7 @@ fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
     }
 }
 
-/// Returns whether every row is tested with every number of ranks, as by `cargo xtask test --exhaustive`.
+/// Returns whether every op is tested with every number of ranks, as by `cargo xtask test --exhaustive`.
 fn is_exhaustive() -> bool {
     std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
 }

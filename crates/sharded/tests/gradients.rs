@@ -1,5 +1,5 @@
 //! Tests gradients with respect to split arrays, with `Diff<Sharded<B>>`. Every op acts on whole arrays, so the
-//! gradient rules of the rows need no change.
+//! gradient rules of the op table need no change.
 
 use backends::{Result, grad, prelude::*};
 use backends_sharded::{Sharded, world::threads};

@@ -1,5 +1,5 @@
-//! Tests rows of the table on ranks that compute with libtorch and on a GPU. A sample of the rows is enough, because
-//! the communication does not depend on the library.
+//! Tests some ops of the op table on ranks that compute with libtorch and on a GPU. A sample of the ops is enough,
+//! because the communication does not depend on the library.
 
 use backends::{Result, prelude::*, runtime::available};
 use backends_sharded::{Policy, Sharded, World, world::threads};

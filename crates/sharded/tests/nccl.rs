@@ -252,7 +252,7 @@ fn every_dtype_moves_between_processes() {
     }
 }
 
-/// Tests a sample of the table's rows over the link.
+/// Tests a sample of the ops of the op table, on ranks that exchange arrays over the link.
 mod rows {
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Tests that go beyond the small arrays of the table's cases: results that must not depend on the number of ranks, the
-//! data that is sent or gathered, and plans.
+//! Tests that go beyond the small arrays of the op table's test cases: results that must not depend on the number of
+//! ranks, the data that is sent or gathered, and plans.
 #![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
 
 use backends::{Error, Result, prelude::*};

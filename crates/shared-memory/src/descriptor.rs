@@ -56,7 +56,8 @@ pub struct Descriptor {
     pub(crate) layout: Layout,
 }
 
-/// The contents of the memory. As a text such as `array:float32:3x4`, they are part of the header of the memory.
+/// The kind of the memory, and the dtype and shape of its array. The header of the memory contains this description as
+/// a text, such as `array:float32:3x4`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout {
     pub(crate) kind: Kind,

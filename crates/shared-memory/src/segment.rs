@@ -7,7 +7,8 @@ use crate::{
 use backend_runtime::{Error, Result, rules};
 use std::fs::File;
 
-/// The first bytes of the memory. The length of the header (8 bytes) and its text follow.
+/// The first bytes of the memory, which begin the header. The length of the header (8 bytes) and the header's text
+/// follow.
 const MAGIC: &[u8; 8] = b"backends";
 
 /// Alignment of the first element in bytes.
@@ -29,7 +30,7 @@ pub struct Segment {
     pub count: usize,
 }
 
-/// The bytes that precede the elements.
+/// Returns the header: the bytes that precede the elements.
 fn head(op: &'static str, layout: &Layout) -> Result<Vec<u8>> {
     let text = layout.to_string();
     let length = (16 + text.len()).next_multiple_of(ALIGNMENT);

@@ -1,5 +1,5 @@
-//! Tests of the minimisers: known minima, SciPy's numbers of evaluations, PyTorch's optimizer steps, and functions
-//! without a minimum.
+//! Tests of the minimisers: known minima, comparisons with SciPy's numbers of evaluations and with the steps of
+//! PyTorch's optimisers, and functions without a minimum.
 
 use backends::{
     Result,
@@ -101,7 +101,7 @@ fn other_functions() -> Result<()> {
     let b = Numpyish::new();
     for method in METHODS {
         let long = || Minimize::new().method(method).gtol(1e-4).max_iter(20_000);
-        // Beale's function is so steep far from its minimum that a fixed rate must be small
+        // Beale's function is so steep far from its minimum that gradient descent needs a small rate
         let method =
             if let Method::GradientDescent { .. } = method { Method::GradientDescent { rate: 0.01 } } else { method };
         let found = minimize(&b, beale, &b.ones([2])?, long().method(method))?;
@@ -262,7 +262,7 @@ fn where_there_is_no_minimum() -> Result<()> {
         let zero = b.zeros::<f64>([2])?;
         let found = minimize(&b, |d, x| d.negative(d.sum(d.square(x)?, ..)?), &zero, options())?;
         assert!(found.converged && found.iterations == 0 && found.evaluations == 1, "{method:?}: {}", found.message);
-        // no iterations are allowed; there are no unknowns; few evaluations are allowed
+        // three cases: no iterations are allowed, there are no unknowns, and at most 7 evaluations are allowed
         let found = minimize(&b, valley, &start, options().max_iter(0))?;
         assert!(!found.converged && found.evaluations == 1 && found.x == start && found.value == 100.0, "{method:?}");
         let none = b.zeros::<f64>([0, 3])?;
@@ -305,7 +305,7 @@ fn what_is_told_meanwhile() -> Result<()> {
     assert_eq!(found.trajectory[0], start);
     assert_eq!(found.trajectory[5], found.x);
     assert!(values.windows(2).all(|v| v[1] < v[0]), "{values:?}");
-    // the other stopping criteria
+    // searches that stop by `ftol` and by `xtol`
     let by_value = minimize(&b, valley, &start, Minimize::new().gtol(0.0).ftol(1e-9))?;
     assert!(by_value.converged && by_value.message.contains("ftol"), "{}", by_value.message);
     let by_step = minimize(&b, valley, &start, Minimize::new().gtol(0.0).xtol(1e-6))?;
@@ -434,8 +434,8 @@ fn likelihood<B: Backend, T: Precision>(b: &B, unknowns: &B::Array<T>, noise: f6
     expr!(b, 0.5 * sum(y * weights, ..) + sum(logs, ..))
 }
 
-/// The expected values come from SciPy 1.17.1, whose methods take 7 to 13 iterations and 9 to 19 evaluations from these
-/// starts.
+/// Finds the maximum of the likelihood. The expected values come from SciPy 1.17.1, whose methods take 7 to 13
+/// iterations and 9 to 19 evaluations from these starts.
 #[test]
 fn a_gaussian_process_ends() -> Result<()> {
     let b = Numpyish::new();
@@ -468,8 +468,8 @@ fn a_gaussian_process_ends() -> Result<()> {
     Ok(())
 }
 
-/// A failed factorization shortens the step. Without noise, most steps make the matrix singular; negative unknowns make
-/// it indefinite.
+/// A step to a point at which the factorization fails is repeated with a shorter length. Here it fails if an unknown
+/// is negative, because the matrix is then indefinite.
 #[test]
 fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let b = Numpyish::new();
@@ -520,7 +520,8 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(!found.diverged && found.evaluations < 300, "{method:?} {scale}: {}", found.evaluations);
             near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-6);
         }
-        // with a large offset, the value's changes have few digits, but the gradient is as exact as before
+        // with a large offset, the changes of the value have few digits, but the gradient is as exact as without the
+        // offset
         let f = |d: &backends::grad::Diff<Numpyish>, x: &_| d.add(valley(d, x)?, 1e9);
         let found = minimize(&b, f, &start, Minimize::new().method(method))?;
         assert!(found.evaluations < 300, "{method:?}: {}", found.evaluations);
@@ -536,7 +537,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
             assert!(found.converged && found.evaluations < 60, "{method:?} {scale}: {}", found.message);
             assert!(b.to_vec(&found.x)?.iter().all(|x| (x - 1.0).abs() < 1e-3), "{}", found.x);
         }
-        // the value is rounded to few digits, so the search must end soon
+        // the offset `big` leaves few digits for the changes of the value, so the search must end soon
         let rough = |d: &backends::grad::Diff<Numpyish>, x: &_| {
             let big = 1e5;
             expr!(d, sum((x - 1) * *2 + big, ..))
@@ -555,7 +556,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
     Ok(())
 }
 
-/// Functions without a lower bound; `shape` selects one of them.
+/// Functions without a lower bound. `shape` is the number of the function, from 0 to 5.
 fn falls<B: Backend, T: Real>(b: &B, x: &B::Array<T>, shape: usize) -> Result<B::Array<T>> {
     match shape {
         0 => b.sum(x, ..),

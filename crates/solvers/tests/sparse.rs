@@ -51,7 +51,7 @@ fn dense(elements: &[(usize, usize, i64)], shape: [usize; 2]) -> Array2<i64> {
     x
 }
 
-/// Shapes of matrices, with the number of elements.
+/// The shapes of the tested matrices, each with the number of elements that are given (duplicates and zeros included).
 const MATRICES: &[([usize; 2], usize)] =
     &[([0, 0], 0), ([0, 3], 0), ([3, 0], 0), ([1, 1], 0), ([1, 1], 2), ([4, 6], 9), ([7, 3], 40), ([5, 5], 8)];
 
@@ -135,7 +135,7 @@ fn products<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         for width in [None, Some(0), Some(1), Some(3), Some(17)] {
             let x = dice.matrix([shape[1], width.unwrap_or(1)]);
             let y = dice.matrix([shape[0], width.unwrap_or(1)]);
-            // without a width, the operand is a vector: the only column of `x`
+            // if `width` is `None`, the operand is a vector: the only column of `x`
             let shaped = |x: &Array2<i64>| {
                 let (len, x) = (x.nrows(), x.clone().into_dyn());
                 if width.is_none() { x.into_shape_with_order(IxDyn(&[len])).unwrap() } else { x }
@@ -245,7 +245,7 @@ fn batches<B: Backend, T: Numeric>(b: &B) -> Result<()> {
     Ok(())
 }
 
-/// All checks in one dtype.
+/// Runs all checks in one dtype.
 fn in_dtype<B: Backend, T: Numeric>(b: &B) -> Result<()> {
     conversions::<B, T>(b)?;
     products::<B, T>(b)?;

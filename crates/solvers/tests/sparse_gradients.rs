@@ -9,13 +9,14 @@ use backends_solvers::sparse::{Coo, Csr, kron};
 
 type Matrix<T = f64> = Csr<Numpyish, T>;
 
-/// The matrix [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]]; its element 2 is given as two elements that add up to 2.
+/// The matrix [[1, 0, 2, 0], [0, 0, 0, 0], [0, 3, 0, -4]]. The element of value 2 is given as two elements: 0.5 and
+/// 1.5.
 fn matrix(b: &Numpyish) -> Matrix {
     let elements = [(2, 1, 3.0), (0, 2, 0.5), (0, 0, 1.0), (2, 3, -4.0), (0, 2, 1.5)];
     Coo::from_triplets(b, elements, [3, 4]).unwrap().to_csr(b).unwrap()
 }
 
-/// The elements of the full matrix's gradient at the positions that the sparse matrix stores.
+/// Selects from `full`, the gradient of the dense matrix, the elements at the positions that the sparse matrix stores.
 fn at_places(b: &Numpyish, a: &Matrix, full: &HostArray<f64>) -> HostArray<f64> {
     let places = a.to_coo(b).unwrap();
     b.get(full, ix![places.row_indices(), places.column_indices()]).unwrap()
@@ -89,7 +90,7 @@ fn products_have_the_gradients_of_dense_ones() {
                 &b.diagonal_with(&by_full, DiagonalOptions::new().offset(offset)).unwrap(),
             );
         }
-        // with a constant matrix
+        // with a matrix that is a constant
         let by_dense = grad(
             &b,
             |d, x| {
@@ -229,7 +230,7 @@ fn second_derivatives() {
                 },
                 a,
             )?;
-            // only stored elements count
+            // the gradient of a sparse matrix consists of the stored elements only
             let mask = d.not_equal(d.constant(full.clone()), 0.0)?;
             let g = d.r#where(mask, by_a, 0.0)?;
             expr!(d, sum(g * *2, ..))

@@ -1,5 +1,5 @@
-//! Reports the MPI library that is found, and tries every call: `mpiexec -n 4 world_check`. The tests also run this
-//! program with an argument: `speed`, or the name of a mistake that a program can make.
+//! Reports which MPI library is found, and tries every call of a world: `mpiexec -n 4 world_check`. The tests also run
+//! this program with an argument: `speed`, or the name of a mistake that a program can make.
 
 #[path = "../tests/calls/mod.rs"]
 mod calls;

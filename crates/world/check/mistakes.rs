@@ -1,5 +1,5 @@
-//! Mistakes that one rank makes: the last rank, unless a comment names another one. The other ranks continue to calls
-//! that would wait for this rank forever.
+//! Mistakes that one rank makes, and that the other ranks must detect. It is the last rank, unless a comment names
+//! another one. The other ranks continue to calls that would wait for this rank forever.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes};
 use std::{thread, time::Duration};
@@ -22,10 +22,10 @@ pub fn make(world: &World, what: &str) -> Result<()> {
                 world.recv(&mut [0], Kind::UInt8, 0)?;
             }
             "kill" => std::process::abort(),
-            // the other ranks wait for this rank in a collective call, or for its message
+            // returns, although the other ranks wait for this rank in a collective call, or for its message
             "leaves" | "leaves-message" => return Ok(()),
             "extra" => world.barrier()?,
-            // the other ranks continue without this rank
+            // returns in order, and the other ranks continue without this rank
             "leaves-in-order" => {
                 world.barrier()?;
                 return Ok(());
@@ -82,7 +82,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes calls from several threads, which must run one after another.
+/// Makes calls from several threads at once. The calls must run one after another.
 fn several_threads(world: &World) -> Result<()> {
     thread::scope(|scope| {
         let call = || -> Result<()> {
@@ -111,7 +111,7 @@ fn many_elements(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// With a library that can count only a limited number of elements per call, a longer call that cannot be split gives
+/// Tests a library that can count only a limited number of elements per call. A longer call that cannot be split gives
 /// the same error on all ranks.
 fn short_counts(world: &World) -> Result<()> {
     let size = world.size();
@@ -125,7 +125,7 @@ fn short_counts(world: &World) -> Result<()> {
     assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
     let pending = world.start_all_reduce(copy, kind, Join::Sum);
     assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
-    // the library's calls are split into several calls
+    // each of these calls is split into several calls of the library
     let mut recv = all.clone();
     world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
     assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));

@@ -1,5 +1,6 @@
-//! State that the ranks of one machine publish in shared memory: for each rank, the call that it is in, and a flag for
-//! having left. Reading the state needs no call of a library, so a waiting rank can find out that no rank will answer.
+//! State that the ranks of one machine publish in shared memory: for each rank, the call that it is in, and whether it
+//! has left (its program has ended). Reading the state needs no call of a library, so a waiting rank can find out that
+//! no rank will answer.
 
 use std::sync::atomic::{
     AtomicU64,
@@ -10,11 +11,11 @@ use std::sync::atomic::{
 #[repr(C, align(64))]
 #[derive(Default)]
 pub(crate) struct Slot {
-    /// The state of the rank; 0 if the rank publishes nothing.
+    /// [`HERE`] or [`LEFT`]; 0 if the rank publishes nothing.
     state: AtomicU64,
     /// The running call, encoded as in [`Watch`](crate::watch::Watch); 0 if no call is running.
     now: AtomicU64,
-    /// The number of calls that this rank has entered and that are collective over all ranks of the world.
+    /// The number of collective calls over all ranks of the world that this rank has entered.
     meetings: AtomicU64,
 }
 
@@ -26,9 +27,9 @@ const LEFT: u64 = 2;
 pub(crate) enum Doing {
     /// The rank publishes nothing.
     Unknown,
-    /// The rank computes.
+    /// The rank is in no call.
     Computes,
-    /// The rank is in this call.
+    /// The rank is in this call, which is encoded as in [`Watch`](crate::watch::Watch).
     Calls(u64),
     /// The rank's program has ended.
     Left,
@@ -56,7 +57,7 @@ impl Board {
         &self.slots[self.own]
     }
 
-    /// Increments the number of entered calls when this rank enters a call that is collective over all ranks.
+    /// Counts a collective call over all ranks of the world, when this rank enters it.
     #[inline]
     pub(crate) fn meet(&self) {
         self.own().meetings.fetch_add(1, Relaxed);
@@ -72,7 +73,7 @@ impl Board {
         self.own().state.store(LEFT, Release);
     }
 
-    /// The other ranks and their activities.
+    /// Returns the other ranks of this machine, each with its activity.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, Doing)> {
         self.others_slots().map(|(rank, slot)| {
             let doing = match (slot.state.load(Acquire), slot.now.load(Relaxed)) {

@@ -109,7 +109,8 @@ pub fn of<T: Item>(elements: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// Views elements as mutable bytes. Bools cannot be viewed; use [`to_vec`] for bools.
+/// Views elements as mutable bytes. Bools cannot be viewed, because not every byte is a valid bool; read them with
+/// [`to_vec`] instead.
 pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
     // SAFETY: the byte slice covers exactly the elements, as in `of`, and all bytes are valid values of a `Plain` type.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }

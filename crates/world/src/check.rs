@@ -42,7 +42,7 @@ pub(crate) fn counts(call: &'static str, name: &str, counts: &[usize], size: usi
         return refuse(call, format!("`{name}` has {} counts where there are {size} ranks", counts.len()));
     }
     let sum = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count));
-    // the sum is limited so that its product with the size of an element cannot overflow
+    // the limit ensures that the sum times the size of an element (at most 16 bytes) cannot overflow
     match sum.filter(|sum| *sum <= isize::MAX as usize / 16) {
         Some(sum) => Ok(sum),
         None => refuse(call, format!("`{name}` has more elements in all than memory can")),
@@ -57,7 +57,7 @@ pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> 
     refuse(call, format!("`{name}` is rank {rank} where there are ranks 0 to {}", size - 1))
 }
 
-/// Checks that the root passes the buffer that it must pass.
+/// Returns the buffer that the root must pass. An error if the root has not passed it.
 pub(crate) fn given<T>(call: &'static str, name: &str, buf: Option<T>) -> Result<T> {
     buf.ok_or_else(|| Error::Argument { call, why: format!("the root gives no `{name}`") })
 }

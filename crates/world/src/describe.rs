@@ -52,10 +52,10 @@ pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
     format!("{call} ({join}) of {}", elements(bytes, kind))
 }
 
-/// The first two ranks whose counts of an all-to-all do not match; `None` if all counts match.
+/// The first pair of ranks whose counts in an all-to-all call do not match; `None` if all counts match.
 ///
-/// `to(r)` holds the numbers of elements that rank `r` sends to each rank, and `from(r)` the numbers that rank `r`
-/// expects from each rank.
+/// `to(r)[s]` is the number of elements that rank `r` sends to rank `s`. `from(r)[s]` is the number of elements that
+/// rank `r` expects from rank `s`.
 pub(crate) fn unequal_counts<'a>(
     size: usize,
     to: impl Fn(usize) -> &'a [usize],
@@ -72,7 +72,7 @@ pub(crate) fn unequal_counts<'a>(
         .find(|pair| pair.sent != pair.wanted)
 }
 
-/// A pair of ranks whose counts of an all-to-all do not match.
+/// Two ranks whose counts in an all-to-all call do not match.
 pub(crate) struct Unequal {
     sender: usize,
     receiver: usize,

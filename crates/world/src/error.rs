@@ -18,8 +18,8 @@ pub enum Error {
         /// The libraries that were tried, each with the reason why it was rejected.
         tried: Vec<String>,
     },
-    /// The MPI library belongs to another family than the launcher, so that every process is a separate world of one
-    /// rank.
+    /// The MPI library and the launcher belong to different families. Every process is therefore a separate world of
+    /// one rank.
     Foreign {
         /// The launcher, and the environment variable that identifies it.
         launcher: String,
@@ -87,7 +87,7 @@ pub enum Error {
     Deadlock {
         /// This rank's call.
         call: &'static str,
-        /// For every rank, the call that it is in, and the rank that it waits for.
+        /// For every rank: the call that it is in, and the rank that it waits for.
         waits: String,
     },
     /// The call has exceeded the time limit.

@@ -4,7 +4,7 @@ use crate::{Error, Join, Kind, Result, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The [`Join`]s as integers, for functions that are compiled once for each join.
+/// The variants of [`Join`] as integers, for functions that are compiled once for each join.
 pub(crate) const SUM: u8 = Join::Sum as u8;
 pub(crate) const PROD: u8 = Join::Prod as u8;
 pub(crate) const MAX: u8 = Join::Max as u8;
@@ -14,7 +14,8 @@ pub(crate) const OR: u8 = Join::Or as u8;
 
 /// An element type that reductions can work on.
 pub(crate) trait Joined: Item {
-    /// Computes `a join b`. If the join does not exist for the type (see [`check`]), returns `b`.
+    /// Computes `a join b`, where `join` is the variant of [`Join`] with the number `J`. If this join does not exist
+    /// for the type (see [`check`]), returns `b`.
     fn join<const J: u8>(a: Self, b: Self) -> Self;
 
     /// The identity of the join: joining it to an element does not change the element.

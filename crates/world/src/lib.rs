@@ -42,8 +42,8 @@
 //! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do, and MPI is then finalised |
 //!
 //! # Buffers
-//! Buffers are the bytes of elements of a [`Kind`]; counts are in elements. [`bytes`] views slices of elements as
-//! bytes.
+//! A buffer is a slice of bytes that holds elements of one [`Kind`]. Counts are numbers of elements, not of bytes.
+//! [`bytes`] views slices of elements as bytes.
 //!
 //! ```
 //! use backends_world::{Kind, World, bytes};

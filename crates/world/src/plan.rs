@@ -135,15 +135,16 @@ impl Plan {
         });
     }
 
-    /// The number of steps of a call that reaches twice as many ranks in each step.
+    /// The number of steps of a call that reaches twice as many ranks after each step: the logarithm of `size` to base
+    /// 2, rounded up.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
 }
 
-/// Fills the parts of `recv` with the given numbers of elements. A part is filled with `own` if `own` has the length of
-/// the part, and otherwise with `all`, repeated from its beginning. If `all` is empty, floats are filled with ones, and
-/// other kinds with zeros.
+/// Fills `recv` in place of the data that other ranks would send. `counts` are the numbers of elements of its parts. A
+/// part is filled with `own` if `own` has the length of the part, and otherwise with `all`, repeated from its
+/// beginning. If this data is empty, floats are filled with ones, and other kinds with zeros.
 fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
     for len in counts.iter().map(|count| count * kind.size()) {

@@ -3,8 +3,8 @@
 use crate::{Error, Kind, Result, describe};
 use std::collections::BTreeMap;
 
-/// The messages that were sent but not yet received, by number. Receives are numbered, too: the first receive gets the
-/// first message, regardless of the order in which the program waits for receives.
+/// The messages that were sent but not yet received, by their numbers. Receives are numbered, too: receive `n` gets
+/// message `n`, regardless of the order in which the program waits for receives.
 #[derive(Default)]
 pub(crate) struct Queue {
     messages: BTreeMap<u64, (Kind, Vec<u8>)>,

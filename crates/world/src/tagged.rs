@@ -1,15 +1,15 @@
-//! Exchanges with tags, which detect mistakes: if two ranks make the same exchange for different ops, their tags
-//! differ.
+//! Exchanges between ranks in which each rank also sends a tag. Tags detect mistakes: if two ranks make the same
+//! exchange for different ops, their tags differ.
 //!
 //! In a short exchange, a tag precedes each part of the message. For a long exchange, the tags are sent before it in a
 //! separate message. The tags take almost no time compared with the exchange.
 
 use crate::{Error, Kind, Result, Transport};
 
-/// Maximum size of an exchange (all parts together, in bytes) for which each part carries a tag.
+/// Maximum size in bytes of an all-gather (all parts together) whose parts carry tags.
 const SHORT: usize = 8 << 10;
 
-/// Maximum size in bytes of a part of an all-to-all that carries a tag.
+/// Maximum size in bytes of the parts that carry a tag in an all-to-all.
 const SHORT_PART: usize = 4 << 10;
 
 /// Length of a tag in bytes.
@@ -50,7 +50,7 @@ impl Tag {
         }
     }
 
-    /// Gathers like [`Transport::all_gather`], and compares tags.
+    /// Gathers like [`Transport::all_gather`], and compares the tags of all ranks with this tag.
     pub(crate) fn all_gather(
         &self,
         transport: &dyn Transport,
@@ -81,8 +81,8 @@ impl Tag {
         Ok(())
     }
 
-    /// Exchanges like [`Transport::all_to_all`]. Short parts carry tags. Two ranks do not compare tags if they exchange
-    /// a long part or nothing.
+    /// Exchanges like [`Transport::all_to_all`]. Each short part carries a tag, which the receiving rank compares with
+    /// its own tag. Long parts and empty parts carry none.
     pub(crate) fn all_to_all(
         &self,
         transport: &dyn Transport,

@@ -28,10 +28,12 @@ pub trait Transport: Send + Sync {
     /// Joins the buffers of all ranks elementwise, in place.
     fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()>;
 
-    /// Sends a message. Not collective. Messages between two ranks arrive in the order in which they were sent.
+    /// Sends a message to rank `to`. Only the two ranks take part. Messages between them arrive in the order in which
+    /// they were sent.
     fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()>;
 
-    /// Receives a message. Not collective. Returns an error if the message has another kind or length.
+    /// Receives a message from rank `from`. Only the two ranks take part. Returns an error if the message has another
+    /// kind or length.
     fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()>;
 
     /// Ends all ranks with this exit status.
@@ -161,7 +163,7 @@ pub trait Transport: Send + Sync {
 
     /// Forms groups of ranks. Ranks that pass the same number, which is less than `size`, form one group; a rank that
     /// passes `None` is in no group. `members` lists the ranks of this rank's group, in the order of their numbers in
-    /// the group. Collective.
+    /// the group. All ranks must make this call.
     fn split(&self, _number: Option<usize>, _members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         Err(Error::Unsupported { call: "group", transport: self.name() })
     }
@@ -196,7 +198,7 @@ pub struct Waited {
     pub seconds: f64,
     /// The time during which other ranks can print their messages.
     pub grace: Duration,
-    /// The reason why the wait ends.
+    /// The reason why the wait has ended, such as the time limit.
     pub why: String,
     /// The exit status with which all ranks end.
     pub status: i32,
@@ -226,8 +228,8 @@ impl std::fmt::Display for Waited {
     }
 }
 
-/// A call with its buffers, which [`Transport::start`] starts and [`Request::wait`] completes. The fields are the
-/// arguments of the method of [`World`](crate::World) with the same name.
+/// A call with its buffers, which [`Transport::start`] starts and [`Request::wait`] completes. The fields of a variant
+/// are the arguments of the [`World`](crate::World) method with the same name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each field is an argument
@@ -272,7 +274,8 @@ impl Request for Done {
     }
 }
 
-/// Joins the first `n` parts of `all`, in order, into `into`. Each part has the length of `into`.
+/// Joins the first `n` parts of `all` elementwise, in order, and stores the result in `into`. Each part has the length
+/// of `into`.
 pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
     let len = into.len();
     if n == 0 {

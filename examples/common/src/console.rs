@@ -17,7 +17,7 @@ impl Console {
         Console { failed: None, is_silent: true }
     }
 
-    /// Returns whether there is output.
+    /// Returns whether this console prints anything.
     pub fn is_heard(&self) -> bool {
         !self.is_silent
     }

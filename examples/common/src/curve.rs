@@ -4,7 +4,7 @@ use crate::figure::{self, Numbers, Picture};
 use plotters::{prelude::*, style::text_anchor::HPos};
 use std::error::Error;
 
-/// Points connected by lines.
+/// A curve: points connected by lines.
 pub struct Curve {
     /// The name in the legend.
     pub name: String,

@@ -20,7 +20,7 @@ pub struct Panel {
     pub title: String,
     /// Names of the vertical and the horizontal axis.
     pub labels: [String; 2],
-    /// The first and the last coordinate of each axis.
+    /// The first and the last coordinate of the vertical and of the horizontal axis.
     pub extents: [[f64; 2]; 2],
     /// The positions (vertical, horizontal) of ring-shaped marks.
     pub marks: Vec<[f64; 2]>,
@@ -30,7 +30,7 @@ pub struct Panel {
 pub struct Colors {
     /// The colours of the values, on a scale from 0 to 1.
     pub gradient: BasisGradient,
-    /// True if the start of the range has the last colour of the gradient.
+    /// True if the gradient is reversed: the start of the range then has the gradient's last colour.
     pub reversed: bool,
     /// The values that get the first and the last colour. Values outside of the range get these colours too, and a
     /// remark in the picture states the percentage of such values.
@@ -76,7 +76,7 @@ impl Colors {
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// The range. If both ends are equal, an interval around this value.
+    /// Returns the range. If its ends are equal, returns an interval around this value instead.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {

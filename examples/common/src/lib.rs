@@ -12,6 +12,6 @@ pub mod ranks;
 pub mod trial;
 pub mod workers;
 
-/// Keeps freed pages for reuse, because the programs allocate and free large arrays in every step.
+/// The allocator. It keeps freed pages for reuse, because the programs allocate and free large arrays in every step.
 #[global_allocator]
 static PAGES: backends::alloc::Pages = backends::alloc::Pages::new();

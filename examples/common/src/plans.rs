@@ -9,7 +9,7 @@ use backends::{AnyBackend, Arrays};
 use backends_sharded::{World, world::plan::Report};
 use std::{env, error::Error, fmt::Write};
 
-/// The largest number of ranks of a plan.
+/// The largest number of ranks for which a plan may be requested.
 const MOST: usize = 1 << 20;
 
 /// The options `--plan`, `--latency` and `--bandwidth` on the command line.
@@ -28,12 +28,12 @@ struct Found {
 }
 
 impl Plans {
-    /// Returns whether an option belongs to plans.
+    /// Returns whether this is the name of one of the three options.
     pub fn has(name: &str) -> bool {
         ["plan", "latency", "bandwidth"].contains(&name)
     }
 
-    /// Sets an option of a plan.
+    /// Sets one of the three options. `value` is the text on the command line.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         if name == "plan" {
             let ranks = value.parse().ok().filter(|ranks| (1..=MOST).contains(ranks));
@@ -50,7 +50,7 @@ impl Plans {
         Ok(())
     }
 
-    /// Checks that the options fit together.
+    /// Checks that the options fit together, and that `--plan` is not combined with `--ranks` (`on_ranks`).
     pub fn check(&self, on_ranks: bool) -> Result<(), String> {
         match self.most {
             None if self.latency.is_some() => Err("--latency is for --plan".into()),
@@ -65,13 +65,13 @@ impl Plans {
         self.most.is_some()
     }
 
-    /// The number of threads of a planned rank: one, or `None` if RAYON_NUM_THREADS is set or no plan is requested.
+    /// The number of threads of a simulated rank: one, or `None` if RAYON_NUM_THREADS is set or no plan is requested.
     pub fn threads(&self) -> Option<usize> {
         let is_said = env::var_os("RAYON_NUM_THREADS").is_some_and(|number| !number.is_empty());
         (self.are_asked_for() && !is_said).then_some(1)
     }
 
-    /// The numbers of ranks for which the plan makes predictions.
+    /// The numbers of ranks for which predictions are made: 1, 2, the powers of 4 below `most`, and `most`.
     fn numbers(most: usize) -> Vec<usize> {
         let powers = (0..).map(|k| if k == 0 { 2 } else { 1_usize << (2 * k) }).take_while(|&n| n < most);
         let mut all: Vec<usize> = std::iter::once(1).chain(powers).chain([most]).collect();
@@ -79,8 +79,8 @@ impl Plans {
         all
     }
 
-    /// For each number of ranks, runs a program as one rank, and prints the predictions. `program` returns the size in
-    /// bytes of the largest part of an array. Does nothing if no plan is requested.
+    /// For each number of ranks, runs the program as one of these ranks, and prints the predictions. `program` returns
+    /// the size in bytes of the largest part of an array. Does nothing if no plan is requested.
     pub fn run(
         &self,
         backend: &AnyBackend,
@@ -92,8 +92,8 @@ impl Plans {
         let bandwidth = self.bandwidth.unwrap_or(10.0) * 1e9;
         let before = backend.memory().ok().map(|memory| memory.in_use);
         let mut all = Vec::new();
-        // the plan for the largest number of ranks, which has the smallest parts, runs first: memory that one run
-        // leaves in the allocator must not exceed the memory that the next run uses
+        // the largest number of ranks, which has the smallest parts of arrays, runs first: memory that one run leaves
+        // in the allocator must not exceed the memory that the next run uses
         for ranks in Plans::numbers(most).into_iter().rev() {
             let (world, plan) = World::plan(ranks);
             let counts_memory = backend.reset_peak_memory().is_ok();
@@ -114,7 +114,7 @@ impl Plans {
     }
 }
 
-/// A table of the data that a rank sends in each op.
+/// Returns a table of the data that the simulated rank sends and receives in each op.
 fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     let mut text = format!("rank {} of {}\n\n", report.rank, report.size);
     text.push_str("| op | calls | messages | MiB sent | MiB received | s between ranks |\n|---|--:|--:|--:|--:|--:|\n");
@@ -128,8 +128,8 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// A table of time and memory for each number of ranks. The line below the table states up to which number of ranks
-/// the speed-up is at least half of this number, and which number of ranks is fastest.
+/// Returns a table of time and memory for each number of ranks. The line below the table states up to which number of
+/// ranks the speed-up is at least half of the number of ranks, and which number of ranks is fastest.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

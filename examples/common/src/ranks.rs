@@ -22,8 +22,8 @@ const FIRST_SPEAKS: Duration = Duration::from_millis(500);
 /// The ranks of a program: with `--ranks`, the ranks that an MPI launcher has started; otherwise this process alone.
 pub struct Ranks(Option<World>);
 
-/// The main function of a program that may run on many ranks. Unlike [`console::main`], it runs on the ranks of a
-/// launcher if `are_asked_for` returns true for the options.
+/// The main function of a program that may run on many ranks. Unlike [`console::main`], it runs on the ranks that a
+/// launcher has started, if `are_asked_for` returns true for the options.
 ///
 /// An error is printed once, by the first rank that meets it, and ends all ranks.
 pub fn main<O>(
@@ -34,7 +34,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // the help, and errors in the arguments, are also printed by one rank only
+        // the help and errors in the arguments, too, are printed by one rank only
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {

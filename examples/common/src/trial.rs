@@ -44,7 +44,7 @@ pub fn same_files(found: &Path, expected: &Path) {
 pub struct Program {
     /// The path of the program.
     pub path: &'static str,
-    /// A folder for the tests of this program alone.
+    /// A folder that only the tests of this program use.
     pub folder: PathBuf,
 }
 
@@ -74,8 +74,8 @@ impl Program {
         String::from_utf8(output.stdout).expect("the program says text")
     }
 
-    /// Plans for 4096 ranks, and returns the numbers in each line of the plan's table. Checks that the plan writes no
-    /// files.
+    /// Runs the program with `--plan 4096`, and returns the numbers in each line of the printed table of ranks. Checks
+    /// that no files are written.
     #[track_caller]
     pub fn plans(&self, arguments: &[&str]) -> Vec<Vec<f64>> {
         let out = self.folder("plan").join("out");

@@ -1,4 +1,5 @@
-//! Kernels of this crate for a backend of another crate. A row names them by `call = "crate::kernels::.."`.
+//! Functions of this crate that compute ops on a backend of another crate. The row of an op in the table names such a
+//! function by `call = "crate::kernels::.."`.
 
 use backends::{Error, Result, prelude::*, runtime::rules};
 

@@ -16,18 +16,19 @@ backend_my_ops! { overlay = "counted.toml" }
 // the ops also run on arrays that are split over ranks
 backend_my_ops! { sharded = backends_sharded::Sharded }
 
-/// The function that the row `spectral_energy` names. An op may be a function that is generic over the backend.
+/// Implements the op `spectral_energy`, whose row in the table names this function. The function is generic over the
+/// backend.
 pub fn spectral_energy<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.square(b.abs(b.fft(x)?)?).and_then(|energy| as_real(b, &energy))
 }
 
-/// Converts an array to `T`. The dtype of the array is the real dtype of the complex dtype of `T`. This dtype always
-/// equals `T`, but the compiler does not know that.
+/// Converts an array to `T`. The array has the dtype of the magnitudes of complex numbers with parts of type `T`. This
+/// dtype always equals `T`, but the compiler does not know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<<T::Complex as Numeric>::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
 
-/// A layer of a neural network, made of base ops and ops of this crate. It runs on any backend that has both.
+/// A layer of a neural network, made of base ops and ops of this crate. It runs on any backend that has these ops.
 pub fn layer<B: Backend + MyOps, T: Precision>(b: &B, x: &B::Array<T>, w: &B::Array<T>) -> Result<B::Array<T>> {
     b.normal_gate(b.normalize(b.matmul(x, w)?, -1)?)
 }

@@ -1,8 +1,8 @@
-//! A fourth backend, with simple loops over ndarray, defined as a column of the table.
+//! A fourth backend, with simple loops over ndarray, defined as a column of the op table.
 //!
-//! `naive.toml` names functions for a few rows. In addition, every `each` row and every `compose` row of the base table
-//! runs on the backend without further code. The example shows the minimum that a backend needs, and is a reference for
-//! the fast backends.
+//! `naive.toml` names a function for each of a few rows (ops) of the base table. In addition, every op that the table
+//! defines by a scalar expression (`each`) or by other ops (`compose`) runs on the backend without further code. The
+//! example shows the minimum that a backend needs, and is a reference for the fast backends.
 
 use backends::{Error, Operand, Result, prelude::*, runtime::numpyish::raw::HostView};
 use ndarray::{ArrayD, Axis, IxDyn};
@@ -45,7 +45,7 @@ impl Arrays for Naive {
     fn seed(&self, _seed: u64) {}
 }
 
-/// The loops for scalar expressions, which the generated code calls.
+/// The loops of elementwise ops. The generated code calls them with the op's scalar expression.
 pub mod elementwise {
     use super::*;
     use backends::runtime::{Each, EachOf, EachSource, rules::broadcast_all};
@@ -80,7 +80,7 @@ pub mod elementwise {
         Ok(result.into_shared())
     }
 
-    /// Applies an op with one operand.
+    /// Applies an elementwise op with one operand.
     pub fn each1<T: Element, F: Each<1, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -89,7 +89,7 @@ pub mod elementwise {
         each(f, [x])
     }
 
-    /// Applies an op with two operands.
+    /// Applies an elementwise op with two operands.
     pub fn each2<T: Element, F: Each<2, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -99,7 +99,7 @@ pub mod elementwise {
         each(f, [x1, x2])
     }
 
-    /// Applies an op with three operands.
+    /// Applies an elementwise op with three operands.
     pub fn each3<T: Element, F: Each<3, T> + EachSource>(
         _: &Naive,
         f: &F,
@@ -110,7 +110,7 @@ pub mod elementwise {
         each(f, [x1, x2, x3])
     }
 
-    /// Applies an op with three operands whose dtypes may differ.
+    /// Applies an elementwise op with three operands whose dtypes may differ.
     pub fn each_of3<X: Element, Y: Element, Z: Element, F: EachOf<(X, Y, Z)> + EachSource>(
         _: &Naive,
         f: &F,
@@ -156,7 +156,8 @@ pub mod reduction {
     use super::*;
     use backends::runtime::FoldSource;
 
-    /// Reductions of scalar expressions, computed by the loops that the CPU backend has for the row.
+    /// Computes a reduction that the table defines by scalar expressions, with the loops that the CPU backend has for
+    /// it.
     pub fn fold<U: Element, T: Element, F: FoldSource>(
         _: &Naive,
         f: &F,

@@ -1,9 +1,11 @@
-//! Functions that rows of `my_ops.toml` name. They run on any backend. Together, they return every kind of result.
+//! Functions that implement ops: the ops' rows in `my_ops.toml` name them. They run on any backend. Together, they
+//! return every kind of result.
 
 use crate::Metric;
 use backends::{Result, Slice, prelude::*};
 
-/// Result of `extrema`. A function returns several arrays as a tuple, in the order of their names in the row.
+/// Result of `extrema`. A function returns several arrays as a tuple, in the order in which the op's row in the table
+/// names them.
 type Extrema<B, T> = (Array<B, T>, Array<B, T>, Array<B, i64>);
 
 /// An array of a backend.
@@ -34,8 +36,8 @@ pub fn distance<B: Backend, T: Precision>(
     if metric == Metric::Euclidean { b.sqrt(&total) } else { Ok(total) }
 }
 
-/// Converts an array to `T`. The dtype of the array is the real dtype of the real dtype `T`. This dtype is `T` itself,
-/// but the compiler does not know that.
+/// Converts an array to `T`. The array has the dtype of the magnitudes of `T`. Because `T` is real, this dtype is `T`
+/// itself, but the compiler does not know that.
 fn as_real<B: Backend, T: Precision>(b: &B, x: &B::Array<T::Magnitude>) -> Result<B::Array<T>> {
     b.astype::<T, _>(x)
 }
@@ -73,8 +75,8 @@ pub fn palette<B: Backend, T: Element>(
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
 
-/// The gradient of `power_mean`: `(|x| / y)^(p - 1) / n` times `g`, in the direction of `x`. The row of `power_mean`
-/// names this function.
+/// The gradient of the op `power_mean`: `(|x| / y)^(p - 1) / n` times `g`, in the direction of `x`. The op's row in
+/// the table names this function.
 pub fn power_mean_gradient<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,

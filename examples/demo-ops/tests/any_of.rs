@@ -1,4 +1,4 @@
-//! Tests an enum of three backends. This crate defines the enum and two of the backends. Every row of the base table
+//! Tests an enum of three backends. This crate defines the enum and two of the backends. Every op of the base table
 //! runs on the enum. Arrays of different backends cannot be mixed.
 
 use backends::{Error, Result, Value, ops, prelude::*};
@@ -43,7 +43,7 @@ fn arrays_of_two_of_them_are_not_mixed() {
     assert_eq!(one.to_ndarray(&one.add(&x, &moved).unwrap()).unwrap()[[1]], 2.0);
 }
 
-/// Tests the rows of `my_ops.toml` on the enum. Each row runs on the backend chosen at run time.
+/// Tests the ops of `my_ops.toml` on the enum. Each op runs on the backend chosen at run time.
 mod of_ours {
     use super::*;
     use demo_ops::*;

@@ -30,7 +30,7 @@ fn counts_our_rows<B: Backend + MyOps>(b: &Counted<B>) {
     let x = b.asarray([1.0_f32, -4.0]).unwrap();
     let y = b.between_with(&x, &x, BetweenOptions::new().t(0.25)).unwrap();
     assert_eq!(b.to_vec(&b.leaky(&y).unwrap()).unwrap(), [1.0, -0.04]);
-    // the row of `power_mean` names a function for each library
+    // the table defines `power_mean` as a reduction, by scalar expressions
     let mean: f32 = b.item(b.power_mean(&x, ..).unwrap()).unwrap();
     assert!((mean - 8.5_f32.sqrt()).abs() < 1e-6, "{mean}");
     let ExtremaResult { low, .. } = b.extrema(&x).unwrap();
@@ -87,12 +87,12 @@ fn errors_are_those_of_the_backend_within() {
     let x = b.asarray([1.0, 2.0]).unwrap();
     assert!(matches!(b.fft(&x), Err(Error::Unsupported { op: "fft", backend: "naive", .. })));
     assert_eq!(b.calls()["fft"], 1);
-    // the error of a composed row names the inner op that the backend lacks
+    // the error of a composed op names the inner op that the backend lacks
     assert!(matches!(b.spectral_energy(&x), Err(Error::Unsupported { op: "fft", backend: "naive", .. })));
     assert_eq!(b.calls()["fft"], 2);
 }
 
-/// Compares the rows of `my_ops.toml` with NumPy.
+/// Compares the ops of `my_ops.toml` with NumPy.
 mod of_ours {
     use super::*;
 

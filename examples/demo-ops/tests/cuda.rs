@@ -1,4 +1,4 @@
-//! Compares the rows of `my_ops.toml` on the GPU with NumPy.
+//! Compares the ops of `my_ops.toml` on the GPU with NumPy.
 
 use backends::prelude::*;
 use demo_ops::*;

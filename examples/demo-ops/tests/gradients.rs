@@ -1,5 +1,5 @@
-//! Compares gradients of the rows of `my_ops.toml` with finite differences. The rows cover all sources of gradients:
-//! the row's expression, a rule that the row gives, and the ops of a composition.
+//! Compares gradients of the ops of `my_ops.toml` with finite differences. The ops cover all sources of gradients: the
+//! op's scalar expression, a gradient that the table gives, and the ops of a composition.
 
 use backends::{grad::grad, prelude::*};
 use demo_ops::*;

@@ -1,4 +1,4 @@
-//! Tests all kinds of parameters and results that a row may have: on a backend known at compile time, on a backend
+//! Tests all kinds of parameters and results that an op may have: on a backend known at compile time, on a backend
 //! chosen at run time, and in calls by name.
 
 use backends::{Error, Result, Value, prelude::*, runtime::available};

@@ -1,12 +1,12 @@
-//! Tests a fourth backend, `Naive`: the rows of the base table that `Naive` supports are compared with NumPy, and a
-//! row of this crate that is composed of such rows is run.
+//! Tests a fourth backend, `Naive`: compares the ops of the base table that `Naive` supports with NumPy, and runs an
+//! op of this crate that is composed of such ops.
 
 use backends::{DeviceKind, Error, prelude::*};
 use demo_ops::naive::Naive;
 
-// Some rows are functions over any backend that call ops that Naive lacks: products and reshapes call tensordot,
-// gathers call index_put, factorizations call linear algebra, and scatters call segments. These rows must be listed
-// here, because the overlay tells the macro only which rows have no mapping.
+// Some ops are functions over any backend that call ops that Naive lacks: products and reshapes call tensordot,
+// gathers call index_put, factorizations call linear algebra, and scatters call segments. These ops must be listed
+// here, because the macro sees in the overlay only which ops Naive has, and not which ops a function calls.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -51,13 +51,13 @@ fn formulas_run_over_its_memory() {
     assert_eq!(expr!(Naive, abs(x) * 2 + x).unwrap(), Naive.asarray([2.0, 12.0]).unwrap());
 }
 
-/// Tests the rows of `my_ops.toml`. Most rows run in Naive's loops or are composed of other ops; one row is a function
-/// of this crate.
+/// Tests the ops of `my_ops.toml`. Most of them run in Naive's loops or are composed of other ops; one op is a
+/// function of this crate.
 mod of_ours {
     use super::*;
     use demo_ops::*;
 
-    // some rows are functions over any backend that call ops that Naive lacks
+    // some ops are functions over any backend, and call ops that Naive lacks
     backends::conformance! {
         table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
         backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],

@@ -1,4 +1,4 @@
-//! Compares the rows of `my_ops.toml` on the CPU with NumPy.
+//! Compares the ops of `my_ops.toml` on the CPU with NumPy.
 
 use backends::prelude::*;
 use demo_ops::*;
@@ -25,7 +25,7 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
 
-/// Tests that a reduction of this crate, which has an optional parameter, reduces the values of a formula as they are
+/// Tests a reduction of this crate that has an optional parameter: it reduces the values of a formula while they are
 /// computed.
 #[test]
 fn formulas_are_reduced_by_rows_of_ours() {

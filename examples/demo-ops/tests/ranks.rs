@@ -1,4 +1,4 @@
-//! Tests the rows of `my_ops.toml` on arrays split over ranks, and rows of the base table on ranks that compute with
+//! Tests the ops of `my_ops.toml` on arrays split over ranks, and ops of the base table on ranks that compute with
 //! this crate's backend.
 
 use backends::{Error, Result, prelude::*};
@@ -23,8 +23,8 @@ backends::conformance! {
     backend = alone(), type = Ranks, ranks = on_ranks, dtypes = ["float32", "float64", "int64"]
 }
 
-/// Checks that each row splits its arrays as the table says. If each element of a result depends on only one part,
-/// nothing is gathered.
+/// Checks that each op splits its arrays over the ranks as the table says. If each element of a result depends on only
+/// one part of an array, nothing is gathered.
 #[test]
 fn rows_are_split_as_their_table_says() {
     threads::run(3, |world| {

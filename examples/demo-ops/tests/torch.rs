@@ -1,4 +1,4 @@
-//! Compares the rows of `my_ops.toml` on libtorch with NumPy.
+//! Compares the ops of `my_ops.toml` on libtorch with NumPy.
 
 use backends::{Slice, prelude::*, runtime::available};
 use demo_ops::*;
@@ -8,8 +8,8 @@ backends::conformance! {
     backend = Torch::cpu(), type = Torch
 }
 
-/// Imitates a GPU of libtorch: rows without a libtorch op are computed on the host, so their arrays are copied to the
-/// host.
+/// Imitates a GPU of libtorch: ops that libtorch does not have are computed on the host, so their arrays are copied to
+/// the host.
 mod copying {
     use super::*;
 
@@ -19,7 +19,7 @@ mod copying {
     }
 }
 
-/// Rows without a libtorch mapping run on the memory of libtorch's tensors, in any layout, or on copies of it. The
+/// Ops that libtorch does not have run on the memory of libtorch's tensors, in any layout, or on copies of it. The
 /// results have the same bits as on the CPU backend, and the operands do not change.
 #[test]
 fn rows_of_expressions_alone() {
@@ -28,7 +28,8 @@ fn rows_of_expressions_alone() {
     expressions_alone(&b.copying(), |x| x.as_standard_layout().into_owned().into_shared());
 }
 
-/// `read` converts an array to the layout in which the loops read it, because sums are computed in memory order.
+/// `read` gives a host array the layout in which the loops of `b` read it. It matters, because sums are computed in
+/// memory order.
 fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>) {
     let host = Numpyish::new();
     for op in ["blend", "quantize", "power_mean", "xor_over"] {
@@ -67,8 +68,8 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     assert_eq!(why, cpu_why);
 }
 
-/// The result of a row without a libtorch mapping overwrites the memory of an array that is passed by value, if nothing
-/// else uses this memory.
+/// The result of an op that libtorch does not have overwrites the memory of an array that is passed by value, if
+/// nothing else uses this memory.
 #[test]
 fn tensors_given_by_value_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };

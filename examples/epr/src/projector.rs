@@ -23,7 +23,7 @@ pub struct Projector<B: Backend, T: Precision> {
     places: B::Array<i64>,
     /// The coefficient of the reference spectrum at each node.
     response: B::Array<T::Complex>,
-    /// The multiplicity of each node in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
+    /// How often each node counts in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
     counts: B::Array<T::Complex>,
     /// Created on first use: a reconstruction does not need [`apply`](Self::apply).
     to_nodes: OnceLock<NufftPlan<B, T::Complex>>,
@@ -31,7 +31,8 @@ pub struct Projector<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Projector<B, T> {
-    /// The model of `scan` for images of this shape with pixels of `delta` cm, using FFTs of relative error `eps`.
+    /// Creates the model of `scan` for images of this shape with pixels of `delta` cm. Its FFTs have a relative error
+    /// of about `eps`.
     pub fn new(b: &B, scan: &Scan, shape: &[usize], delta: f64, eps: f64) -> Result<Self> {
         scan.check_image::<T>("projector", shape, delta)?;
         let nodes = scan.nodes(delta);

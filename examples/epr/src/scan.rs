@@ -25,7 +25,8 @@ fn refuse(why: impl Into<String>) -> Error {
 
 impl Scan {
     /// Creates a scan over the evenly spaced magnetic `field` (G). `reference` is the sample's spectrum without
-    /// gradient. The rows of `gradients` (G/cm) are the X, Y and, in three dimensions, Z components.
+    /// gradient. The rows of `gradients` (G/cm) are the X, Y and, in three dimensions, Z components, with one value
+    /// per projection.
     pub fn new(field: &[f64], reference: &[f64], gradients: &[Vec<f64>]) -> Result<Scan> {
         if field.len() < 2 {
             return Err(refuse(format!("the field has {} samples, but must have at least 2", field.len())));
@@ -87,7 +88,7 @@ impl Scan {
         &self.field
     }
 
-    /// The distance of neighbouring field samples (G).
+    /// The distance between neighbouring field samples (G).
     pub fn step(&self) -> f64 {
         self.field[1] - self.field[0]
     }
@@ -150,7 +151,7 @@ impl Scan {
         if bytes.is_none_or(|n| n > isize::MAX as usize) {
             return Err(Error::memory(op, usize::MAX));
         }
-        // the normal operator contains the square of a pixel's volume as a factor
+        // the map "project, then back-project" contains the square of a pixel's volume as a factor
         let volume = delta.powi(shape.len() as i32);
         let longest = shape.iter().copied().max().unwrap_or(0) as f64 * delta;
         let angle = self.frequency(self.samples()) * delta;

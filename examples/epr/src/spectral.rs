@@ -7,8 +7,8 @@ use backends::{
 
 /// Computes the projections of a spectral-spatial image (field, Y, X) or (field, Y, X, Z), and the exact adjoint.
 ///
-/// For each frequency of the field axis, one image is transformed by a non-uniform FFT. The scan's reference spectrum
-/// is not used.
+/// For each frequency of the field axis, one spatial image is transformed by a non-uniform FFT. The scan's reference
+/// spectrum is not used.
 #[derive(Clone, Debug)]
 pub struct SpectralProjector<B: Backend, T: Precision> {
     backend: B,
@@ -29,8 +29,8 @@ struct Frequency<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> SpectralProjector<B, T> {
-    /// The model of `scan` for images of this spatial shape with pixels of `delta` cm, using FFTs of relative error
-    /// `eps`.
+    /// Creates the model of `scan` for images of this spatial shape with pixels of `delta` cm. Its FFTs have a
+    /// relative error of about `eps`.
     pub fn new(b: &B, scan: &Scan, spatial: &[usize], delta: f64, eps: f64) -> Result<Self> {
         scan.check_image::<T>("spectral_projector", spatial, delta)?;
         let nodes = scan.nodes(delta);

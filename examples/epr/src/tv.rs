@@ -12,8 +12,8 @@ use std::{f64::consts::PI, ops::ControlFlow};
 /// are the measured projections, and TV is the isotropic total variation. [`TvOptions`] can restrict the images to
 /// nonnegative elements, and to zeros outside of a mask.
 ///
-/// The misfit enters only through `A* A` and `A* s`, so that each iteration of Chambolle and Pock's primal-dual
-/// algorithm is one convolution and a few elementwise ops.
+/// The misfit enters only through `A* A` and `A* s`, where `A*` is the adjoint of `A`. Each iteration of Chambolle and
+/// Pock's primal-dual algorithm is therefore one convolution and a few elementwise ops.
 #[derive(Clone, Debug)]
 pub struct Tv<B: Backend, T: Precision> {
     backend: B,
@@ -70,7 +70,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         })
     }
 
-    /// Weight of the total variation, in the units of the misfit.
+    /// The factor of the total variation in the energy, in the units of the misfit.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -85,7 +85,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         Tv { lipschitz, ..self }
     }
 
-    /// The image the iterations start from.
+    /// The image from which the iterations start.
     pub fn initial(&self) -> &B::Array<T> {
         &self.initial
     }
@@ -114,8 +114,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         seen.and(solution)
     }
 
-    /// Iterates until the image hardly changes, with the given options. Constraints restrict the image to zeros outside
-    /// of a mask, and to nonnegative elements.
+    /// Iterates with the given options, until the image hardly changes or the largest number of iterations is reached.
+    /// Constraints can restrict the image to zeros outside of a mask, and to nonnegative elements.
     ///
     /// ```
     /// use backends::{Result, prelude::*};
@@ -246,7 +246,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     }
 }
 
-/// The forward differences along each axis, 0 at the end of the axis.
+/// The forward differences of an image along each axis. At the end of the axis, the difference is 0.
 pub fn gradient<B: Backend, T: Precision>(b: &B, image: &B::Array<T>) -> Result<Vec<B::Array<T>>> {
     let dims = b.ndim(image);
     let along = |axis: usize| {
@@ -312,7 +312,7 @@ fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::
     Ok(())
 }
 
-/// Projects each vector of the field onto the unit ball.
+/// Projects each vector of the field onto the unit ball: a vector longer than 1 gets length 1.
 fn project<B: Backend, T: Precision>(b: &B, field: &mut [B::Array<T>]) -> Result<()> {
     let mut excess = squares(b, field)?;
     expr!(b, excess = maximum(sqrt(excess), 1))?;
@@ -343,8 +343,8 @@ fn dot<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Res
     scalar(b, &expr!(b, sum(x * y, ..))?)
 }
 
-/// The weight of the total variation for `lambda` = 1: the scale of the misfit for this reference spectrum and
-/// sampling.
+/// The weight of the total variation for `lambda` = 1. It is proportional to the scale of the misfit, which depends on
+/// the reference spectrum and the sampling.
 fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     let (scan, dims) = (projector.scan(), projector.shape().len() as i32);
     let highest = scan.reference().iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -353,8 +353,8 @@ fn unit_weight<B: Backend, T: Precision>(projector: &Projector<B, T>) -> f64 {
     (highest - lowest) * angles * scan.samples() as f64 / scan.range() * projector.delta().powi(dims - 1)
 }
 
-/// Makes a fixed number of the power iterations of [`lipschitz`] and returns 1. In a planning run the values are
-/// meaningless, so they cannot decide when to stop.
+/// Makes a fixed number of the power iterations of [`lipschitz`], and returns 1. In a planning run the values are
+/// meaningless, so they cannot decide when the iterations end.
 fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     const ITERATIONS: usize = 30;
     let mut x = start.clone();

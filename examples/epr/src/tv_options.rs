@@ -57,7 +57,8 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         self
     }
 
-    /// Computes the energy after 0, `every`, 2 `every` .. iterations; 0 for never.
+    /// Sets the interval of the energies: the energy is computed after 0, `every`, 2 `every` and so on iterations.
+    /// With 0, it is never computed.
     #[must_use]
     pub fn energy_every(mut self, every: usize) -> Self {
         self.energy_every = every;
@@ -71,8 +72,8 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         self
     }
 
-    /// Starts with the image and the dual field of a solution, to continue it or to change the weight. The solution may
-    /// be of this problem, or of another problem whose images have the same shape.
+    /// Starts with the image and the dual field of an earlier solution, to continue its iterations or to use another
+    /// weight. The solution may be of this problem, or of another problem whose images have the same shape.
     #[must_use]
     pub fn resume(mut self, solution: &Solution<B::Array<T>>) -> Self {
         self.init = Some(solution.image.clone());
@@ -94,7 +95,7 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
         self
     }
 
-    /// Sets a function that is called after each iteration; it ends the solve by returning `ControlFlow::Break(())`.
+    /// Sets a function that is called after each iteration. The solve ends if it returns `ControlFlow::Break(())`.
     #[must_use]
     pub fn callback(mut self, callback: impl FnMut(Step<'_, B::Array<T>>) -> ControlFlow<()> + 'c) -> Self {
         self.callback = Some(Box::new(callback));
@@ -174,9 +175,9 @@ impl fmt::Display for Reason {
 /// The result of a solve.
 #[derive(Clone, Debug)]
 pub struct Solution<A> {
-    /// The image.
+    /// The reconstructed image.
     pub image: A,
-    /// The minimised energy after 0, `every`, 2 `every` .. iterations.
+    /// The energy (which the solve minimises) after 0, `every`, 2 `every` and so on iterations.
     pub energies: Vec<f64>,
     /// The number of iterations.
     pub iterations: usize,

@@ -4,9 +4,9 @@ use crate::cli::Options;
 use examples_common::ranks::Ranks;
 use std::error::Error;
 
-/// Returns an error if the requested images do not fit into the machine's available memory. If this memory is unknown,
-/// any images pass. Without the check, the system might grant more memory than it has, and kill the program in the
-/// middle of its work. Each rank holds a part of the images.
+/// Returns an error if the requested images do not fit into the machine's available memory. Each rank holds a part of
+/// the images. If the available memory is unknown, images of any size are accepted. Without the check, the system
+/// might grant more memory than it has, and kill the program in the middle of its work.
 pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
     let left = ranks.memory()?.map_or(u64::MAX, |bytes| bytes.saturating_mul(ranks.size() as u64));
     let needed = needed(options, element);

@@ -1,4 +1,4 @@
-//! Reference results of other programs, with which results are compared.
+//! Reference results of other programs. The program's own results are compared with them.
 
 use backends_npz::Npz;
 use examples_common::console::Console;
@@ -19,9 +19,9 @@ struct Reference {
     values: ArrayD<f64>,
 }
 
-/// Reads the arrays with these names from an `.npz` file, or from a folder of `.npz` and `.npy` files. An array whose
-/// shape differs from the result's is an error; but in a folder that has other matching arrays, it is skipped with a
-/// message.
+/// Reads the arrays with these names from an `.npz` file, or from a folder of `.npz` and `.npy` files. An array must
+/// have the shape of the result with its name. Otherwise it is an error; but if the folder has other arrays that
+/// match, it is skipped with a message.
 pub fn read(
     path: &Path,
     expected: &[(&'static str, Vec<usize>)],
@@ -70,7 +70,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 }
 
 impl References {
-    /// Prints the difference between a result and each reference with its name.
+    /// Prints the difference between a result and each reference array with the result's name.
     pub fn compare(&self, key: &str, result: &ArrayD<f64>, console: &mut Console) {
         for Reference { file, values, .. } in self.0.iter().filter(|reference| reference.key == key) {
             let difference = result - values;

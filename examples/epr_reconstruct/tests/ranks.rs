@@ -1,4 +1,4 @@
-//! Tests of the program on many ranks, whose results must equal those of one process.
+//! Tests of the program on many ranks. The results must equal the results of one process.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;

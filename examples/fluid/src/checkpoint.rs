@@ -30,7 +30,7 @@ pub struct Checkpoint {
     pub step: usize,
 }
 
-/// The parts of the state to save.
+/// The parts of a simulation's state that are saved.
 pub struct State<'a, B: Backend, T: Precision> {
     pub velocity: &'a [B::Array<T>; 2],
     pub pressure: Option<&'a B::Array<T>>,
@@ -65,7 +65,8 @@ impl Checkpoint {
         Ok(Checkpoint { file, scene, dtype, size, dt, step })
     }
 
-    /// The options of the saved simulation. Options that may change are taken from `options`.
+    /// The options of the saved simulation. Options that may differ from it, such as the number of steps, are taken
+    /// from `options`.
     pub fn options(&self, options: &Options) -> Result<Options, Box<dyn Error>> {
         let (scene, dtype, size, dt) = (self.scene, self.dtype, self.size, self.dt);
         if self.step >= options.steps {

@@ -63,7 +63,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns whether the program solves the inverse problem: the search for an inflow.
+    /// Returns whether the program solves the inverse problem: the search for the inflow that makes a given picture.
     pub fn is_inverse(&self) -> bool {
         self.scene == Some(Scene::Inflow)
     }
@@ -132,7 +132,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     Ok(Some(options))
 }
 
-/// Checks that the options fit together.
+/// Checks that the options fit together. `given` has the names of the options on the command line.
 fn check(options: &Options, given: &[String]) -> Result<(), String> {
     let has = |name: &str| given.iter().any(|given| given == name);
     if options.restart.is_some()

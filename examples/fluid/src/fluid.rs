@@ -14,7 +14,7 @@ use std::f64::consts::TAU;
 pub struct Fluid<B: Backend, T: Precision> {
     backend: B,
     shape: [usize; 2],
-    /// The coordinates of the cells along both axes.
+    /// For each axis, the coordinates of all cells along this axis.
     cells: [B::Array<T>; 2],
     /// The wave numbers along both axes, of shapes (n, 1) and (1, m / 2 + 1). For even lengths the highest frequency
     /// has wave number 0, because its derivative is not real.
@@ -75,7 +75,7 @@ impl<B: Backend, T: Precision> Fluid<B, T> {
         Ok(carried.map(|_| moved.next().expect("a channel for each array")))
     }
 
-    /// Advects the velocity by itself.
+    /// Moves the velocity along with the fluid: advects it by itself.
     pub fn advect_velocity(&mut self, dt: f64) -> Result<()> {
         let [up, right] = &self.velocity;
         self.velocity = self.advect([up, right], dt)?;

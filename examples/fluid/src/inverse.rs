@@ -28,8 +28,8 @@ const TOLERANCE: f64 = 1e-5;
 /// The maximum number of gradient evaluations.
 const ITERATIONS: usize = 60;
 
-/// Simulates the picture of an inflow: the smoke after the given number of steps. The inflow is the amount of smoke per
-/// unit of time in each cell along the ground.
+/// Simulates the smoke that an inflow causes, and returns the picture: the amount of smoke in each cell after all
+/// steps. The inflow is the amount of smoke per unit of time in each cell along the ground.
 pub fn smoke<B: Backend, T: Precision>(
     b: &B,
     inflow: &B::Array<T>,
@@ -53,14 +53,16 @@ pub fn smoke<B: Backend, T: Precision>(
     Ok(density)
 }
 
-/// The inflow that the search has to find. It is used only to make the picture.
+/// The inflow that the search has to find. The program uses it only to make the given picture, and to check the
+/// result.
 fn hidden<B: Backend, T: Precision>(b: &B, shape: [usize; 2]) -> Result<B::Array<T>> {
     let [_, x] = middles::<B, T>(b, shape)?;
     let inflow = expr!(b, 0.10 * exp(-((x - 0.36) / 0.07) * *2) + 0.06 * exp(-((x - 0.66) / 0.10) * *2))?;
     b.reshape(inflow, [shape[1]])
 }
 
-/// Makes the picture, searches for its inflow, and prepares the files to write.
+/// Makes a picture from the hidden inflow, searches for the inflow that makes this picture, and prepares the files to
+/// write.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

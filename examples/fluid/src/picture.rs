@@ -34,7 +34,8 @@ pub fn vorticity(values: ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     figure::to_scale("Vorticity in the end", &[panel(values)], &colors, HIGHEST)
 }
 
-/// Draws the given picture and the reproduced one, each with its inflow below.
+/// Draws two pictures of smoke: `target`, the given picture, and `made`, its reproduction by the program. A strip at
+/// the bottom of each picture shows its inflow: `wanted` or `found`.
 pub fn inverse(
     target: ArrayD<f64>,
     made: ArrayD<f64>,
@@ -43,7 +44,7 @@ pub fn inverse(
 ) -> Result<Picture, Box<dyn Error>> {
     let largest = |x: &ArrayD<f64>| x.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(*v));
     let (smoke, inflow) = (largest(&target), largest(&wanted));
-    // draws the inflow as a strip at the ground, in the colours of the smoke
+    // draws the inflow as a strip at the bottom, in the colours of the smoke
     let with_strip = |picture: ArrayD<f64>, inflow_of: ArrayD<f64>, title: &str| {
         // negative values are drawn as 0, since the inflow found may be slightly negative
         let mut panel = panel(picture.mapv(|smoke| smoke.max(0.0)));

@@ -51,7 +51,8 @@ pub enum Flow<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Flow<B, T> {
-    /// Carries an array in the cells, and the velocity itself, along the flow for a time `dt`.
+    /// Moves `carried`, an array with one value per cell, and the velocity itself along the flow for a time `dt`.
+    /// Returns the moved array.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         match self {
             Flow::Free(fluid) => {
@@ -64,8 +65,8 @@ impl<B: Backend, T: Precision> Flow<B, T> {
         }
     }
 
-    /// Lets fluid rise if it is lighter than the mean, and sink if it is heavier, so that the box as a whole does not
-    /// move. `push` is the speed that a cell full of smoke gains.
+    /// Adds `push` times (density - mean density) to the upward velocity of each cell. Smoke is lighter than the fluid
+    /// without smoke: cells with much smoke rise, cells with little smoke sink, and the box as a whole does not move.
     pub fn lift(&mut self, b: &B, density: &B::Array<T>, push: f64) -> Result<()> {
         let mean = b.mean(density, ..)?;
         match self {
@@ -74,7 +75,7 @@ impl<B: Backend, T: Precision> Flow<B, T> {
                 expr!(b, *up += push * (density - mean))
             }
             Flow::Walled(fluid) => {
-                // the density on the face between two cells
+                // the mean with the cell below is the density on the face between the two cells
                 let below = b.roll(density, 1, 0)?;
                 let up = &mut fluid.velocity[0];
                 expr!(b, *up += push * (0.5 * (density + below) - mean))
@@ -122,13 +123,13 @@ pub struct Smoke<B: Backend, T: Precision> {
     inflow: Inflow<B, T>,
 }
 
-/// The source of the smoke.
+/// How smoke enters the fluid.
 enum Inflow<B: Backend, T: Precision> {
     Nowhere,
-    /// An amount of smoke per unit of time, warmer than the surrounding fluid.
+    /// The amount of smoke that appears in each cell per unit of time. The smoke is warmer than the surrounding fluid.
     Source(B::Array<T>),
-    /// A stream to the right with the speed `speed`, which carries the smoke `smoke`. In each cell, a weight sets how
-    /// closely the fluid follows the stream.
+    /// A stream to the right with the speed `speed` and the smoke density `smoke`. The weight of a cell sets how
+    /// closely the fluid in the cell follows the stream.
     Stream {
         speed: f64,
         smoke: B::Array<T>,
@@ -136,20 +137,23 @@ enum Inflow<B: Backend, T: Precision> {
     },
 }
 
-/// The rate at which the source makes smoke, and the speed that smoke gains upward, per unit of time.
+/// `RATE` is the smoke density that the source adds per unit of time, at its centre. `BUOYANCY` is the upward speed
+/// that smoke gains per unit of time.
 const RATE: f64 = 0.2;
 const BUOYANCY: f64 = 0.06;
 
 /// The tolerance of the solve around obstacles: the remaining divergence, relative to the initial divergence.
 const TOLERANCE: f64 = 1e-4;
 
-/// The centres of the cells along both axes, as fractions of the box. Each array broadcasts along the other axis.
+/// The coordinates of the cell centres along both axes, as fractions of the box. The array of one axis has length 1
+/// along the other axis, so it broadcasts.
 pub fn middles<B: Backend, T: Precision>(b: &B, [rows, columns]: [usize; 2]) -> Result<[B::Array<T>; 2]> {
     let line = |n: usize| b.arange(T::of(0.5 / n as f64), T::ONE, T::of(1.0 / n as f64));
     Ok([b.expand_dims(line(rows)?, 1)?, b.expand_dims(line(columns)?, 0)?])
 }
 
-/// 0 in a disc with centre (y, x) and this radius, 1 outside of it; lengths are in cells.
+/// Returns an array that is 0 in a disc and 1 outside of it. The centre (y, x) of the disc is given as fractions of the
+/// box, its radius in cells.
 pub fn around_disc<B: Backend, T: Precision>(
     b: &B,
     [rows, columns]: [usize; 2],

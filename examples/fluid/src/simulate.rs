@@ -42,7 +42,8 @@ fn pictures(options: &Options, step: usize) -> usize {
     (step as u128 * options.frames as u128 / options.steps as u128) as usize
 }
 
-/// Number of iterations in each pressure solve of a plan, whose residuals are meaningless.
+/// Number of iterations in each pressure solve of a plan. A plan predicts communication and memory; its values are
+/// meaningless, so a solve cannot stop by its residual.
 const PLANNED: usize = 12;
 
 /// Pictures per second of an animation.
@@ -170,8 +171,8 @@ fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T
     Ok([part(0)?, part(1)?])
 }
 
-/// Copies an array to the host and checks that its elements are finite. In a plan, whose values are meaningless,
-/// nothing is checked.
+/// Copies an array to the host and checks that its elements are finite. Nothing is checked in a plan, which predicts
+/// communication and memory, and whose values are meaningless.
 pub fn host<B: Backend, T: Precision>(b: &B, options: &Options, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());

@@ -28,12 +28,12 @@ pub struct Walled<B: Backend, T: Precision> {
     pub pressure: Option<B::Array<T>>,
     /// The tolerance of the solve: the largest remaining divergence, relative to the initial divergence.
     tolerance: f64,
-    /// If set, each solve makes this number of iterations, independent of the residual. Plans need this, because their
-    /// values are meaningless.
+    /// If set, each solve makes this number of iterations, independent of the residual. This is for plans, which
+    /// predict communication and memory: their values, and so their residuals, are meaningless.
     pub iterations: Option<usize>,
 }
 
-/// The previous element along an axis of the periodic box.
+/// Returns, for each element of `x`, the element before it along `axis` of the periodic box.
 fn before<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Result<B::Array<T>> {
     b.roll(x, 1, axis)
 }
@@ -43,7 +43,8 @@ fn after<B: Backend, T: Precision>(b: &B, x: &B::Array<T>, axis: isize) -> Resul
 }
 
 impl<B: Backend, T: Precision> Walled<B, T> {
-    /// Creates a fluid around obstacles, with this velocity on the faces. `fluid` is 1 in the fluid and 0 in obstacles.
+    /// Creates a fluid around obstacles. `fluid` is 1 in the fluid and 0 in obstacles. `velocity` is the velocity
+    /// through the faces between cells, along both axes.
     pub fn new(b: &B, fluid: B::Array<T>, velocity: [B::Array<T>; 2], tolerance: f64) -> Result<Self> {
         let &[rows, columns] = b.shape(&fluid) else {
             return Err(Error::shape("walls", b.shape(&fluid), "of the obstacles must have two axes"));
@@ -97,8 +98,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         Ok([expr!(b, 0.5 * (up + above))?, expr!(b, 0.5 * (right + beyond))?])
     }
 
-    /// Carries an array in the cells, and the velocity itself, along the flow for a time `dt`. Nothing is carried into
-    /// obstacles.
+    /// Moves `carried`, an array with one value per cell, and the velocity itself along the flow for a time `dt`.
+    /// Nothing is moved into obstacles. Returns the moved array.
     pub fn advect(&mut self, carried: &B::Array<T>, dt: f64) -> Result<B::Array<T>> {
         let b = &self.backend;
         let [up, right] = &self.velocity;
@@ -136,8 +137,8 @@ impl<B: Backend, T: Precision> Walled<B, T> {
         expr!(b, fluid * 0.5 * (beyond - left - (above - below)))
     }
 
-    /// Makes the velocity 0 at obstacles and free of divergence. It subtracts the gradient of the pressure p, which
-    /// solves `div(open grad p) = div(open u)`.
+    /// Makes the velocity u 0 at obstacles and free of divergence. It subtracts the gradient of the pressure p, which
+    /// solves `div(open grad p) = div(open u)`. Here `open` is 1 on faces with fluid on both sides, otherwise 0.
     pub fn project(&mut self) -> Result<()> {
         let b = self.backend.clone();
         let b = &b;

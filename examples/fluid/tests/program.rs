@@ -18,8 +18,8 @@ fn reference(name: &str) -> Npz {
     Npz::open(format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Checks that after three steps the velocities equal Phi-ML's, within 1e-11 of the largest velocity, or 1e-5 in single
-/// precision.
+/// Checks that after 1, 2 and 3 steps the velocities equal Phi-ML's, within 1e-11 of the largest velocity in double
+/// precision, and within 1e-5 in single precision.
 fn has_the_velocities(backend: &str, name: &str) {
     let expected = reference(name);
     let folder = PROGRAM.folder(&format!("{backend}_{name}"));
@@ -60,7 +60,8 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file. An animated file states this number.
+/// The number of pictures in a PNG file. The `acTL` part of an animated file states this number; other files contain
+/// one picture.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"), "{}", path.display());
@@ -149,7 +150,8 @@ fn wrong_arguments_are_explained() {
     PROGRAM.fails(&["--initial", folder.to_str().unwrap()], "not finite");
 }
 
-/// A stream around a cylinder stays outside of it, and the flow into each cell equals the flow out of it.
+/// Checks that a stream around a cylinder does not enter the cylinder, and that the flow into each cell equals the flow
+/// out of the cell.
 fn flows_around(backend: &str, size: &str, steps: &str) {
     let out = PROGRAM.folder(&format!("{backend}_cylinder")).join("new").join("out");
     let arguments = ["--backend", backend, "--scene", "cylinder", "--size", size, "--steps", steps, "--frames", "1"];

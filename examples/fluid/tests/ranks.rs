@@ -13,14 +13,16 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("fluid_on_ranks"),
 });
 
-/// Lengths that can be split over ranks, the second one unevenly.
+/// The numbers of rows and columns of the grid. Two ranks get the same number of rows and of columns, three ranks do
+/// not.
 const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&SIZE[..], &["--scene", scene, "--steps", steps, "--frames", "3"], more].concat()
 }
 
-/// Compares results. Ranks add their sums in another order than one process; all other values have the same bits.
+/// Checks that two runs have the same results within `tolerance`. Sums over ranks are added in another order than sums
+/// in one process; all other values have the same bits.
 #[track_caller]
 fn has_the_numbers(found: &Path, alone: &Path, tolerance: f64) {
     assert_eq!(names(found), names(alone));
@@ -63,8 +65,8 @@ fn ranks_find_the_inflow() {
     has_the_numbers(&out, &alone, 1e-5);
 }
 
-/// The results of a restarted run equal those of a run without a stop, except that the animation contains only the new
-/// pictures.
+/// Checks that the results of a restarted run equal those of a run without a stop, except that the animation contains
+/// only the new pictures.
 #[track_caller]
 fn goes_on(out: &Path, whole: &Path) {
     for name in names(out).iter().filter(|name| *name != "animation.png") {
@@ -175,7 +177,7 @@ fn a_plan_says_what_ranks_would_send() {
     assert!(lines[1][messages] > 0.0, "{lines:?}");
     // each of two ranks holds half of the rows
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
-    // the values of a plan may be NaN after this number of steps
+    // in a plan, which predicts communication and memory, values may be NaN after this number of steps
     PROGRAM.plans(&["--size", "64x64", "--steps", "200", "--frames", "1"]);
     for scene in ["cylinder", "shear"] {
         PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);

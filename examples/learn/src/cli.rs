@@ -28,7 +28,7 @@ usage: learn [OPTIONS]
   --help              this text
 ";
 
-/// The options.
+/// The options on the command line.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,

@@ -86,7 +86,8 @@ fn distance([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
     ((x - x0 - along * dx).powi(2) + (y - y0 - along * dy).powi(2)).sqrt()
 }
 
-/// Draws digits by the backend's next random numbers, which are the same on every backend.
+/// Draws `count` digits. Their shapes and their noise come from the backend's random numbers, which are the same on
+/// every backend.
 pub fn draw<B: Backend, T: Precision>(b: &B, count: usize) -> Result<Digits<B, T>> {
     let names = b.random_integers::<i64>([count], 0, 10)?;
     let within = RandomUniformOptions::new().low(-1.0).high(1.0);

@@ -1,4 +1,5 @@
-//! The networks: structs of arrays, and functions that compute their scores. No code here deals with gradients.
+//! The networks: structs of arrays (the weights), and functions that compute scores of pictures. No code here deals
+//! with gradients.
 
 use crate::digits::SIDE;
 use backends::{Backend, ConvOptions, Error, Precision, RandomNormalOptions, Result, expr, grad::Params};
@@ -27,14 +28,15 @@ impl FromStr for Kind {
 }
 
 /// A layer with a bias. The weights of a dense layer have the shape (inputs, outputs). The weights of a convolution
-/// have the shape (channels of the result, channels, rows, columns).
+/// have the shape (output channels, input channels, rows, columns).
 #[derive(Params)]
 pub struct Layer<B: Backend, T: Precision> {
     pub weights: B::Array<T>,
     pub bias: B::Array<T>,
 }
 
-/// A network that computes a score for each digit. It reads the digit with the largest score.
+/// A network that computes a score for each of the ten digits. The digit with the largest score is the network's
+/// answer.
 #[derive(Params)]
 pub struct Network<B: Backend, T: Precision> {
     pub convolutions: Vec<Layer<B, T>>,
@@ -65,7 +67,7 @@ impl<B: Backend, T: Precision> Network<B, T> {
         })
     }
 
-    /// Computes the scores (count, 10) of pictures (count, 1, rows, columns).
+    /// Computes the scores, of shape (count, 10), of pictures of shape (count, 1, rows, columns).
     pub fn read(&self, b: &B, pictures: &B::Array<T>) -> Result<B::Array<T>> {
         let mut x = pictures.clone();
         for Layer { weights, bias } in &self.convolutions {

@@ -21,8 +21,9 @@ pub fn losses(losses: &[f64], epoch: usize) -> Result<Picture, Box<dyn Error>> {
     curve::draw("Cross entropy while the network learns", ["steps", "loss"], &curves, [760, 420])
 }
 
-/// Draws digits (count, 1, rows, columns) next to each other, each with the digit that the network reads and the
-/// probability of that digit from `parts` (count, 10).
+/// Draws pictures, of shape (count, 1, rows, columns), next to each other. The title of each picture is the digit that
+/// the network reads, and the probability of this digit. `parts`, of shape (count, 10), has the probabilities of all
+/// digits.
 pub fn digits(pictures: &ArrayD<f64>, parts: &ArrayD<f64>) -> Result<Picture, Box<dyn Error>> {
     let panels: Vec<Panel> = pictures
         .outer_iter()
@@ -30,7 +31,7 @@ pub fn digits(pictures: &ArrayD<f64>, parts: &ArrayD<f64>) -> Result<Picture, Bo
         .map(|(picture, parts)| {
             let (digit, part) =
                 parts.iter().enumerate().fold((0, 0.0), |most, (k, p)| if *p > most.1 { (k, *p) } else { most });
-            // row 0 is drawn at the bottom
+            // the figure draws row 0 at the bottom, so the rows are reversed
             let mut values = picture.index_axis(Axis(0), 0).to_owned();
             values.invert_axis(Axis(0));
             let extents = [0, 1].map(|axis| [0.0, values.shape()[axis] as f64]);

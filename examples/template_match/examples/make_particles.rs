@@ -13,7 +13,7 @@ use std::{error::Error, fmt::Write, fs};
 
 type Outcome = std::result::Result<(), Box<dyn Error>>;
 
-/// Edge lengths of the particle and of the volume.
+/// Edge lengths of the particle and of the volume, in voxels.
 const PARTICLE: usize = 17;
 const VOLUME: usize = 64;
 
@@ -74,7 +74,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// Saves values as 8-bit integers, scaled so that the largest is 127.
+/// Saves values as 8-bit integers, scaled so that the largest magnitude is 127.
 fn save(path: &str, values: &ArrayD<f64>) -> Outcome {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let bytes: Vec<i8> = values.iter().map(|v| (v / largest * 127.0).round() as i8).collect();

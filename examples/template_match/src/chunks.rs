@@ -1,8 +1,8 @@
 //! Divides a volume into parts, which are searched one after another, so that each part fits into memory.
 //!
-//! The score at a position depends on its surroundings, as far as the template reaches. The volume is padded with zeros
-//! to a length that is good for Fourier transforms, and continued periodically. Each part includes the surroundings
-//! that it needs, so the scores do not depend on the division into parts.
+//! The score at a position depends on all elements of the volume that the template covers there. The volume is padded
+//! with zeros to lengths for which Fourier transforms are fast, and continued periodically. Each part includes the
+//! surrounding elements that its scores need, so the scores do not depend on the division into parts.
 
 use crate::volume::Volume;
 use ndarray::{ArrayD, SliceInfoElem};
@@ -13,11 +13,11 @@ use std::{error::Error, ops::Range};
 pub struct Chunk {
     /// The positions in the volume whose scores are computed from this part.
     pub places: [Range<usize>; 3],
-    /// The lengths of the Fourier transforms.
+    /// The shape of the part with its surroundings, and so the lengths of the Fourier transforms.
     pub lengths: [usize; 3],
-    /// The start of the part in the periodic volume.
+    /// The first element of the part in the periodic volume. It may be negative.
     start: [isize; 3],
-    /// The lengths of the period.
+    /// The lengths along the three axes after which the padded volume repeats.
     period: [usize; 3],
 }
 
@@ -63,7 +63,8 @@ pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) 
     }
 }
 
-/// The smallest product of 2, 3, 5, 7 and at most one 11 or 13 that is at least `n`.
+/// The smallest number that is at least `n` and has only the prime factors 2, 3, 5 and 7, and at most one factor 11 or
+/// 13.
 fn fast_length(n: usize) -> usize {
     let fast = |m: usize| {
         let mut rest = m;
@@ -78,7 +79,7 @@ fn fast_length(n: usize) -> usize {
 }
 
 impl Chunk {
-    /// Reads the part of the volume, of shape `lengths`.
+    /// Reads the elements of this part, as an array of shape `lengths`.
     pub fn read(&self, volume: &mut Volume) -> Result<ArrayD<f64>, Box<dyn Error>> {
         let shape = volume.shape();
         let pieces = [0, 1, 2].map(|axis| self.pieces(axis, shape[axis]));
@@ -115,7 +116,7 @@ impl Chunk {
     }
 }
 
-/// A contiguous run of `len` elements, with its start in the volume and in the chunk.
+/// A contiguous run of `len` elements, which starts at `from` in the volume and at `to` in the chunk.
 struct Piece {
     from: usize,
     to: usize,

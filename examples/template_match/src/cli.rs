@@ -42,14 +42,14 @@ usage: template_match [OPTIONS]
   --help              this text
 ";
 
-/// The work that ranks divide among themselves.
+/// What ranks divide among themselves: the volume, or the rotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     Volume,
     Rotations,
 }
 
-/// The options.
+/// The options on the command line.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,

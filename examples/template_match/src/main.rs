@@ -42,8 +42,8 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
-    // these cases use one thread: a GPU and libtorch have their own threads, and the messages of split arrays need a
-    // fixed order
+    // one thread in two cases: a GPU and libtorch have their own threads, and the messages of arrays that are split
+    // over ranks need a fixed order
     let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
     let share = Share::new(options, ranks, threads)?;
     dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {
@@ -55,7 +55,7 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     Ok(())
 }
 
-/// Predicts the communication and memory of the program on ranks that need not exist.
+/// Predicts the communication and the memory of the program on given numbers of ranks, without starting these ranks.
 fn plan(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Box<dyn Error>> {
     let backend = ranks.open(options.backend, options.device.as_deref())?;
     options.plans.run(&backend, console, |ranks, console| {

@@ -12,9 +12,10 @@ use std::{ops::Range, str::FromStr};
 pub enum Score {
     /// The correlation of the volume and the template.
     Cc,
-    /// The correlation coefficient under the mask, which is rotated with the template.
+    /// The correlation coefficient within a mask that is rotated with the template.
     Flc,
-    /// The correlation coefficient under a mask that rotation does not change.
+    /// The correlation coefficient within a mask that rotation does not change, for example a sphere. This needs less
+    /// work.
     FlcSphericalMask,
 }
 
@@ -47,18 +48,20 @@ pub struct Template<B: Backend, T: Precision> {
 struct Rotated<B: Backend, T: Precision> {
     template: B::Array<T>,
     mask: B::Array<T>,
-    /// The sum of the mask.
+    /// The sum of the mask's elements.
     weight: f64,
 }
 
-/// The Fourier transforms of a chunk of the volume, with which the scores of rotations are computed.
+/// Computes the scores of rotations in a chunk of the volume, from the Fourier transforms of the chunk.
 pub struct Matcher<'a, B: Backend, T: Precision> {
     template: &'a Template<B, T>,
     lengths: [usize; 3],
     spectrum: B::Array<T::Complex>,
-    /// The spectrum of the squares, if needed.
+    /// The spectrum of the squares of the chunk's elements. It is `None` for the score [`Score::Cc`], which needs no
+    /// squares.
     squares: Option<B::Array<T::Complex>>,
-    /// The factor that turns correlations into scores, for a mask that is not rotated.
+    /// For each position, the factor that turns the correlation into the score. It is stored for a mask that is not
+    /// rotated, because it is then the same for all rotations.
     norm: Option<B::Array<T>>,
 }
 
@@ -123,7 +126,7 @@ impl<B: Backend, T: Precision> Template<B, T> {
 }
 
 impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
-    /// Prepares a chunk of the volume.
+    /// Computes the Fourier transforms of a chunk of the volume.
     pub fn new(template: &'a Template<B, T>, chunk: ArrayD<f64>) -> Result<Self> {
         let b = &template.backend;
         let lengths = [0, 1, 2].map(|axis| chunk.shape()[axis]);
@@ -145,12 +148,13 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         b.irfftn_with(expr!(b, spectrum * conj(with))?, IrfftnOptions::new().s(self.lengths))
     }
 
-    /// The spectrum of a template padded with zeros.
+    /// The spectrum of `x`, an array of the template's shape, padded with zeros to the shape of the chunk.
     fn transform(&self, x: &B::Array<T>) -> Result<B::Array<T::Complex>> {
         self.template.backend.rfftn_with(x, RfftnOptions::new().s(self.lengths))
     }
 
-    /// Divides correlations by the standard deviation of the elements under a mask with sum `weight`.
+    /// Divides the correlation at each position by the standard deviation of the chunk's elements under the mask there.
+    /// `weight` is the sum of the mask.
     fn normalized(&self, correlations: B::Array<T>, mask: &B::Array<T>, weight: f64) -> Result<B::Array<T>> {
         let mask = self.transform(mask)?;
         let squares = self.squares.as_ref().expect("scores with a mask have the squares");
@@ -172,8 +176,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(scores)
     }
 
-    /// The best score at each position over the rotations with these indices; among equal scores, the first one. Calls
-    /// `done` after each rotation.
+    /// At each position, the best score over the rotations with these indices, and the first rotation with this score.
+    /// Calls `done` after each rotation.
     pub fn best(&self, rotations: Range<usize>, done: impl Fn()) -> Result<Best<B, T>> {
         let b = &self.template.backend;
         let mut best =

@@ -26,7 +26,7 @@ impl Subject<'_> {
         Subject { title: "Best score of all rotations", values: "score", gradient: preset::inferno() }
     }
 
-    /// Draws the sections at the best peak, or, without peaks, at the centre.
+    /// Draws a section perpendicular to each axis, through the best peak, or, without peaks, through the centre.
     pub fn picture(self, volume: &mut Volume, peaks: &[Peak]) -> Result<Vec<u8>, Box<dyn Error>> {
         let shape = volume.shape();
         let center = peaks.first().map_or(shape.map(|n| n / 2), |p| p.place);

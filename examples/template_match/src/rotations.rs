@@ -10,7 +10,7 @@ pub type Matrix = [[f64; 3]; 3];
 /// super-Fibonacci spiral (Alexa, "Super-Fibonacci spirals: fast, low-discrepancy sampling of SO(3)", 2022). If there
 /// is only one rotation, it is the identity.
 pub fn uniform(step: f64) -> Vec<Matrix> {
-    // the set of all rotations has the volume 8 pi^2 if angles are the distances
+    // the set of all rotations has the volume 8 pi^2, if the distance of two rotations is the angle between them
     let n = (8.0 * PI * PI / step.to_radians().powi(3)).round().max(1.0) as usize;
     if n == 1 {
         return vec![from_quaternion([1.0, 0.0, 0.0, 0.0])];
@@ -66,7 +66,8 @@ fn product(a: Matrix, b: Matrix) -> Matrix {
     [0, 1, 2].map(|i| [0, 1, 2].map(|j| (0..3).map(|k| a[i][k] * b[k][j]).sum()))
 }
 
-/// Returns whether the rows have length 1 and are at right angles, within the precision of float32.
+/// Returns whether `m` is a rotation: its rows have length 1 and are at right angles, within the precision of float32,
+/// and its determinant is positive.
 pub fn is_rotation(m: &Matrix) -> bool {
     let [[a, b, c], [d, e, f], [g, h, i]] = *m;
     let determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

@@ -36,7 +36,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Reads the files, and checks that they fit together.
+    /// Reads the files, and checks that the template fits into the volume and that the mask has the template's shape.
     pub fn read(options: &Options) -> Result<Inputs, Box<dyn Error>> {
         let target = Volume::open(&options.target)?;
         let mut template = Volume::open(&options.template)?;
@@ -74,7 +74,7 @@ impl Inputs {
     }
 }
 
-/// An array that is 1 within the largest sphere around the centre, otherwise 0.
+/// An array of shape `shape` that is 1 within the largest sphere around its centre, otherwise 0.
 fn sphere(shape: [usize; 3]) -> ArrayD<f64> {
     let middle = shape.map(|n| (n as f64 - 1.0) / 2.0);
     let radius = shape.into_iter().min().unwrap_or(0) as f64 / 2.0;
@@ -103,8 +103,8 @@ pub struct Share {
     /// The memory in bytes for the arrays of a part of the volume. If these arrays are split over ranks, this is the
     /// total over all these ranks.
     memory: u64,
-    /// The number of threads among which this rank's rotations are divided. Loops over a part of the volume are so
-    /// short that they would gain less from several threads.
+    /// The number of threads among which this rank's rotations are divided. Threads that shared the loops over a part
+    /// of the volume would gain less, because these loops are short.
     threads: usize,
 }
 
@@ -204,7 +204,7 @@ pub fn run<B: Backend, T: Precision>(
         let part = chunk.places.clone().map(|r| SliceInfoElem::from(0..r.len()));
         let scores = b.to_ndarray(&found.scores)?.slice(&part[..]).to_owned();
         let best_rotations = b.to_ndarray(&found.rotations)?.slice(&part[..]).to_owned();
-        // the scores of a plan are meaningless, so they are not checked
+        // a plan, which predicts communication and memory, has meaningless scores; they are not checked
         let is_planned = options.plans.are_asked_for();
         if let Some(score) = scores.iter().map(|s| s.to_f64()).find(|s| !s.is_finite() && !is_planned) {
             return Err(format!("the data lead to the score {score}").into());

@@ -18,7 +18,8 @@ fn reference(name: &str) -> Npz {
     Npz::open(format!("{}/../../tests/data/{name}.npz", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Writes the arrays of a reference to `folder`; returns arguments that name them.
+/// Writes arrays of the reference `data` to files in `folder`. Returns the command-line arguments that name these
+/// files.
 fn files(data: &Npz, folder: &Path, mask: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     for (option, name) in [("target", "target"), ("template", "template"), ("mask", mask), ("rotations", "rotations")] {
@@ -46,7 +47,7 @@ fn has_the_scores(backend: &str, name: &str, score: &str, order: usize, more: &[
         let get = |key: &str| expected.get::<f64>(&format!("{score}_o{order}_{key}")).unwrap();
         near::near(dtype, &found.get::<f64>("scores").unwrap(), &get("score"), tolerance);
         if dtype == "float64" {
-            // two rotations may have equal scores within rounding, so a few best rotations may differ
+            // two rotations may have equal scores within rounding, so the best rotation may differ at a few positions
             let differ = found.get::<f64>("rotation").unwrap().iter().zip(&get("rot")).filter(|(x, y)| x != y).count();
             assert!(differ <= 5, "{differ}");
         }
@@ -86,7 +87,7 @@ fn libtorch_has_the_scores_of_pytme() {
     }
 }
 
-/// Runs on the software device, so it searches fewer rotations and positions.
+/// Searches fewer rotations and positions, because this test may run on the software device, which is slow.
 #[test]
 fn a_gpu_finds_the_template() {
     if available("cuda", Cuda::new(0)).is_none() {

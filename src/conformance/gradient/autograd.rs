@@ -8,7 +8,7 @@ use crate::{
 };
 use backends_golden::autograd;
 
-/// Largest allowed difference, relative to the sum of the magnitudes of the products in the inner product.
+/// Largest allowed difference of two inner products, relative to the sum of the magnitudes of their terms.
 const TOLERANCE: f64 = 1e-10;
 
 /// One line of the file of PyTorch's gradients.
@@ -33,7 +33,7 @@ fn line(text: &str) -> Option<Line<'_>> {
 }
 
 impl<B: Backend> Suite<B> {
-    /// Compares the gradients of rows with PyTorch's.
+    /// Compares the gradients of ops with PyTorch's.
     ///
     /// # Panics
     /// If the gradients differ, if a call fails, or if the data name a row that does not exist.
@@ -57,7 +57,7 @@ impl<B: Backend> Suite<B> {
     }
 }
 
-/// Compares the gradients of one line, and describes the difference, if any.
+/// Compares the gradients of an op with PyTorch's in one line of the data, and describes the difference, if any.
 fn of_line<B: Backend>(
     b: &B,
     row: &Row,

@@ -17,7 +17,7 @@ fn magnitudes(dtype: DType) -> &'static [f64] {
     }
 }
 
-/// The unit in the last place of 1, the smallest positive number, and the largest number.
+/// For a dtype: the unit in the last place of 1, the smallest positive number, and the largest number.
 fn limits(dtype: DType) -> (f64, f64, f64) {
     match dtype {
         DType::Float16 => (2.0_f64.powi(-10), 2.0_f64.powi(-24), 65504.0),
@@ -25,15 +25,15 @@ fn limits(dtype: DType) -> (f64, f64, f64) {
     }
 }
 
-/// Largest allowed difference, in units in the last place of the largest gradient.
+/// Largest allowed difference of two gradients, in units in the last place of the largest gradient.
 const MOST: f64 = 32.0;
 
 impl<B: Backend> Suite<B> {
-    /// Compares the gradients of a row in `dtype`, at inputs near the limits of this dtype, with the float64 gradients
+    /// Compares the gradients of an op in `dtype`, at inputs near the limits of this dtype, with the float64 gradients
     /// at the same inputs.
     pub(super) fn extremes(&self, row: &Row, dtype: DType, given: Gradients, call: Call<Diff<B>>) {
         let Some(b) = self.backend() else { return };
-        // random values differ between dtypes
+        // ops that draw random numbers are left out, because their values differ between dtypes
         if row.seed.is_some() || !given.extremes {
             return;
         }

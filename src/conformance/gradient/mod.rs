@@ -1,4 +1,5 @@
-//! Tests of gradients against finite differences, for every case of a row, at points where the derivatives do not jump.
+//! Tests of gradients against finite differences, for every case (test call) of an op, at points where the derivatives
+//! do not jump.
 //!
 //! With random directions `v` for the inputs and random output gradients `u`, the inner product of the input gradients
 //! with `v` must equal the inner product of `u` with the derivative of the results along `v`. A finite difference
@@ -21,37 +22,36 @@ use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 /// a step of the first length.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
 
-/// Largest allowed difference, relative to the sum of the magnitudes of the products in both inner products.
+/// Largest allowed difference of the two inner products, relative to the sum of the magnitudes of the terms of both.
 const TOLERANCE: f64 = 2e-7;
 
 /// Largest allowed difference of gradients in narrower dtypes, in units in the last place of the largest gradient. The
 /// first value is for 32-bit floats, whose rows include factorizations; the second is for 16-bit floats.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
-/// Data for the gradient tests of a row, in addition to the row itself.
+/// Data for the gradient tests of an op, in addition to its [`Row`].
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
     /// Names of the parameters that have no gradient.
     pub without: &'static [&'static str],
-    /// The range from which the elements of the points are drawn.
+    /// The range from which the elements of the inputs are drawn.
     pub domain: (f64, f64),
-    /// True if gradients are tested at the limits of a dtype's range; false if the key `extremes` of the row states a
-    /// reason not to.
+    /// True if gradients are tested at the limits of a dtype's range; false if the op table gives a reason not to (key
+    /// `extremes`).
     pub extremes: bool,
 }
 
-/// The cases of a row that are tested.
+/// The cases (test calls) of an op to be tested.
 #[derive(Clone, Copy, PartialEq)]
 enum Cases {
     All,
-    /// The first case with elements.
+    /// The first case whose inputs have elements.
     First,
     /// The cases whose arguments are all arrays.
     OfArrays,
 }
 
-/// The inner product of `a` and `b`, which is the sum of Re(a b); and the sum of the magnitudes of the terms of this
-/// sum.
+/// Returns the inner product of `a` and `b`, which is the sum of Re(a b), and the sum of the magnitudes of its terms.
 fn paired(a: &Host, b: &Host) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| (a * b).re);
     products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
@@ -62,8 +62,9 @@ fn all_paired<'h>(pairs: impl Iterator<Item = (&'h Host, &'h Host)>) -> (f64, f6
     pairs.map(|(a, b)| paired(a, b)).fold((0.0, 0.0), |(sum, size), (x, s)| (sum + x, size + s))
 }
 
-/// The difference quotient between two points. Results that are NaN, or the same infinity, at both points count as
-/// unchanged; an example is the mean of an empty array.
+/// The difference quotient of a result, from its values `ahead` and `behind` at two points that are `2 * step` apart.
+/// Elements that are NaN, or the same infinity, at both points count as unchanged; an example is the mean of an empty
+/// array.
 fn change(ahead: &Host, behind: &Host, step: f64) -> Host {
     let mut change = ahead.clone();
     change.zip_mut_with(behind, |ahead, behind| {
@@ -83,7 +84,7 @@ fn on_host<B: Backend>(b: &B, point: &Point, x: &[Option<DynArray<B>>]) -> Resul
 }
 
 impl<B: Backend> Suite<B> {
-    /// Runs a check at one point for each case of a row, and reports the failures.
+    /// Runs a check at one point for each case of an op, and reports the failures.
     fn at_points(
         &self,
         row: &Row,
@@ -112,7 +113,7 @@ impl<B: Backend> Suite<B> {
         assert!(checked > 0, "no case of {} has an element to differentiate by", row.name);
     }
 
-    /// Compares the gradients of a row with finite differences, in float64 or complex128.
+    /// Compares the gradients of an op with finite differences, in float64 or complex128.
     ///
     /// # Panics
     /// If the gradients differ from the differences, or if a call fails.
@@ -120,7 +121,7 @@ impl<B: Backend> Suite<B> {
         self.at_points(row, dtype, given, Cases::All, |b, point| first_order(b, row, dtype, &point, call));
     }
 
-    /// Like `gradients`, but runs the row as a formula, in the cases whose arguments are all arrays.
+    /// Like `gradients`, but runs the op as a formula, in the cases whose arguments are all arrays.
     ///
     /// # Panics
     /// If the gradients differ from the differences, or if a call fails.
@@ -128,8 +129,8 @@ impl<B: Backend> Suite<B> {
         self.at_points(row, dtype, given, Cases::OfArrays, |b, point| first_order(b, row, dtype, &point, formula));
     }
 
-    /// Compares the second derivatives of a row along random directions with differences of its gradients, for the
-    /// first case with elements.
+    /// Compares the second derivatives of an op along random directions with differences of its gradients, for the
+    /// first case whose inputs have elements.
     ///
     /// # Panics
     /// If the derivatives differ from the differences, or if a call fails.
@@ -142,7 +143,8 @@ impl<B: Backend> Suite<B> {
         twice: Call<Diff<Diff<B>>>,
     ) {
         self.at_points(row, dtype, given, Cases::First, |b, mut point| {
-            // complex factors are unique up to phases, which do not affect the diagonals of the compared products
+            // complex matrix factors are unique up to phases, which do not affect the diagonals of the compared
+            // products
             point.only_diagonal = !row.compared.is_empty() && dtype.kind() == DTypeKind::Complex;
             match second_order(b, row, dtype, &point, call, twice) {
                 // a gradient rule may use an op without gradient, which reports this error
@@ -152,7 +154,7 @@ impl<B: Backend> Suite<B> {
         });
     }
 
-    /// Compares the tangents of a row along random directions (forward mode) with its gradients: both must give the
+    /// Compares the tangents of an op along random directions (forward mode) with its gradients: both must give the
     /// same inner products.
     ///
     /// # Panics
@@ -176,7 +178,7 @@ impl<B: Backend> Suite<B> {
         });
     }
 
-    /// Compares the gradients of a row in other dtypes with its gradients in float64 or complex128.
+    /// Compares the gradients of an op in other dtypes with its gradients in float64 or complex128.
     ///
     /// # Panics
     /// If the gradients differ, or if a call fails.
@@ -187,7 +189,7 @@ impl<B: Backend> Suite<B> {
                 point.round(dtype)?;
                 narrow(b, row, (dtype, wide), &point, call)
             });
-            // rows without 16-bit floats are left out, such as linear systems and interpolation: their errors depend on
+            // ops without 16-bit floats, such as linear systems and interpolation, are left out: their errors depend on
             // the condition number
             if dtypes.contains(&DType::Float16) {
                 self.extremes(row, dtype, given, call);

@@ -1,5 +1,5 @@
-//! Points at which gradients are tested. A point is a case of a row with random numbers in place of its samples, and
-//! with a random direction for each input.
+//! Points at which gradients are tested. A point is a case (test call) of an op, with random numbers in place of the
+//! case's arrays, and with a random direction for each input.
 
 use super::super::{
     Call, Row,
@@ -99,7 +99,7 @@ impl Special {
     pub const ALL: [Special; 5] = [Special::Zeros, Special::Equal, Special::Zero, Special::Nan, Special::Infinity];
 }
 
-/// A case of a row, with inputs and directions.
+/// A case (test call) of an op, with random inputs and a random direction for each input.
 pub(super) struct Point {
     row: Row,
     text: &'static str,
@@ -110,7 +110,7 @@ pub(super) struct Point {
     pub of_sum: bool,
 }
 
-/// Gives `x` the properties of `sample` that the op may need, such as symmetry and order.
+/// Gives `x` the properties of the test array `sample` that the op may need, such as symmetry or ascending order.
 fn like(sample: &Host, mut x: Host, is_point: bool) -> Host {
     let shape = sample.shape().to_vec();
     if let [.., n, m] = shape[..]
@@ -238,7 +238,8 @@ impl Point {
         Ok((!is_empty).then_some(point))
     }
 
-    /// The dtype rule of a parameter, if its arrays are inputs of the point.
+    /// The rule that gives the dtype of the parameter `name`; `None` if the parameter's arrays are not inputs of the
+    /// point.
     fn element(&self, name: &str, dtype: DType) -> Option<ElementInfo> {
         let param = self.row.params.iter().find(|param| param.name == name)?;
         let element = match param.kind {

@@ -19,7 +19,7 @@ fn each(given: Option<Lengths>, rank: usize, default: usize) -> Vec<usize> {
     }
 }
 
-/// Number of spatial axes, which follow the batch axis and the channel axis.
+/// Number of spatial axes of an array of shape `shape`. They follow the batch axis and the channel axis.
 fn rank_of(shape: &[usize]) -> usize {
     shape.len().saturating_sub(2)
 }
@@ -60,7 +60,7 @@ pub fn conv_x<B: Backend, T: Float>(
 }
 
 /// Gradient of `conv` with respect to the kernel, whose shape is `shape`: a convolution of the input with the output
-/// gradient as the kernel, with the batch axis and the channel axis swapped.
+/// gradient as the kernel. In both arrays, the batch axis and the channel axis are swapped.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn conv_weight<B: Backend, T: Float>(
     b: &B,
@@ -85,7 +85,8 @@ pub fn conv_weight<B: Backend, T: Float>(
     let mut joined = vec![channels, groups * batch];
     joined.extend(&x.shape()[2..]);
     let x = b.reshape(b.permute_dims(b.reshape(x, signed(&split))?, axes)?, signed(&joined))?;
-    // the stride between windows becomes the dilation of this kernel, and the dilation becomes the stride
+    // the stride of the windows becomes the dilation of the new kernel, and the dilation of the old kernel becomes the
+    // stride
     let options = ConvOptions::new()
         .stride(Lengths::from(each(dilation, rank, 1)))
         .padding(Lengths::from(each(padding, rank, 0)))
@@ -124,7 +125,7 @@ pub fn conv_transpose_x<B: Backend, T: Float>(
         .dilation(Lengths::from(each(dilation, rank, 1)))
         .groups(groups);
     let mut y = b.conv_with(g, weight, options)?;
-    // the output padding may be as long as a stride, which adds elements that this loop removes
+    // an output padding of at least one stride adds elements, which this loop removes
     for (axis, &len) in shape.iter().enumerate().skip(2) {
         if y.shape()[axis] != len {
             y = part::<B, T>(b, &y, axis, 0, len)?;
@@ -155,8 +156,8 @@ fn divided<B: Backend, T: Real>(b: &B, x: &B::Array<T>, by: &[f64], axis: usize)
     b.divide(x, along::<B, T>(b, &by, axis, x.ndim())?)
 }
 
-/// Gradient of `avg_pool` for an input of shape `shape`: the output gradient, divided by the number of elements in each
-/// window, in a transposed convolution with ones.
+/// Gradient of `avg_pool` for an input of shape `shape`: each output gradient is divided by the number of elements in
+/// its window, and added to each of these elements, by a transposed convolution with ones.
 pub fn avg_pool<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,
@@ -220,10 +221,10 @@ struct Windows {
     /// For each element of the extended axis, its index on the original axis. An index equal to the length of the
     /// original axis stands for the value beyond the edge.
     sources: Vec<usize>,
-    /// Number of elements in a window, and their spacing.
+    /// Number of elements in a window (`taps`), and the distance between them (`dilation`).
     taps: usize,
     dilation: usize,
-    /// Distance from one window to the next.
+    /// Distance from the start of one window to the start of the next.
     stride: usize,
 }
 
@@ -301,8 +302,8 @@ fn of_windows<B: Backend, T: Real>(
     Ok(g)
 }
 
-/// Sums, for each index from 0 to `len - 1`, the elements of `x` whose entry in `index` equals this index. The sums
-/// are taken along `axis`, and `index` has the shape of `x`.
+/// For each index `i` from 0 to `len - 1`, sums the elements of `x` along `axis` whose entry in `index` is `i`. The
+/// shapes of `index` and `x` are equal.
 fn summed_at<B: Backend, T: Float>(
     b: &B,
     x: &B::Array<T>,

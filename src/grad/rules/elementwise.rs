@@ -150,8 +150,8 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // `g` may be a tangent; this form never multiplies infinity by 0, neither here nor in its derivative with
-        // respect to `g`
+        // `g` may be a tangent; this expression never multiplies infinity by 0, nor does its derivative with respect to
+        // `g`
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,
@@ -200,8 +200,8 @@ fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
     }
     // The density is `x2^(x1 - 1) exp(-x2) / gamma(x1)`. For large orders `x1`, the factors exceed the range of the
-    // dtype, and their logarithms cancel. By Stirling's series, the logarithm of the density is a divergence between
-    // `x1` and `x2`, plus a small term.
+    // dtype, and their logarithms cancel. By Stirling's series, minus the logarithm of the density is the divergence
+    // `kl_div(x1, x2)` plus smaller terms.
     let large = expr!(b, (x1 >= 16.0) & (x2 > 0.0) & (x2 < f64::INFINITY))?;
     let (order, point) = (b.r#where(&large, x1, number::<T>(16.0))?, b.r#where(&large, x2, number::<T>(16.0))?);
     let term = expr!(b,

@@ -54,7 +54,7 @@ fn off_diagonal<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<B::Array
     b.r#where(diagonal_of::<B, T>(b, x)?, T::ZERO, x)
 }
 
-/// A mask of the diagonal, for matrices of any shape.
+/// A mask that is true on the diagonal of the matrices, which need not be square.
 fn diagonal_of<B: Backend, T: Element>(b: &B, x: &B::Array<T>) -> Result<B::Array<bool>> {
     b.eye_with::<bool>(length(x, 2), EyeOptions::new().n_cols(length(x, 1)))
 }

@@ -1,9 +1,9 @@
 //! Gradient rules of Fourier transforms.
 //!
 //! The matrix of a discrete Fourier transform is symmetric. Therefore the gradient of a transform is the transform of
-//! the output gradient, with the same sign and scale, cropped or padded to the length of the input. Each element of a
-//! half spectrum represents two elements of the whole spectrum, except for the first element and, for an even number of
-//! points, the last one.
+//! the output gradient, with the same sign and scale, cropped or padded to the length of the input. Transforms of real
+//! arrays have a half spectrum. Each of its elements represents two elements of the whole spectrum, except for the
+//! first element and, for an even number of points, the last one.
 
 use super::shapes::axis_of;
 use crate::{
@@ -43,7 +43,7 @@ fn fit<B: Backend, C: Float>(b: &B, x: B::Array<C>, lengths: &[(usize, usize)]) 
     Ok(x)
 }
 
-/// Gradient of `fft`; for a real input, the real part.
+/// Gradient of `fft`. For a real input, it is the real part of the complex gradient.
 pub fn fft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -54,7 +54,7 @@ pub fn fft<B: Backend, T: Float>(
     along::<B, T>(b, g, "fft", shape, axis, norm, Direction::Forward)
 }
 
-/// Gradient of `ifft`; for a real input, the real part.
+/// Gradient of `ifft`. For a real input, it is the real part of the complex gradient.
 pub fn ifft<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -163,7 +163,7 @@ pub fn hfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// One step of a transform over several axes: the transform along one of them.
+/// One step of a transform over several axes: the transform along one of these axes.
 struct Step {
     axis: usize,
     /// The length along the axis before the step.
@@ -179,7 +179,7 @@ fn steps(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half
     Ok(transforms(op, shape, s, axes, half)?.steps(half).into_iter().map(step).collect())
 }
 
-/// Applies the gradient rules of complex steps, from the last step to the first.
+/// Applies the gradient rules of complex transforms, from the last step to the first.
 fn several<B: Backend, C: ComplexFloat>(
     b: &B,
     g: B::Array<C>,
@@ -195,7 +195,7 @@ fn several<B: Backend, C: ComplexFloat>(
     lengths.chunks(1).try_fold(g, |g, step| complex::<B, C>(b, g, step, norm, direction))
 }
 
-/// Gradient of `fftn`; for a real input, the real part.
+/// Gradient of `fftn`. For a real input, it is the real part of the complex gradient.
 pub fn fftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -208,7 +208,7 @@ pub fn fftn<B: Backend, T: Float>(
     b.astype::<T, T::Complex>(several::<B, T::Complex>(b, g.clone(), &steps, norm, Direction::Forward)?)
 }
 
-/// Gradient of `ifftn`; for a real input, the real part.
+/// Gradient of `ifftn`. For a real input, it is the real part of the complex gradient.
 pub fn ifftn<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Complex>,

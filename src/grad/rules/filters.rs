@@ -42,7 +42,8 @@ impl<B: Backend, T: Precision> Between<B, T> {
         Ok(Between { count, first, second, inside, width, part })
     }
 
-    /// For each argument, the slope between the two points around it; 0 for arguments outside of the points.
+    /// For each argument, the slope of the line between the two points around it; 0 if the argument lies outside of the
+    /// points.
     fn slopes(&self, b: &B, fp: &B::Array<T>) -> Result<B::Array<T>> {
         let rise = b.subtract(b.take(fp, &self.second, 0)?, b.take(fp, &self.first, 0)?)?;
         b.r#where(&self.inside, b.divide(rise, &self.width)?, T::ZERO)

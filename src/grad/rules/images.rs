@@ -1,10 +1,11 @@
 //! Gradient rules of interpolation between the elements of an array.
 //!
-//! An interpolated value is a sum of coefficients times weights that depend on the position. The gradient with respect
-//! to the coefficients is added up at the same positions with the same weights. For the gradient with respect to the
-//! coordinates, one weight of each product is replaced by its derivative. The spline coefficients are a linear filter
-//! of the elements, so another linear filter converts the gradient of the coefficients to the gradient of the elements.
-//! Positions are computed in float64, as in the ops.
+//! An interpolated value is a sum of coefficients times weights that depend on the position. The gradient of a
+//! coefficient is therefore the sum, over the positions, of the output gradient times the same weight. A weight is a
+//! product of one weight for each axis; for the gradient with respect to a coordinate, the weight of its axis is
+//! replaced by its derivative. The spline coefficients are a linear filter of the elements, so another linear filter
+//! converts the gradient of the coefficients to the gradient of the elements. Positions are computed in float64, as in
+//! the ops.
 
 use super::{
     convolution::along,
@@ -28,8 +29,8 @@ struct Spline {
     prefilter: bool,
 }
 
-/// For each position along one axis, the indices and the weights of the coefficients that determine the value. Both
-/// arrays have the shape (taps, positions).
+/// The taps: for each position along one axis, the indices and the weights of the coefficients that determine the
+/// value. Both arrays have the shape (taps, positions).
 struct Taps<B: Backend> {
     index: B::Array<i64>,
     weight: B::Array<f64>,
@@ -37,7 +38,8 @@ struct Taps<B: Backend> {
     slope: Option<B::Array<f64>>,
 }
 
-/// Layout of the positions and of the coefficients. The coefficients of several arrays are concatenated.
+/// Layout of the positions and of the coefficients. If several arrays are interpolated, their coefficients are
+/// concatenated.
 struct Layout<B: Backend> {
     /// Number of arrays that are interpolated at the same positions.
     arrays: usize,
@@ -61,12 +63,12 @@ impl Spline {
         rules::spline_border(self.mode, self.order, self.prefilter)
     }
 
-    /// Number of coefficients before the first element.
+    /// Number of coefficients in the border before the first element of an axis.
     fn before(&self) -> usize {
         if self.border().is_some() { SPLINE_BORDER } else { 0 }
     }
 
-    /// Number of coefficients along each axis.
+    /// Number of coefficients along each axis, including the borders.
     fn coefficients_along(&self, lengths: &[usize]) -> Vec<usize> {
         lengths.iter().map(|&len| len + 2 * self.before()).collect()
     }
@@ -106,7 +108,8 @@ impl Spline {
         pad::<B, T>(b, &g, &shape, &widths, mode)
     }
 
-    /// The taps of positions on an axis of `len` elements. For a position that is not finite, all weights are 0.
+    /// The taps (coefficients and their weights) for positions on an axis of `len` elements. For a position that is not
+    /// finite, all weights are 0.
     fn taps<B: Backend>(&self, b: &B, places: &B::Array<f64>, len: usize, with_slopes: bool) -> Result<Taps<B>> {
         let (len, order) = (len + 2 * self.before(), self.order);
         let last = len as f64 - 1.0;
@@ -258,12 +261,13 @@ fn values<B: Backend>(b: &B, polynomials: &[Vec<f64>], t: &B::Array<f64>, shape:
     Ok(value)
 }
 
-/// Row `k` of an array of shape (taps, positions).
+/// Row `k` of an array of shape (taps or axes, positions).
 fn row<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: usize) -> Result<B::Array<T>> {
     b.getitem(x, vec![Slice::at(k as isize), Slice::ALL])
 }
 
-/// One selected tap for each axis except the last, combined with all taps of the last axis.
+/// A selection of coefficients for each position: one tap along each axis except the last, and all taps along the last
+/// axis.
 struct Choice<B: Backend> {
     /// Flat indices of the coefficients for all taps of the last axis: an array of shape (taps, positions), flattened.
     places: B::Array<i64>,
@@ -368,7 +372,7 @@ impl<B: Backend> Layout<B> {
     }
 }
 
-/// The taps for each axis; `places` has one row of positions for each axis.
+/// The taps (coefficients and their weights) along each axis. `places` has one row of positions for each axis.
 fn taps_of<B: Backend>(
     b: &B,
     spline: Spline,
@@ -441,7 +445,7 @@ fn stacked<B: Backend>(
     (Layout { arrays, count, channels: 1, points: places.shape()[1], starts: None }, all)
 }
 
-/// Converts coordinates to positions in float64, one row for each axis.
+/// Converts coordinates to positions in float64, of shape (axes, points).
 fn rows_of<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().first().copied().unwrap_or(0);
     let points = coordinates.shape().iter().skip(1).product::<usize>();
@@ -644,7 +648,7 @@ fn batched<B: Backend>(b: &B, grid: &[usize], coordinates: &[usize]) -> Result<(
     Ok((Layout { arrays: 1, count: count * grid[0], channels, points: points * batches, starts }, lengths))
 }
 
-/// Converts the coordinates of `grid_sample` to positions in float64, one row for each axis.
+/// Converts the coordinates of `grid_sample` to positions in float64, of shape (axes, points).
 fn components<B: Backend, T: WideFloat>(b: &B, coordinates: &B::Array<T::Real>) -> Result<B::Array<f64>> {
     let axes = coordinates.shape().last().copied().unwrap_or(0);
     let rows = b.reshape(b.astype::<f64, T::Real>(coordinates)?, [-1, axes as isize])?;

@@ -37,12 +37,12 @@ pub fn index_put_x<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<
     Ok(g)
 }
 
-/// Gradient of `index_put` with respect to the values: the output gradient for the value that was written last to an
-/// element, 0 for values that were overwritten.
+/// Gradient of `index_put` with respect to the values: for each value, the output gradient of the element to which it
+/// was written, or 0 if a later value has overwritten it.
 pub fn index_put_values<B: Backend, T: Float>(b: &B, g: &B::Array<T>, index: Indices<'_, B>) -> Result<B::Array<T>> {
     let taken = b.get(g, index)?;
-    // writes the index of each value in place of the value; the indices that remain at the end belong to values written
-    // last
+    // writes the index of each value in place of the value; if several values go to the same element, the index of the
+    // last one remains
     let count = taken.len() as i64;
     let numbers = b.reshape(b.arange::<i64>(0, count, 1)?, signed(taken.shape()))?;
     let mut places = b.zeros::<i64>(g.shape())?;
@@ -110,8 +110,8 @@ pub fn scatter_x<B: Backend, T: Float>(
     b.scatter(g, indices, b.zeros::<T>(lengths)?, axis)
 }
 
-/// Gradient of `scatter` with respect to the values: the output gradient for the value that was written last to an
-/// element, 0 for values that were overwritten.
+/// Gradient of `scatter` with respect to the values: for each value, the output gradient of the element to which it was
+/// written, or 0 if a later value has overwritten it.
 pub fn scatter_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -119,8 +119,8 @@ pub fn scatter_values<B: Backend, T: Float>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     let along = axis_of("scatter", axis, g.ndim())?;
-    // writes the index of each value in place of the value; the indices that remain at the end belong to values written
-    // last
+    // writes the index of each value in place of the value; if several values go to the same element, the index of the
+    // last one remains
     let numbers = b.arange::<i64>(0, indices.len() as i64, 1)?;
     let places = b.scatter(b.zeros::<i64>(g.shape()[along])?, indices, &numbers, 0)?;
     let is_last = b.equal(b.take(places, indices, 0)?, numbers)?;
@@ -129,7 +129,8 @@ pub fn scatter_values<B: Backend, T: Float>(
     b.r#where(b.reshape(is_last, lengths)?, b.take(g, indices, axis)?, T::ZERO)
 }
 
-/// Gradient of `scatter_mul` with respect to the values: the product of all other factors, which may be zero.
+/// Gradient of `scatter_mul` with respect to the values: the output gradient times the product of all other factors.
+/// Any of the factors may be zero.
 pub fn scatter_mul_values<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -170,7 +171,8 @@ fn others<B: Backend, T: Float>(
     b.multiply(b.divide(product, other)?, factor)
 }
 
-/// The gradient of a maximum or minimum, divided by the number of elements that equal the maximum or minimum.
+/// The output gradient of `scatter_max` or `scatter_min`, divided by the number of elements that equal the maximum or
+/// minimum.
 fn shared<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T>,

@@ -16,8 +16,8 @@ use crate::{
 
 /// Gradient of `pinv`. The pseudo-inverse is a function of the singular values, so its gradient contains divided
 /// differences of their inverses (Noferini 2017, "A formula for the Frechet derivative of a generalized matrix
-/// function"). The inverse of a singular value that counts as 0 is 0. If only exact zeros count as 0, this is the
-/// formula of Golub and Pereyra (1973).
+/// function"). In place of the inverse of a singular value that counts as 0, the rule uses 0. If only exact zeros count
+/// as 0, this is the formula of Golub and Pereyra (1973).
 pub fn pinv<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,
@@ -36,8 +36,8 @@ pub fn pinv<B: Backend, T: WideFloat>(
     let inverse = b.r#where(&is_kept, b.reciprocal(b.r#where(&is_kept, &s, one)?)?, zero)?;
     let (row, column) = (b.expand_dims(&inverse, -2)?, b.expand_dims(&inverse, -1)?);
     let (across, down) = (b.expand_dims(&s, -2)?, b.expand_dims(&s, -1)?);
-    // for two kept singular values, the product of their inverses; if only one of them is kept, the inverse of the
-    // difference of their squares
+    // for two kept singular values (those that do not count as 0), the product of their inverses; if only one of the
+    // two is kept, the inverse of the difference of their squares
     let is_one = b.not_equal(
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -2)?)?,
         b.astype::<i64, bool>(b.expand_dims(&is_kept, -1)?)?,

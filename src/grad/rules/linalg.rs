@@ -46,14 +46,14 @@ pub fn matmul_x2<B: Backend, T: Float>(
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 1) } else { Ok(product) }
 }
 
-/// Sums over a stack of matrices.
+/// Adds up the matrices of a stack.
 fn summed<B: Backend, T: Float>(b: &B, x: B::Array<T>) -> Result<B::Array<T>> {
     let stacked = x.ndim() - 2;
     if stacked == 0 { Ok(x) } else { b.sum(x, (0..stacked).collect::<Vec<_>>()) }
 }
 
-/// Converts right-hand sides to matrices: vectors become single columns. `ndim` is the number of axes of the systems'
-/// matrices.
+/// Converts the right-hand sides of linear systems to matrices: a vector becomes a single column. `ndim` is the number
+/// of axes of the systems' matrices.
 pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
 }

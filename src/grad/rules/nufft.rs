@@ -1,8 +1,9 @@
 //! Gradient rules of non-uniform Fourier transforms.
 //!
-//! With respect to the values or the modes, the gradient is a transform of the output gradient, with the same sign, and
-//! with inputs and outputs swapped. With respect to the coordinate `x[j]` of a point, the derivative of the wave `exp(i
-//! k x[j])` is `i k` times the wave.
+//! The modes are the Fourier coefficients at integer frequencies. With respect to the values at the points or to the
+//! modes, the gradient is a transform of the output gradient, with the same sign, and with inputs and outputs swapped.
+//! With respect to the coordinate `x[j]` of a point, the derivative of the wave `exp(i k x[j])` is `i k` times the
+//! wave.
 
 use super::{i, whole};
 use crate::{

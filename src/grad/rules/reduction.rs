@@ -14,7 +14,8 @@ fn axes_of(op: &'static str, axis: Axes, ndim: usize) -> Result<Vec<usize>> {
     if ndim == 0 { Ok(Vec::new()) } else { axis.resolve(op, ndim) }
 }
 
-/// Inserts the reduced axes, with length 1, into the result of a reduction over `axis`.
+/// Inserts the reduced axes, with length 1, into `x`, the result of a reduction over `axis`. `shape` is the shape of
+/// the array that was reduced.
 pub(super) fn kept<B: Backend, T: Element>(b: &B, x: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("sum", axis, shape.len())?;
     let lengths = shape.iter().enumerate().map(|(k, &d)| if axes.contains(&k) { 1 } else { d as isize });
@@ -70,7 +71,8 @@ pub fn logsumexp<B: Backend, T: Real>(
     expr!(b, where((y == f64::INFINITY) & (x < f64::INFINITY), T::ZERO, softmax) * g)
 }
 
-/// Gradient of `prod`: the product of all other elements, which may be zero.
+/// Gradient of `prod`: each element gets the output gradient times the product of all other elements. Any of the
+/// elements may be zero.
 pub fn prod<B: Backend, T: Float>(b: &B, g: &B::Array<T>, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = axes_of("prod", axis, x.ndim())?;
     let (row, back) = as_rows::<B, T>(b, x, &axes)?;
@@ -239,8 +241,8 @@ pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, ro
     b.reshape(slope, signed(x.shape()))
 }
 
-/// The elements divided by their largest magnitude, and the Euclidean norm of the quotients. If all elements are 0, the
-/// quotients are 0 and the norm is 1.
+/// Returns the elements divided by their largest magnitude along the axes, and the Euclidean norm of the quotients. If
+/// all elements are 0, the quotients are 0 and the norm is 1.
 #[allow(clippy::type_complexity)] // a pair of results
 pub(super) fn of_unit<B: Backend, T: Float>(
     b: &B,
@@ -264,7 +266,7 @@ pub(super) fn of_unit<B: Backend, T: Float>(
     Ok((unit, norm))
 }
 
-/// The array and the axis. If no axis is given, the array is flattened and the axis is 0.
+/// Returns the array and the axis as an index. If no axis is given, the array is flattened and the axis is 0.
 fn along<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: Option<isize>) -> Result<(B::Array<T>, usize)> {
     match axis {
         Some(axis) if x.ndim() > 0 => Ok((x.clone(), axis_of("cumulative_sum", axis, x.ndim())?)),
@@ -322,7 +324,8 @@ pub fn cumulative_prod<B: Backend, T: Float>(
     b.reshape(b.moveaxis(g, -1, axis as isize)?, shape)
 }
 
-/// Gradient of `diff` with respect to the concatenation of the prepended array, the array, and the appended array.
+/// Gradient of `diff` of order `n` with respect to the concatenation of the prepended array, the array, and the
+/// appended array.
 fn undone<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axis: usize, n: usize) -> Result<B::Array<T>> {
     let mut g = g.clone();
     for _ in 0..n {

@@ -37,7 +37,7 @@ pub fn broadcast_arrays<B: Backend, T: Float>(_: &B, g: &[&B::Array<T>]) -> Resu
     Ok(g.iter().map(|&g| g.clone()).collect())
 }
 
-/// Gradient of `meshgrid`: sums each grid over the axes of all other inputs.
+/// Gradient of `meshgrid`: sums the output gradient of each grid over the axes of all other inputs.
 pub fn meshgrid<B: Backend, T: Float>(b: &B, g: &[&B::Array<T>], indexing: MeshIndexing) -> Result<Vec<B::Array<T>>> {
     let own = |k: usize| match (indexing, k) {
         (MeshIndexing::Xy, 0 | 1) if g.len() > 1 => 1 - k,

@@ -73,8 +73,8 @@ fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B:
     b.negative(b.multiply(g, rise_of_digamma(b, x1, x2, x2)?)?)
 }
 
-/// `times (digamma(x + by) - digamma(x)) / by`. If `x` and `x + by` are positive, it is computed from sums of positive
-/// terms; otherwise, as the difference of the two values of digamma.
+/// Computes `times (digamma(x + by) - digamma(x)) / by`. If `x` and `x + by` are positive, the computation uses sums of
+/// positive terms; otherwise, it uses the difference of the two values of digamma.
 fn rise_of_digamma<B: Backend, T: Real>(
     b: &B,
     x: &B::Array<T>,
@@ -129,8 +129,8 @@ fn fall_of_ratio() -> [f64; 12] {
     std::array::from_fn(|k| -c[k + 1])
 }
 
-/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits. For a smaller magnitude x,
-/// computing the difference directly loses fewer than 2 x units in the last place.
+/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits. For a smaller magnitude x, the
+/// direct computation of the difference loses fewer than 2 x units in the last place.
 fn far<T: Real>() -> T {
     T::of(if T::DTYPE == DType::Float64 { 40.0 } else { 10.0 })
 }

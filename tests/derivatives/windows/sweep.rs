@@ -1,6 +1,7 @@
 //! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
 //! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element),
-//! where a tap is a place of the window or kernel. The elements are small integers, so sums are exact.
+//! where a tap is one place within the window, or one weight of the kernel. The elements are small integers, so sums
+//! are exact.
 
 use backends::{Lengths, Result, grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
@@ -20,7 +21,7 @@ impl Dice {
     }
 }
 
-/// A window along one axis.
+/// The parameters of a window along one axis of length `len`.
 #[derive(Clone, Copy, Debug)]
 struct Along {
     len: usize,
@@ -30,7 +31,7 @@ struct Along {
     dilation: usize,
 }
 
-/// A window over all axes, and the channels of a convolution.
+/// The parameters of one convolution, transposed convolution or pool: its window along each axis, and its channels.
 #[derive(Clone, Debug)]
 struct Combination {
     axes: Vec<Along>,
@@ -52,7 +53,7 @@ impl Places {
         Places { places: vec![[0; 3]], counts: Default::default() }
     }
 
-    /// Adds an axis after the existing axes.
+    /// Extends the triples by an axis after the existing axes.
     fn along(&mut self, axis: Along, windows: usize) {
         let counts = [windows, axis.taps, axis.len];
         let mut all = Vec::new();
@@ -77,7 +78,7 @@ impl Along {
         (self.taps - 1) * self.dilation + 1
     }
 
-    /// Number of windows along the axis, found by counting.
+    /// Number of windows that fit along the axis, found by counting.
     fn windows(&self) -> usize {
         let end = self.len + 2 * self.padding;
         (0..).take_while(|window| window * self.stride + self.reach() <= end).count()
@@ -123,7 +124,8 @@ fn zeros(shape: Vec<usize>) -> HostArray<f64> {
     HostArray::zeros(shape)
 }
 
-/// The flat index of an element, as a function of batch, channel and flat index within the channel.
+/// Returns a function that computes the flat index of an element of `x` from the batch, the channel, and the flat index
+/// within the channel.
 fn at(x: &HostArray<f64>) -> impl Fn(usize, usize, usize) -> usize {
     let (channels, places) = (x.shape()[1], x.shape()[2..].iter().product::<usize>());
     move |batch, channel, place| (batch * channels + channel) * places + place
@@ -354,7 +356,8 @@ fn on_numpyish() {
     sweep(&Numpyish::new(), 1);
 }
 
-/// Short calls of libtorch wait for its threads, so libtorch is tested on a sample.
+/// Short calls of libtorch are slow, because they wait for its threads. Therefore only every second combination is
+/// tested.
 #[test]
 fn on_torch() {
     if let Some(b) = available("torch", Torch::cpu()) {
@@ -362,7 +365,7 @@ fn on_torch() {
     }
 }
 
-/// The software device is slow, so it is tested on a smaller sample.
+/// The software CUDA device is slow, so only every 37th combination is tested.
 #[test]
 fn on_cuda() {
     if let Some(b) = available("cuda", Cuda::new(0)) {

@@ -62,7 +62,7 @@ pub extern "C" fn array_error() -> *const c_char {
     ERROR.with_borrow(|why| why.as_ptr())
 }
 
-/// Calls the function for the backend with the given name.
+/// Creates an array on the backend with the given name, by calling the function for this backend.
 fn on(
     name: &str,
     numpyish: impl FnOnce(&Numpyish) -> Result<DynArray<Numpyish>>,
@@ -184,8 +184,8 @@ pub unsafe extern "C" fn array_elements(x: *const Held, to: *mut u8) -> *mut u8 
     pointer(with!(unsafe { &*x }, b, x => write(b, x, to)))
 }
 
-/// Returns the address of the first element, or 0 for an array without elements. Writes the type and the number of the
-/// device to `device`.
+/// Returns the address of the first element, or 0 for an array without elements. Writes the type of the device and its
+/// number to `device`.
 ///
 /// # Safety
 /// `x` must be an array of this library, and `device` must have room for two numbers.
@@ -200,8 +200,7 @@ pub unsafe extern "C" fn array_place(x: *const Held, device: *mut i32) -> usize 
     })
 }
 
-/// Exports an array as a tensor, and consumes the array. The tensor is writable if `x` was the only handle to the
-/// memory.
+/// Converts an array into a tensor. This consumes `x`. The tensor is writable if `x` was the only handle to the memory.
 ///
 /// # Safety
 /// `x` must be an array of this library, and must not be used again.
@@ -257,7 +256,7 @@ fn from(backend: &str, tensor: Result<ManagedTensor>, copy: i32) -> Result<Held>
     )
 }
 
-/// Imports a tensor as an array, and consumes the tensor.
+/// Converts a tensor into an array. This consumes the tensor.
 ///
 /// # Safety
 /// See [`ManagedTensor::from_raw`]; the name must end in NUL.
@@ -302,7 +301,8 @@ pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
     CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
-/// The pointer in a capsule, if the capsule has not been consumed; consumers rename the capsules that they take.
+/// The pointer in a capsule, if no consumer has taken the tensor. (A consumer renames the capsule when it takes the
+/// tensor.)
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
     // SAFETY: Python calls a destructor with a live capsule while holding Python's lock, as both functions require.

@@ -1,4 +1,5 @@
-//! Tests of files, bytes, serde data and shared memory, on every backend and in every dtype.
+//! Tests that arrays can be stored and read again (as NumPy files, bytes, serde data and shared memory), on every
+//! backend and in every dtype.
 
 use backends::{Result, Value, dispatch, prelude::*, runtime::available, stored::ArrayData};
 use backends_npz::{Mapped, MappedMut, NpyReader, NpyWriter, Npz, NpzWriter, NumpyFiles};
@@ -89,7 +90,7 @@ fn files_of_every_dtype() {
             assert_eq!(b.item(file.array::<_, i64>(b, "n")?)?, 7);
         }
 
-        // reads parts, maps the file, writes parts, and overwrites a mapped file
+        // reads parts by a mapped file and by a reader; writes parts by a writer and into a mapped file
         let mapped = Mapped::open(&path)?;
         let mut reader = NpyReader::open(&path)?;
         let mut writer = NpyWriter::<T>::create(here.join("written.npy"), &[6, 4])?;

@@ -1,4 +1,5 @@
-//! Tests of arrays and dtypes with serde. Inconsistent data from other programs are rejected.
+//! Tests that arrays and dtypes are serialized and deserialized by serde. Inconsistent data from other programs are
+//! rejected.
 
 use backends::{
     Result,
@@ -119,8 +120,8 @@ fn what_is_no_array_is_refused() {
     }
 }
 
-/// Any bytes give an array or an error. No allocation is larger than the given bytes could fill; a larger allocation
-/// would end the test.
+/// Any bytes give an array or an error. No allocation may be larger than the array that the given bytes could hold; a
+/// larger allocation would end the test.
 #[test]
 fn damaged_bytes_are_errors() {
     let whole = postcard::to_allocvec(&ArrayData::of(&B, B.arange(0.0_f64, 40.0, 1.0).unwrap()).unwrap()).unwrap();

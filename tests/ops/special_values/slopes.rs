@@ -14,7 +14,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// The gradient of the sum of `f(x)`, as float64.
+/// Returns the gradient of `sum(f(x))` with respect to `x`, as float64.
 fn slopes<B: Backend, T: Real>(
     b: &B,
     x: &[f64],
@@ -31,8 +31,8 @@ fn near(got: &[f64], want: &[f64], tolerance: f64) {
     assert!(got.len() == want.len() && got.iter().zip(want).all(is_near), "{got:?} is not {want:?}");
 }
 
-/// Compares derivatives of ops with one argument with the expected derivative at a point. Formulas that contain these
-/// ops are tested, too.
+/// Compares the derivative of each op at a point with the expected derivative. Each op is called once as a method and
+/// in two formulas.
 macro_rules! of_one {
     ($b:ident, $T:ty, $tolerance:expr, $($op:ident($x:expr) = $want:expr),* $(,)?) => {$(
         near(&slopes::<B, $T>($b, &[$x], |d, x| d.$op(x))?, &[$want], $tolerance);
@@ -83,7 +83,8 @@ fn squares<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f32>(b, &[3e25, -4e25, 0.0], |d, x| d.vector_norm(x))?, &[0.6, -0.8, 0.0], 1e-6);
     let cubic = VectorNormOptions::new().ord(3.0);
     near(&slopes::<B, f32>(b, &[1e-25, 1e-25], |d, x| d.vector_norm_with(x, cubic))?, &[0.629_960_5; 2], 1e-6);
-    // the derivative is the density of a gamma distribution of order n, which at n is about 1 / sqrt(2 pi n)
+    // the derivative of `gammainc(n, x)` is the density of a gamma distribution of order n, which at x = n is about 1 /
+    // sqrt(2 pi n)
     near(&slopes::<B, f16>(b, &[300.0], |d, x| d.gammainc(f16::of(300.0), x))?, &[0.023_026_6], 1e-3);
     near(&slopes::<B, f32>(b, &[1e12], |d, x| d.gammaincc(1e12_f32, x))?, &[-3.989_423e-7], 1e-5);
     near(
@@ -175,13 +176,13 @@ fn within<B: Backend>(b: &B) -> Checked {
     powers::<B, f64>(b, 0.0, 1.0, 1.0)?;
     powers::<B, f64>(b, 3.0, 0.0, 0.0)?;
     powers::<B, f64>(b, -2.0, 3.0, 12.0)?;
-    // the power itself overflows
+    // here the power itself overflows float16, although its derivative does not
     near(&slopes::<B, f16>(b, &[12000.0], |d, x| d.pow(f16::of(1.0 + 2_f64.powi(-10)), x))?, &[119.232], 1e-3);
     // squares of distances overflow
     for size in [1e-25, 1.0, 1e25] {
         let x = [size, NAN, -size, size, -size];
         near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
-        // the correlation of x with (0, 1, 2), whose gradient is inversely proportional to the size of x
+        // the correlation of the two rows below; its gradient is inversely proportional to `size`
         let x = b.asarray([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]].map(|row| row.map(|x| (x * size) as f32)))?;
         let r = b.to_vec(b.flatten(b.corrcoef(&x)?)?)?;
         let want = 0.654_653_670_707_977_1_f64;
@@ -237,7 +238,8 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // the logarithm is about 11, and its rounding error is the error of the result
+        // the exact gradient is 0; the error of `found` comes from the rounding error of the logarithm, which is about
+        // 11
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
         // sums of many elements into a single element, along a row and along columns
         let (halves, to) = (b.full([n], T::of(0.25))?, b.zeros::<i64>([n])?);
@@ -282,7 +284,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     of(&[2.0, 2.0], &[0.0, 0.0], |d, x| d.std(x, ..))?;
     of(&[0.0, 0.0], &[0.0, 0.0], |d, x| d.vector_norm(x))?;
     of(&[NAN, 1.0], &[1.0, 0.0], |d, x| d.segment_max(x, &d.zeros::<i64>([2])?, 1))?;
-    // a standard deviation of 0 counts as 1
+    // `norm_scores` divides by a standard deviation; a standard deviation of 0 counts as 1
     of(&[0.0, 2.0], &[0.0, -1.0], |d, x| d.norm_scores(d.asarray([3.0, 8.0])?, x, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     of(&[0.0, 2.0], &[0.5, 0.25], |d, x| d.norm_scores(x, d.asarray([0.0, 8.0])?, d.asarray([0.0, 0.0])?, 2.0, 0.5))?;
     fn above() -> CenterOfMassOptions {
@@ -292,8 +294,8 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
     of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
-    // the second derivative of a product; the first derivative is the product of the other elements, which depends on
-    // the zeros
+    // the second derivative of a product, first with one zero and then with two; the first derivative of each element
+    // is the product of the other elements
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
     assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);

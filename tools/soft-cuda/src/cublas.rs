@@ -27,7 +27,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(15);
 }
 
-/// The state that a handle refers to.
+/// The state of a cuBLAS handle.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -45,7 +45,7 @@ fn status(result: Result<()>) -> u32 {
     result.map_or_else(|status| status.0, |()| 0)
 }
 
-/// Calls `f` with the state that the handle refers to.
+/// Calls `f` with the state of the handle.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(&mut Handle) -> Result<()>) -> u32 {
     status(handles().get_mut(&(handle as u64)).ok_or(Status::NOT_INITIALIZED).and_then(f))
 }

@@ -29,7 +29,8 @@ impl Status {
     const NO_WORKSPACE: Status = Status(13);
 }
 
-/// A plan; `made` is `None` until [`cufftMakePlanMany64`] makes the plan.
+/// A plan. `made` is `None` between [`cufftCreate`] and [`cufftMakePlanMany64`], which defines the transforms of the
+/// plan.
 struct Plan {
     device: usize,
     stream: u64,
@@ -129,8 +130,8 @@ pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     })
 }
 
-/// Makes a plan of many transforms in the advanced data layout. If `from_embed` or `to_embed` is null, that side is
-/// dense.
+/// Makes a plan of many transforms in cuFFT's advanced data layout. If `from_embed` is null, the input is dense; if
+/// `to_embed` is null, the output is dense.
 ///
 /// # Safety
 /// `lengths` must have `rank` numbers, and so must `from_embed` and `to_embed` unless they are null; `work` must be
@@ -213,25 +214,25 @@ pub extern "C" fn cufftExecZ2Z(plan: c_int, from: *mut c_void, to: *mut c_void, 
     execute(plan, TransformKind::Complex128, direction, from as u64, to as u64)
 }
 
-/// Transforms real numbers to the non-negative frequencies.
+/// Transforms real numbers. The results are only the values at the non-negative frequencies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecR2C(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::ToHalf32, -1, from as u64, to as u64)
 }
 
-/// Transforms real numbers of double precision to the non-negative frequencies.
+/// Transforms real numbers of double precision. The results are only the values at the non-negative frequencies.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecD2Z(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::ToHalf64, -1, from as u64, to as u64)
 }
 
-/// Transforms non-negative frequencies to real numbers.
+/// Transforms the values at the non-negative frequencies to real numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecC2R(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::FromHalf32, 1, from as u64, to as u64)
 }
 
-/// Transforms non-negative frequencies to real numbers of double precision.
+/// Transforms the values at the non-negative frequencies to real numbers of double precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftExecZ2D(plan: c_int, from: *mut c_void, to: *mut c_void) -> u32 {
     execute(plan, TransformKind::FromHalf64, 1, from as u64, to as u64)

@@ -32,7 +32,7 @@ impl Status {
     const NOT_SUPPORTED: Status = Status(9);
 }
 
-/// The state that a handle refers to.
+/// The state of a cuSOLVER handle.
 #[derive(Clone, Copy)]
 struct Handle {
     device: usize,
@@ -40,7 +40,8 @@ struct Handle {
     stream: u64,
 }
 
-/// All handles of devices, of parameters for the generic functions, and of settings of Jacobi's method.
+/// All handles, in three lists: cuSOLVER handles (each belongs to a device), parameters of the generic functions, and
+/// settings of Jacobi's method.
 struct Handles {
     devices: BTreeMap<u64, Handle>,
     params: BTreeSet<u64>,
@@ -62,13 +63,13 @@ fn require(valid: bool) -> Result<()> {
     if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Calls `f` with the state that the handle refers to.
+/// Calls `f` with the state of the handle.
 fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     let known = handles().devices.get(&(handle as u64)).copied();
     status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
 
-/// Like `with_handle`, for a function that also takes parameters.
+/// Like `with_handle`, for a function that also takes the handle `params` of parameters, which is checked.
 fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     with_handle(handle, |handle| {
         require(handles().params.contains(&(params as u64)))?;
@@ -135,7 +136,7 @@ pub extern "C" fn cusolverDnSetStream(handle: *mut c_void, stream: *mut c_void) 
     0
 }
 
-/// Creates a handle in one of the lists.
+/// Creates a handle in one of the lists of [`Handles`].
 ///
 /// # Safety
 /// `at` must be null or valid for writing a handle.
@@ -210,7 +211,7 @@ impl Room {
         Ok(Room { device: device as u64, bytes })
     }
 
-    /// Poisons the memory after use, so that nothing relies on its contents.
+    /// Fills the work memory with poison after use, so that nothing relies on its contents.
     fn spoil(self, memory: &mut Memory) -> std::result::Result<(), Fault> {
         if self.bytes > 0 {
             memory.write(&mut Hint::default(), self.device, self.bytes)?.fill(POISON);
@@ -219,7 +220,7 @@ impl Room {
     }
 }
 
-/// Writes the sizes that a function needs on the device and on the host.
+/// Writes how many bytes of work memory a function needs on the device and on the host.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.

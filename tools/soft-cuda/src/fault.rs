@@ -25,7 +25,7 @@ pub enum Fault {
         address: u64,
         /// The number of bytes.
         bytes: usize,
-        /// A text with the allocations near the address, or with the fact that the memory was freed.
+        /// A text that names the allocations near the address, or says that the memory was freed.
         near: String,
     },
     /// An access at an address that is not a multiple of its size.

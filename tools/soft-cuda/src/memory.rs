@@ -19,9 +19,9 @@ pub struct Memory {
     blocks: Vec<Block>,
     /// Indices in `blocks` of the live allocations, by address.
     alive: BTreeMap<u64, usize>,
-    /// Free slots of `blocks`.
+    /// Indices in `blocks` that are not in use.
     vacant: Vec<usize>,
-    /// Freed allocations, for messages.
+    /// The start and the size of each freed allocation, for error messages.
     freed: BTreeMap<u64, u64>,
     next: u64,
     used: u64,
@@ -70,7 +70,8 @@ impl Memory {
         self.limit
     }
 
-    /// Allocates exactly `bytes` poisoned bytes; `None` if the device is full.
+    /// Allocates exactly `bytes` bytes, which are filled with [`POISON`]. Returns the address; `None` if the device is
+    /// full.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
         if bytes == 0 || bytes > self.limit - self.used {
             return None;
@@ -117,7 +118,7 @@ impl Memory {
         Some(Hidden { slot, block })
     }
 
-    /// Ends [hiding](Memory::hide).
+    /// Makes a [hidden](Memory::hide) allocation usable again.
     pub fn show(&mut self, hidden: Hidden) {
         let Hidden { slot, block } = hidden;
         self.freed.remove(&block.start);

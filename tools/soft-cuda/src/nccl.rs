@@ -1,5 +1,5 @@
-//! Stand-ins for the NCCL functions that the backend calls, with NCCL's conventions and errors. They connect threads
-//! and processes of this machine.
+//! Stand-ins for the NCCL functions that the backend calls, with NCCL's conventions and errors. The ranks that they
+//! connect are threads and processes of this machine.
 
 mod comm;
 mod group;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> u32 {
     status(unsafe { give("ncclGetVersion", version, VERSION) })
 }
 
-/// Creates an id. This process listens until all ranks with the id have connected.
+/// Creates an id, by which ranks find each other. This process listens until all ranks with the id have connected.
 ///
 /// # Safety
 /// `id` must be null or valid for writing an id.
@@ -128,7 +128,8 @@ pub extern "C" fn ncclGroupEnd() -> u32 {
     status(group::end())
 }
 
-/// Adds a send or receive. Checks the arguments as NCCL does, and also that the buffer is on the communicator's device.
+/// Adds a send or receive to the open group, or enqueues it if no group is open. Checks the arguments as NCCL does, and
+/// also that the buffer is on the communicator's device.
 fn part(
     call: &str,
     address: u64,

@@ -116,7 +116,7 @@ pub(crate) mod testing {
         address
     }
 
-    /// Copies numbers from memory.
+    /// Reads `count` numbers from memory.
     pub(crate) fn download<T: Stored>(memory: &Memory, address: u64, count: usize) -> Vec<T::In> {
         let bytes = memory.read(&mut Hint::default(), address, count * T::SIZE).unwrap();
         bytes.chunks_exact(T::SIZE).map(T::get).collect()

@@ -17,7 +17,7 @@ struct Device {
     kernel: u64,
 }
 
-/// Every order of threads.
+/// The orders of threads in which each kernel runs.
 const ORDERS: [Order; 3] = [Order::Forward, Order::Reverse, Order::Random(7)];
 
 impl Device {
@@ -63,7 +63,8 @@ impl Device {
     }
 }
 
-/// Checks that in every order the kernel stops with this code, given pointers to 64 words each.
+/// Runs a kernel with pointers to `pointers` arrays of 64 words. Checks that the kernel fails with the error code
+/// `code` in every order of threads.
 #[track_caller]
 fn stops(source: &str, threads: u32, pointers: usize, code: Code) {
     for order in ORDERS {

@@ -54,7 +54,8 @@ __attribute__((constructor)) static void loaded(void) {
     /// The attacked program, which is an example of the runtime crate.
     const VICTIM: &str = "load_libraries";
 
-    /// Number of future process ids for which links are planted.
+    /// The attack guesses the process ids of future programs: it plants links for this number of ids after the current
+    /// one.
     const PROCESSES: u32 = 2000;
 
     type Attack = fn(&Scene) -> Outcome<Vec<String>>;
@@ -135,7 +136,8 @@ __attribute__((constructor)) static void loaded(void) {
             run(shell.current_dir(self.at("tmp")))
         }
 
-        /// The attacked program, with an environment that contains only the variable of the mark, `PATH` and `TMPDIR`.
+        /// Returns a command that starts the attacked program. The environment contains only `ATTACK_MARK`, `PATH` and
+        /// `TMPDIR`.
         fn victim(&self, program: &Path) -> Command {
             let mut command = Command::new(program);
             command.env_clear().env("ATTACK_MARK", self.at("mine/mark"));

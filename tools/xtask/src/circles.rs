@@ -134,7 +134,7 @@ fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
     file
 }
 
-/// The module that a path leads to, with re-exports followed.
+/// Returns the module to which a path leads. Re-exports are followed to the module that they come from.
 fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Option<Module> {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
     let passed = path.get(length).and_then(|name| files[&path[..length]].passes.get(name)).filter(|_| depth < 8);
@@ -144,7 +144,8 @@ fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Opti
     }
 }
 
-/// For each module in a circle, its imports that are in circles; empty if there are no circles.
+/// Returns, for each module that is part of a circle, those imports that are part of a circle too. The map is empty if
+/// there are no circles.
 fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let tests = sources.iter().flat_map(|(module, text)| {
         modules_of_tests(text).into_iter().map(move |name| module.iter().cloned().chain([name.to_owned()]).collect())

@@ -25,14 +25,14 @@ struct Program {
     packages: &'static [&'static str],
     /// Names of the peers, each with the script's argument that selects it.
     peers: &'static [(&'static str, &'static str)],
-    /// Arguments of a first run of the example that makes inputs for the comparison; empty if no such run is needed.
+    /// Arguments for a first run of the example, which makes inputs for the comparison; empty if no such run is needed.
     first: &'static [&'static str],
     /// Arguments of the example in the comparison.
     options: &'static [&'static str],
     results: &'static [Compared],
 }
 
-/// A file that all programs write.
+/// A file that all programs write, and how its contents are compared.
 struct Compared {
     file: &'static str,
     /// A NumPy expression for the difference between the array `a` of this library and the array `b` of another
@@ -93,7 +93,7 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-/// The task `peers examples [epr | template | fluid] [THREADS..]`.
+/// The task `peers examples [epr | template | fluid] [THREADS..]`: compares the example programs with Python packages.
 pub fn task(args: &[String]) -> Outcome {
     let (name, args) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (Some(first), rest),
@@ -122,7 +122,7 @@ pub fn task(args: &[String]) -> Outcome {
 /// The times of one run of a program.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Indices of the number of threads and of the program. Program 0 is this library.
+    /// The index of the number of threads, and the index of the program. Program 0 is this library.
     place: (usize, usize),
     /// Seconds from the start of the process to its end.
     whole: f64,
@@ -214,7 +214,8 @@ const HEAD: &str = "\
 |---|--:|--:|--:|--:|--:|
 ";
 
-/// A table with a line for each program and number of threads. The ratios compare minimum times.
+/// A table with a line for each program and each number of threads. Ratios between programs compare their minimum
+/// times.
 fn table(program: &Program, threads: &[usize], runs: &[Run]) -> String {
     let mut out = String::new();
     for (at, count) in threads.iter().enumerate() {

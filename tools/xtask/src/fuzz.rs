@@ -25,7 +25,7 @@ const THREADS: [&str; 2] = ["2", "7"];
 /// Limit in KiB of the address space of the tests of a backend.
 const MEMORY: usize = 12 << 20;
 
-/// The task `fuzz [SECONDS] [--seed N]`.
+/// The task `fuzz [SECONDS] [--seed N]`: searches at random for mistakes.
 pub fn task(args: &[String]) -> Outcome {
     let (seconds, seed) = arguments(args).ok_or("usage: cargo xtask fuzz [SECONDS] [--seed N]")?;
     println!(
@@ -63,8 +63,8 @@ fn arguments(args: &[String]) -> Option<(u64, u64)> {
     Some((seconds, seed))
 }
 
-/// Makes random calls of every row. The calls are recorded on one thread of Numpyish, and then repeated on more threads
-/// and on libtorch.
+/// Makes random calls of every op. The calls are first recorded on the backend `Numpyish` with one thread, and then
+/// repeated with more threads and on libtorch. The results must agree.
 fn calls(seed: u64) -> Outcome {
     let folder = root().join("target/fuzz");
     let _ = fs::remove_dir_all(&folder);

@@ -13,7 +13,7 @@ use std::{
 /// The packages that compute the reference results. Other versions may give other last bits.
 pub const PACKAGES: [&str; 2] = ["numpy==2.3.5", "scipy==1.16.3"];
 
-/// The task `golden [ROW] [--table T --out D]`.
+/// The task `golden [ROW] [--table T --out D]`: computes NumPy's results, or prints those of one row (op).
 pub fn task(args: &[String]) -> Outcome {
     let python = environment("golden-venv", &PACKAGES)?;
     let (mut table, mut out, mut row) = (None, None, None);

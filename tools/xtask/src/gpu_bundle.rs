@@ -19,7 +19,7 @@ const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 /// The architecture for which kernels are compiled in advance: H100 and H200.
 const ARCH: &str = "sm_90";
 
-/// The test programs: tests of all rows and dtypes, and other tests that need a GPU.
+/// The test programs: tests of all ops in all dtypes, and other tests that need a GPU.
 const TESTS: [&str; 8] =
     ["cuda", "cuda_bounds", "cuda_formulas", "device_memory", "dlpack", "formulas", "ops", "programs"];
 
@@ -32,7 +32,7 @@ const SCRIPT: &str = include_str!("gpu_bundle.sh");
 /// The script that makes the benchmark's calls in CuPy and PyTorch.
 const PEERS: &str = include_str!("../peers_gpu.py");
 
-/// The task `gpu-bundle [--try [--plant]]`.
+/// The task `gpu-bundle [--try [--plant]]`: packs the bundle. With `--try`, rehearses the run on a GPU machine.
 pub fn task(args: &[String]) -> Outcome {
     let usage = "usage: cargo xtask gpu-bundle [--try [--plant]]";
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -56,7 +56,7 @@ pub fn task(args: &[String]) -> Outcome {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
-    // builds the benchmark with the profile that users build the library with
+    // builds the benchmark with the profile with which users build the library
     for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
@@ -125,8 +125,8 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
     Ok(paths.map(PathBuf::from).filter_map(named).collect())
 }
 
-/// Runs the programs on the software device, to record the names and sources of the kernels that they request, also for
-/// formulas. The device keeps its compiled kernels, so that a rehearsal compiles nothing.
+/// Runs the programs on the software device, to record the names and sources of all kernels that they request,
+/// including kernels of formulas. The compiled kernels are kept, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
     create(asked)?;
@@ -168,8 +168,8 @@ mod tests {
     use super::*;
     use crate::gpu_results::Results;
 
-    /// Runs a bundle that consists of the script and a fake test program, whose tests fail in the ways that their names
-    /// say. Returns the results and the output.
+    /// Runs a bundle that consists of the script and a fake test program. The names of its tests say in which way each
+    /// test fails. Returns the results and the output.
     fn ran(name: &str, settings: &[(&str, &str)]) -> (Results, String) {
         let folder = root().join("target/tests/gpu-bundle").join(name);
         let _ = fs::remove_dir_all(&folder);

@@ -10,8 +10,8 @@ use std::{
     process::Command,
 };
 
-/// Predicted times in microseconds on an H200, for rows of 2^24 elements. The predictions were made before anything had
-/// been run on an H200.
+/// Predicted times in microseconds on an H200, for benchmark cases with 2^24 elements. The predictions were made before
+/// anything had been run on an H200.
 const PREDICTED: [(&str, f64); 18] = [
     ("add f32", 50.0),
     ("m + row f32", 39.0),
@@ -33,7 +33,7 @@ const PREDICTED: [(&str, f64); 18] = [
     ("conv weight gradient f32", 4500.0),
 ];
 
-/// Differences from the reference are listed if they exceed this fraction of the allowed difference.
+/// Differences from the reference results are listed if they exceed this fraction of the largest allowed difference.
 const NEAR: f64 = 0.5;
 
 /// The task `gpu-results FILE..`: prints the tables for files that `run.sh` packed.
@@ -87,7 +87,7 @@ impl Results {
         Ok(results)
     }
 
-    /// The value of a key in the machine's log, for example of `device`; "?" if the log does not have the key.
+    /// The value of a key, such as `device`, in the log about the machine; "?" if the log does not have the key.
     fn said(&self, what: &str) -> &str {
         let value = |line: &'_ str| Some(line.strip_prefix(what)?.strip_prefix(": ")?.len());
         self.machine.lines().find(|line| value(line).is_some()).map_or("?", |line| &line[what.len() + 2..])
@@ -142,8 +142,8 @@ impl Results {
         said.map(|said| format!("- {said}\n")).collect()
     }
 
-    /// A table with a line for each row of the benchmark: the time of this library, the times of other libraries, and
-    /// the predicted time.
+    /// A table with a line for each benchmark case: the time of this library, the times of other libraries, and the
+    /// predicted time.
     fn speed(&self) -> String {
         let mut rows: BTreeMap<(String, String), BTreeMap<String, f64>> = BTreeMap::new();
         let mut errors = BTreeSet::new();
@@ -173,7 +173,7 @@ impl Results {
         text + &errors.into_iter().collect::<String>()
     }
 
-    /// The rows and dtypes whose results differ from the reference by more than `NEAR` times the allowed difference.
+    /// The ops and dtypes whose results differ from the reference by more than `NEAR` times the allowed difference.
     fn distances(&self) -> String {
         let mut most: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
         for line in self.ulps.lines() {

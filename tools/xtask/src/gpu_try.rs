@@ -82,8 +82,8 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         command.env("LD_LIBRARY_PATH", &soft).env("CUDA_HOME", &cuda).env("KERNELS", empty.join("kernels"));
         command.env("PYTHONPATH", &python).env("SOFT_CUDA_PLANT", planted).env("BUDGET", budget.to_string());
         command.env("JOBS", jobs()).env("BACKENDS_CUDA_CACHE", "0").env("GPU_BENCH_ARGS", "--small");
-        // raises the limits, because reconstructions take minutes in software, and because hanging tests block the few
-        // processes of this machine; a planted hang must be found at the usual limit
+        // raises the limits, because reconstructions take minutes on the software device, and because tests that hang
+        // occupy the few processes of this machine; a planted hang must be found within the usual limit
         command.env("OTHERS_TEST_LIMIT", "300").env("OTHERS_LIMIT", "500");
         if plant {
             command.env("ROWS_LIMIT", "600");
@@ -114,7 +114,7 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     Ok(())
 }
 
-/// Returns a complaint if the summary does not name a planted mistake, or if a test did not run because of the mistakes.
+/// Returns a complaint if the summary does not name a planted mistake, or if the mistakes kept a test from running.
 fn hidden_fault(summary: &str) -> Option<String> {
     let is_named = |outcome: &str, op: &str| summary.contains(&format!("{outcome}: cuda {op}::"));
     let hidden = PLANTED.into_iter().find(|(_, outcome, op)| !is_named(outcome, op));

@@ -1,5 +1,6 @@
-//! Compares arrays that are split over ranks with Heat, which combines PyTorch and mpi4py. `benches/ranks.rs` and
-//! `tools/xtask/peers_heat.py` compute the same rows under the same launcher, in one run.
+//! Compares arrays that are split over ranks (MPI processes) with the library Heat, which combines PyTorch and mpi4py.
+//! The programs `benches/ranks.rs` and `tools/xtask/peers_heat.py` compute the same cases (rows of the table) under the
+//! same launcher, in one run.
 
 use crate::{
     measure::built,
@@ -28,14 +29,14 @@ const ROUNDS: usize = 3;
 /// Time limit of a program.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Maximum difference of float32 checksums, relative to the sum of the absolute values of their terms.
+/// Maximum difference of float32 checksums, relative to the sum of the absolute values of the checksum's terms.
 const APART: f64 = 1e-5;
 
 const OURS: &str = "ours";
 const HEAT: &str = "Heat";
 const ALONE: &str = "Numpyish";
 
-/// The measurement of a row by one program.
+/// The measurement of one row by one program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     /// Minimum time of a call in nanoseconds.
@@ -50,7 +51,7 @@ impl Found {
     }
 }
 
-/// A row: its name and number of elements.
+/// A row of the table: the name of a case and the number of elements.
 type Row = (String, usize);
 
 /// The measurements, with the rows in the order in which the programs printed them.
@@ -81,7 +82,7 @@ impl Table {
         self.found.get(&(row.clone(), peer, ranks))
     }
 
-    /// A table with a line for each row and number of ranks: the times of both programs and their ratio.
+    /// A table with a line for each row and each number of ranks. It has the times of both programs and their ratio.
     fn beside(&self, ranks: &[usize]) -> String {
         let mut out =
             String::from("| row | elements | ranks | ours, us | Heat, us | Heat / ours |\n|---|--:|--:|--:|--:|--:|\n");
@@ -123,8 +124,8 @@ impl Table {
         out
     }
 
-    /// Messages for rows whose results differ from Heat's results or depend on the number of ranks, and for rows that
-    /// one of the programs does not have.
+    /// Returns messages about rows whose results differ from Heat's results or depend on the number of ranks, and about
+    /// rows that only one of the programs has.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {
@@ -163,7 +164,7 @@ fn micros(found: &Found) -> String {
     if micros < 100.0 { format!("{micros:.2}") } else { format!("{micros:.0}") }
 }
 
-/// The task `peers heat [PART OF A ROW] [RANKS..]`.
+/// The task `peers heat [PART OF A ROW] [RANKS..]`: compares split arrays with Heat.
 pub fn task(args: &[String]) -> Outcome {
     let (part, args) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (Some(first), rest),

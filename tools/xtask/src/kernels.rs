@@ -81,7 +81,7 @@ impl Code {
 /// Returns a message if a kernel has no vector instructions or calls a function. Kernels for which this is known, and
 /// kernels that are seldom used, give no message.
 fn complaint(kernel: &Kernel, code: Code, all: &BTreeMap<Kernel, Code>) -> Option<String> {
-    // if a kernel has a variant for near arguments, the kernel itself is seldom used
+    // if a kernel has a variant for small arguments (`near`), the kernel itself is seldom used
     let seldom = !kernel.near && all.contains_key(&Kernel { near: true, ..kernel.clone() });
     if code.is_good() || seldom || is_known(kernel) {
         return None;
@@ -184,7 +184,7 @@ mod tests {
         let bad = Code { vectors: 0, calls: 1 };
         let all = BTreeMap::from([(lost.clone(), bad)]);
         assert!(complaint(&lost, bad, &all).is_some_and(|c| c.contains("exp of f64 with avx2")));
-        // only the loop for near arguments must be fast
+        // only the loop for small arguments must be fast
         let both = BTreeMap::from([
             (lost.clone(), bad),
             (Kernel { near: true, ..lost.clone() }, Code { vectors: 9, calls: 0 }),

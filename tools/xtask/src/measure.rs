@@ -13,7 +13,7 @@ use std::{
 /// The package that contains the benchmarks.
 pub const BENCHES: &str = "backends-benches";
 
-/// The task `miri [FILTER]`.
+/// The task `miri [FILTER]`: runs tests of the CPU code in Miri.
 pub fn miri(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"]))?;
     // crossbeam-epoch, which rayon uses, is unsound under Stacked Borrows (crossbeam-rs/crossbeam, issue 545), but
@@ -21,11 +21,11 @@ pub fn miri(args: &[String]) -> Outcome {
     run(runtime_tests(&["miri", "test"], args).env("MIRIFLAGS", "-Zmiri-tree-borrows"))
 }
 
-/// The task `asan [FILTER]`.
+/// The task `asan [FILTER]`: runs tests of the CPU code with the address sanitizer.
 pub fn asan(args: &[String]) -> Outcome {
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", NIGHTLY]))?;
     let folder = root().join("target/asan").display().to_string();
-    // with an explicit target, cargo builds build scripts and macros without the sanitizer
+    // with an explicit target, cargo does not apply the sanitizer to build scripts and macros
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut command = runtime_tests(&["test", "--target", &target, "--target-dir", &folder], args);
     command.env("RUSTFLAGS", "-Zsanitizer=address");
@@ -34,7 +34,7 @@ pub fn asan(args: &[String]) -> Outcome {
     run(command.env("ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"))
 }
 
-/// The task `aarch64 [FILTER]`.
+/// The task `aarch64 [FILTER]`: runs tests of the CPU code for 64-bit ARM in an emulator.
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
@@ -66,7 +66,7 @@ fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     command
 }
 
-/// The task `bench [BENCH [ARGS]]` or `bench peers ..`.
+/// The task `bench [BENCH [ARGS]]`, or `bench peers ..`: runs benchmarks.
 pub fn bench(args: &[String]) -> Outcome {
     if let [first, rest @ ..] = args
         && first == "peers"
@@ -85,7 +85,7 @@ pub fn bench(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The task `callgrind BENCH [ARGS]`.
+/// The task `callgrind BENCH [ARGS]`: counts the instructions of a benchmark or an example.
 pub fn callgrind(args: &[String]) -> Outcome {
     let [name, args @ ..] = args else {
         return Err("usage: cargo xtask callgrind BENCH [ARGS]".into());

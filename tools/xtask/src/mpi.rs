@@ -78,7 +78,7 @@ pub fn launch(mpi: Mpi, ranks: usize, program: &Path, args: &[String]) -> Outcom
     run(command.env("WORLD_TESTS", "1").arg(program).args(args))
 }
 
-/// The task `mpiexec RANKS PROGRAM [ARGS]`.
+/// The task `mpiexec RANKS PROGRAM [ARGS]`: runs a program on ranks.
 pub fn task(args: &[String]) -> Outcome {
     let usage = "usage: cargo xtask mpiexec RANKS PROGRAM [ARGS]";
     let [ranks, program, args @ ..] = args else { return Err(usage.into()) };

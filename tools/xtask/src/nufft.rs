@@ -20,11 +20,11 @@ const MAX_DIFFERENCE: f64 = 1e-3;
 /// The two programs, in the order of the table's columns.
 const PEERS: [&str; 2] = ["ours", "FINUFFT"];
 
-/// For each case and part, the minimum time in nanoseconds of both programs. The part `sum` has the sum of squares
-/// instead.
+/// For each case and each part of the work (such as `execute`), the minimum time of each program in nanoseconds. For
+/// the part `sum`, the number is the sum of squares of the result instead.
 type Found = BTreeMap<(String, String), [Option<f64>; 2]>;
 
-/// The task `peers nufft [THREADS..]`.
+/// The task `peers nufft [THREADS..]`: compares non-uniform Fourier transforms with FINUFFT.
 pub fn task(args: &[String]) -> Outcome {
     let threads = match args {
         [] => vec![1, 2],

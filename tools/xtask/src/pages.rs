@@ -122,7 +122,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// A list of names, rendered by section with a code for each name.
+/// A list of names, rendered as one table per section. Each name has a code, which says whether this library has it.
 struct Listed {
     body: String,
     /// Number of names with each of the [`CODES`].
@@ -138,7 +138,8 @@ const CODES: [(&str, &str); 5] = [
     ("N", "not there"),
 ];
 
-/// Renders a list and looks its names up in the op table. Each line is `name`, `name : WHO` or `name : WHO = CODE how`.
+/// Renders a list, and looks up its names in the op table. Each line is `name`, `name : WHO` or `name : WHO = CODE
+/// how`.
 fn listed(model: &Model, list: &str) -> Result<Listed, String> {
     let (mut body, mut counts) = (String::new(), [0; CODES.len()]);
     for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -38,7 +38,7 @@ fn solvers() -> Outcome {
     run(scipy.arg(root().join("tools/xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
 
-/// The task `peers [examples | heat | mlp | nufft | programs | solvers] [THREADS..]`.
+/// The task `peers [examples | heat | mlp | nufft | programs | solvers] [THREADS..]`: compares with other libraries.
 pub fn task(args: &[String]) -> Outcome {
     match args {
         [first, rest @ ..] if first == "examples" => return examples::task(rest),

@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 
-/// Maximum difference of checksums, relative to the sum of the absolute values of their terms.
+/// The allowed difference of checksums, relative to the sum of the absolute values of the checksum's terms.
 #[derive(Clone, Copy)]
 enum Apart {
     /// For whole numbers, which must be equal.
@@ -63,8 +63,9 @@ const PROGRAMS: [Row; 17] = [
     ("PageRank", "float64", [256, 2048], Apart::Double),
 ];
 
-/// The columns of the table, each with the word that selects it in a request. For this library, the word is the form,
-/// at the end of the request. For other libraries, it is the library's name, at the beginning of the request.
+/// The columns of the table, each with the word that selects it in a request to a measuring program. For this library,
+/// the word is `ops` or `expr!` and comes last in the request. For other libraries, it is the library's name and comes
+/// first.
 const COLUMNS: [(&str, &str); 5] = [
     ("ours, ops", "ops"),
     ("ours, `expr!`", "expr!"),
@@ -74,8 +75,8 @@ const COLUMNS: [(&str, &str); 5] = [
 ];
 const OURS: usize = 2;
 
-/// The columns with quotients, as pairs of indices: the time of another library's column is divided by the time of a
-/// column of this library.
+/// The columns with quotients, as pairs of indices into `COLUMNS`: the time in the first column (another library) is
+/// divided by the time in the second column (this library).
 const QUOTIENTS: [(usize, usize); 3] = [(2, 0), (3, 0), (4, 1)];
 
 const ROUNDS: usize = 5;
@@ -83,7 +84,7 @@ const ROUNDS: usize = 5;
 /// The time of a program in nanoseconds in each column; `None` if it could not be measured.
 type Times = [Option<f64>; COLUMNS.len()];
 
-/// Parses the answer of a measuring program: nanoseconds, checksum, and the checksum's scale.
+/// Parses the answer of a measuring program: nanoseconds, checksum, and the sum of the absolute values of its terms.
 fn parse(answer: &str) -> Outcome<[f64; 3]> {
     let numbers: Vec<f64> = answer.split('\t').filter_map(|word| word.parse().ok()).collect();
     numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))
@@ -174,7 +175,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// The task `peers programs [PART OF A NAME] [THREADS..]`.
+/// The task `peers programs [PART OF A NAME] [THREADS..]`: compares programs with NumPy and PyTorch.
 pub fn task(args: &[String]) -> Outcome {
     let (part, threads) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),

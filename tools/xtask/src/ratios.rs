@@ -3,8 +3,8 @@
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// Pairs of a backend of this library and the backend that it is compared with. The ratio is the second backend's time
-/// divided by the first backend's time.
+/// Pairs of a backend of this library and another backend with which it is compared. The ratio is the second backend's
+/// time divided by the first backend's time.
 const PEERS: [(&str, &str); 2] = [("numpyish cpu", "torch cpu"), ("cuda cuda:0", "torch cuda:0")];
 
 /// For each benchmark and backend, the median time in nanoseconds.

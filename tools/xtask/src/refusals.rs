@@ -26,8 +26,8 @@ const CONTRADICTIONS: [&str; 12] = [
 /// Allowed first words of the text of an `Error::Shape`. The text follows "shape [2, 3] ".
 const VERBS: [&str; 9] = ["must ", "has ", "of ", "needs ", "does ", "cannot ", "gives ", "with ", "is "];
 
-/// The error texts in a file, without its tests. For each, a flag that is true for errors about shapes, the line, and
-/// the text.
+/// The error texts in a file, without its tests. Each comes with a flag that is true for errors about shapes, and with
+/// its line.
 fn refusals(text: &str) -> Vec<(bool, usize, String)> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
     let mut found = Vec::new();

@@ -3,7 +3,7 @@
 use crate::run::{Outcome, cargo, create, root, run, write};
 use std::{fs, process::Command};
 
-/// Crates that the check does not compile, because they contain calls of all rows by name, whose compilation takes
+/// Crates that the check does not compile, because they contain a call by name of every op. Compiling these calls takes
 /// minutes.
 const NOT_COMPILED: [&str; 2] = ["backends-cli", "backends-dynamic"];
 

@@ -70,7 +70,7 @@ pub fn write(path: &Path, text: &str) -> Outcome {
     fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// A command as a user would type it.
+/// The text of a command, as a user would type it.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

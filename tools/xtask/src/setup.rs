@@ -24,7 +24,7 @@ const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
 /// complete.
 const MARK: &str = ".packages";
 
-/// The task `setup [--torch VERSION]`.
+/// The task `setup [--torch VERSION]`: downloads the libraries.
 pub fn task(args: &[String]) -> Outcome {
     let version = match args {
         [] => TORCH,
@@ -45,7 +45,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The packages of libtorch. On x86-64 Linux, its CPU library is linked to two of NVIDIA's libraries.
+/// The packages of libtorch. On x86-64 Linux, libtorch's library for the CPU is linked to two of NVIDIA's libraries.
 fn libtorch(version: &str) -> Vec<String> {
     let torch = format!("torch=={version}");
     match (linux_x86(), version) {
@@ -82,7 +82,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
 }
 
-/// A `pip` command that asks no questions and ignores dependencies.
+/// A command that runs `pip` without questions and without dependencies of packages.
 pub fn pip(command: &str) -> Command {
     let mut pip = python();
     pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);

@@ -51,8 +51,8 @@ pub fn as_gpu_of(command: &mut Command) -> Outcome<&mut Command> {
     Ok(command.env("LD_LIBRARY_PATH", path).env("BACKENDS_SOFT_CUDA", folder))
 }
 
-/// Makes the software device the GPU of tests. Each array is a separate allocation of exactly its size, and compiled
-/// kernels are kept in the target folder.
+/// Makes the software device the GPU of tests. The backend allocates exactly as much memory as each array needs, so
+/// that accesses beyond the end are detected. Compiled kernels are kept in the target folder.
 pub fn on(command: &mut Command) -> Outcome<&mut Command> {
     let command = as_gpu_of(command)?;
     Ok(command.env("BACKENDS_CACHE", root().join("target/kernels")).env("BACKENDS_CUDA_CACHE", "0"))

@@ -9,7 +9,7 @@ use op_table::{
 use serde_json::{Value, json};
 use std::{fs, io::Write, path::Path};
 
-/// The task `table [--json] [--table T]`.
+/// The task `table [--json] [--table T]`: prints an op table.
 pub fn task(args: &[String]) -> Outcome {
     let (mut table, mut as_json) = (None, false);
     let mut args = args.iter();
@@ -56,7 +56,7 @@ pub fn read(table: Option<&Path>) -> Result<Model, String> {
     if report.is_empty() { Ok(model) } else { Err(report.into_texts().join("\n\n")) }
 }
 
-/// The rows of a table as JSON, with the names that the tests use.
+/// The ops of a table as JSON, with the key names that `golden.py` expects.
 pub fn json(model: &Model) -> Value {
     let rows: Vec<Value> = model.ops.iter().filter(|op| op.own).map(|op| row(op, model)).collect();
     let groups: Vec<&str> = model.groups.iter().map(|g| g.name.as_str()).collect();

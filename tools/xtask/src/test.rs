@@ -16,11 +16,11 @@ mod repetitions;
 /// The orders in which the software device runs the threads of a kernel, besides the default order.
 const ORDERS: [&str; 2] = ["reverse", "random"];
 
-/// Filters that select the tests for these orders: rows in one dtype of each kind, formulas, and results that overwrite
+/// Filters that select the tests for these orders: ops in one dtype of each kind, formulas, and results that overwrite
 /// memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
-/// The task `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`.
+/// The task `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`: runs tests, by default all.
 pub fn task(args: &[String]) -> Outcome {
     if args == ["list"] {
         print!("{}", groups::list());
@@ -79,8 +79,8 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The jobs for the groups, and for the repetitions that run in full. `tests` creates the test command for given
-/// arguments.
+/// The jobs for the groups of tests, and for the repetitions (with other settings) that run in full. `tests` creates
+/// the test command for given arguments.
 fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Command>) -> Outcome<Vec<Job>> {
     let mut jobs = Vec::new();
     for group in &groups::GROUPS {
@@ -110,7 +110,7 @@ fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Comman
 struct Wanted {
     /// The arguments after `cargo test --workspace`.
     args: Vec<String>,
-    /// The repetitions that run in full.
+    /// The kinds of repetitions (with other settings) that run in full.
     repetitions: Repetitions,
     /// True if the arguments select all tests.
     is_whole: bool,

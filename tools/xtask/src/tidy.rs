@@ -114,7 +114,7 @@ fn every_row_has_gradients_or_says_why_not() {
         Gradient::Unsaid | Gradient::Said(_) => true,
         Gradient::Rules(rules) => {
             let has = |name: &str| rules.iter().any(|rule| rule.input == name);
-            // rules of an `each` row do not mention inputs that have no effect
+            // in an `each` row, whose op is a scalar expression, the rules do not mention inputs that have no effect
             let is_each = op.maps.values().any(|map| matches!(map, Map::Each { .. }));
             // in a row that is composed of other ops, the rules name the inputs that have no gradient
             let is_of_parts = rules.iter().all(|rule| rule.function.is_err()) && op.maps.values().all(Map::is_free);
@@ -215,8 +215,8 @@ fn the_first_command_builds_nothing_in_vain() {
     assert_eq!(versions("backends"), 1, "the names are read as cargo writes them");
 }
 
-/// Checks that the code of a row is easy to find: the module has the name of the row's group, and the function has the
-/// name of the row.
+/// Checks that the function that a row (the definition of an op) calls is easy to find: its module has the name of the
+/// op's group, and the function has the name of the op.
 #[test]
 fn functions_are_where_their_rows_say() {
     let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));

@@ -33,7 +33,7 @@ const SMALL: [(&str, usize); 11] = [
     ("nonzero", 1000),
 ];
 
-/// Relative difference between two runs of the same program, caused by the threads of a pool that wait for work.
+/// Relative difference that two runs of the same program may have. It is caused by waiting threads of a pool.
 const NOISE: f64 = 0.001;
 
 /// The task `zero-cost`: prints a table, and fails if the promise is broken.

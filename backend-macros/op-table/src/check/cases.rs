@@ -1,4 +1,4 @@
-//! Checks that the conformance cases of rows match the parameters of the rows.
+//! Checks the conformance cases of the op table: the arguments of each case must match the parameters of its row.
 
 use crate::{
     model::{Absent, Elem, Kind, Model, Op, Param},
@@ -7,7 +7,7 @@ use crate::{
     text::Text,
 };
 
-/// Reports cases that are not valid calls of their rows.
+/// Reports conformance cases that are not valid calls of their op.
 pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own && op.params_are_whole) {
@@ -21,7 +21,8 @@ pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report)
     model.broken.extend(broken);
 }
 
-/// Checks a case. An error consists of the invalid part of the text, a message, and help.
+/// Checks one conformance case against the parameters of its op. An error consists of the invalid part of the text, a
+/// message, and help.
 fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
     let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
     let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();
@@ -51,8 +52,8 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
     Ok(())
 }
 
-/// Checks that every name in an array argument is the name of a sample. An error consists of the invalid name, a
-/// message, and help.
+/// Checks that every name in an array argument is the name of a sample, which is an array that the tests provide. An
+/// error consists of the invalid name, a message, and help.
 fn sample<'c>(part: &'c str, param: &Param) -> Result<(), (&'c str, String, Option<String>)> {
     let elem = match param.kind {
         Kind::Array(elem) | Kind::Operand(elem, _) | Kind::Arrays(elem) | Kind::Target(elem) => elem,

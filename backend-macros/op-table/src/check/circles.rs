@@ -1,4 +1,4 @@
-//! Finds compositions (`compose` rows) that contain themselves.
+//! Finds compositions (`compose` rows of the op table) that call themselves.
 
 use crate::{
     expr::compose,
@@ -7,8 +7,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports compositions that contain themselves, directly or through other rows, because such a composition would never
-/// end.
+/// Reports compositions that call themselves, directly or through other rows. Such a composition would never end.
 pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut found = BTreeSet::new();
     for backend in &model.backends {
@@ -17,7 +16,8 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // removes the rows from which no calls lead to a circle; circles, and rows that lead to circles, are left
+        // removes from `open` the rows whose calls never lead to a circle; the rows of circles, and rows that lead to
+        // a circle, remain
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -37,7 +37,8 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
                 }
             }
         }
-        // follows the calls from each remaining row; they must lead to a circle
+        // follows the calls from each remaining row; if a path reaches one of its own rows again, it contains a
+        // circle
         let order: BTreeMap<&str, usize> = model.ops.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
         let mut walked: BTreeSet<&str> = BTreeSet::new();
         for start in open.iter().copied() {

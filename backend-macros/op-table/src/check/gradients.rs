@@ -1,5 +1,5 @@
-//! Determines the gradients of rows: from the rules that a row gives, from its expression, or from the ops of its
-//! composition.
+//! Determines the gradients of each row of the op table: from the gradient rules that the row gives, from its scalar
+//! expression, or from the ops that its composition calls.
 
 use crate::{
     expr::{self, Argument, Expr, Node, compose, derive},
@@ -10,10 +10,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The key of a gradient rule's computation in `Op::maps`. In other rows, the keys are names of backends.
+/// The key of the computation in `Op::maps`, if the `Op` represents the function of a gradient rule. For the ops of a
+/// table, the keys are names of backends.
 pub const COLUMN: &str = "grad";
 
-/// Determines the gradient rules of every row, and reports mistakes in the rules that rows give.
+/// Determines the gradient rules of every row of the op table, and reports mistakes in the rules that rows give.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     if model.ops.iter().all(|op| op.own) {
         words(source, model, report);
@@ -57,8 +58,8 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     }
 }
 
-/// Reports mistakes in the derivatives of words. A derivative may use only the word's operands `a` and `b`, its value
-/// `y`, and known words.
+/// Reports mistakes in the derivatives of words, which are the scalar functions of expressions. A derivative may use
+/// only the word's operands `a` and `b`, its value `y`, and known words.
 fn words(source: &SourceFile, model: &Model, report: &mut Report) {
     for (name, word) in &model.words {
         let known = &["a", "b", "y"];
@@ -97,7 +98,7 @@ fn of_row(op: &Op, model: &Model) -> Result<Gradient, Vec<Mistake>> {
     Ok(if has_parts { Gradient::OfParts } else { Gradient::Unsaid })
 }
 
-/// The rules of an `each` row that can be derived from its expression; `None` if they cannot be derived.
+/// Derives the gradient rules of an `each` row from its expression. Returns `None` if they cannot be derived.
 fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, complex: None } => Some(&real.expr),
@@ -119,8 +120,8 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-/// The gradients of a row with a scalar expression, as scalar expressions; `None` if one of them cannot be written as a
-/// scalar expression.
+/// Returns the gradient of each input of an `each` row as a scalar expression, with the name of the input. Returns
+/// `None` if one of them cannot be written as a scalar expression.
 fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, .. } => Some(&real.expr),
@@ -192,8 +193,8 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     let (mut expr, path) = match called {
         Some((path, _)) => {
             let call = text.text.strip_prefix(path).unwrap_or_default();
-            // prefixes the list of names with a function name, so that the parser of expressions reads the list as
-            // arguments
+            // puts a function name before the bracketed list of names, so that the parser of expressions reads the
+            // list as the arguments of a call
             let as_call = Text::new(format!("call{call}"), text.span.clone(), "");
             (
                 expr::parse(&as_call).map_err(|mut mistake| {
@@ -238,8 +239,8 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     Ok(rule(Ok(Box::new(function))))
 }
 
-/// Checks the composition of a rule. If an op in it accepts only arrays, the operands among the parameters of
-/// `function` become arrays.
+/// Checks the composition of a gradient rule. If it has mistakes, checks it again with arrays instead of operands
+/// among the parameters of `function`, because some ops accept only arrays.
 fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
     let mut of_operands = expr.clone();
     if compose::check(&mut of_operands, function, model).is_empty() {
@@ -255,7 +256,7 @@ fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-/// The names that an expression contains.
+/// Returns the names that an expression contains.
 fn names(e: &Expr) -> Vec<String> {
     let mut names = Vec::new();
     e.walk(&mut |e| {
@@ -266,7 +267,7 @@ fn names(e: &Expr) -> Vec<String> {
     names
 }
 
-/// Replaces `shape(x)` by the parameter `shape_x`.
+/// Replaces each `shape(x)` in a gradient rule by `shape_x`, a parameter of the rule's function.
 fn shapes(e: &mut Expr) {
     if let Node::Call(op, arguments) = &mut e.node {
         if let ("shape", [Argument { option: None, value: Expr { node: Node::Name(x), .. } }]) =
@@ -290,8 +291,8 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// Makes a row that describes a rule's function: the parameters, but not the mapping. `used` are the names that the
-/// rule uses.
+/// Makes a row that describes the function of a gradient rule. It has the parameters of the function, but no mapping
+/// yet. `used` lists the names that the rule uses.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;
@@ -317,7 +318,8 @@ fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op
             Out::Plain(_) => {}
         }
     }
-    // if a parameter of the row has the name of the gradient or of a result, the name means the parameter
+    // if the row has a parameter with the name of a gradient or a result, such as `g` or `y`, the name means the
+    // parameter
     params.retain(|p| op.param(&p.name).is_none());
     let of_call = op.params.iter().cloned().map(|p| match p.kind {
         Kind::Target(e) => Param { kind: Kind::Array(e), ty: "array".into(), ..p },

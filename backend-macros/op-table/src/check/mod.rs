@@ -1,4 +1,5 @@
-//! Checks of rows that need other rows: types in expressions, name clashes, and compositions that contain themselves.
+//! Checks rows (definitions of ops) together with other rows: types in expressions, name clashes, and compositions that
+//! contain themselves.
 
 mod cases;
 mod circles;
@@ -94,7 +95,7 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     model.broken.extend(broken);
 }
 
-/// Returns whether rows use their expression for complex dtypes for this dtype.
+/// Returns whether, in this dtype, rows use their expression for complex dtypes.
 fn complex_form(dtype: &str) -> bool {
     dtype.starts_with("complex")
 }

@@ -1,4 +1,4 @@
-//! Finds names that are valid, but clash with other names.
+//! Finds names in an op table that are valid, but clash with other names.
 
 use crate::{
     model::{Model, camel},
@@ -6,7 +6,8 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Methods that every backend has in addition to its ops, and methods of traits that are always in scope.
+/// Methods that every backend has in addition to its ops, and methods of traits that are always in scope. No op may
+/// have one of these names.
 const METHODS: [&str; 26] = [
     "borrow",
     "borrow_mut",
@@ -36,13 +37,14 @@ const METHODS: [&str; 26] = [
     "try_into",
 ];
 
-/// Functions that every options struct has in addition to its setters.
+/// Functions that every options struct has in addition to its setters. No option may have one of these names.
 const FUNCTIONS: [&str; 3] = ["clone", "default", "new"];
 
-/// Traits and types that the expansion of a base table contains in addition to the traits of its groups.
+/// Traits and types that the macro generates from the base table in addition to one trait for each group. No group
+/// may have the name of one of them.
 const TYPES: [&str; 4] = ["AnyArray", "AnyBackend", "Arrays", "Backend"];
 
-/// Reports names of ops, options, groups and words that clash.
+/// Reports ops, options, groups and words whose names clash with other names.
 pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let before = report.len();
     let mut types: BTreeMap<String, &str> = BTreeMap::new();
@@ -86,7 +88,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             );
         }
     }
-    // an op may be missing because its row has mistakes
+    // reports ops of words that do not exist, unless an op may be missing because its row has mistakes
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));

@@ -1,4 +1,5 @@
-//! Checks a composition: finds the op of each call, checks the arguments, and determines the type of the result.
+//! Checks the expression of a `compose` row: finds the op of each call, checks the arguments, and determines the type
+//! of the result.
 
 use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
 use crate::{
@@ -35,7 +36,8 @@ impl Scope<'_> {
         self.mistakes.push(Mistake { span: span.clone(), message, help });
     }
 
-    /// The dtype of the element type `elem` for each dtype of the row.
+    /// For each dtype of the row: the dtype that the element type `elem` has. For example, `Elem::Real` is float32
+    /// for complex64.
     fn of(&self, elem: Elem) -> Dtypes {
         Some(self.dtypes.iter().map(|d| dtype_of(elem, d).to_string()).collect())
     }
@@ -126,7 +128,7 @@ impl Scope<'_> {
         Ty::Unknown
     }
 
-    /// Checks a list of arrays or of numbers.
+    /// Checks the items of a list, which are arrays or numbers, and returns the type of the list.
     fn list(&mut self, items: &mut [Expr]) -> Ty {
         items.iter_mut().for_each(|e| self.check(e));
         if items.iter().any(|e| e.ty == Ty::Unknown) {
@@ -188,8 +190,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Matches arguments with parameters. An argument that is given by name for a parameter without a default becomes a
-    /// positional argument, so that later passes find it at its position.
+    /// Matches the arguments of a call with the parameters of `op`. If an argument is given by name, and its
+    /// parameter has no default, it becomes a positional argument, so that later passes find it at its position.
     fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
         let wanted: Vec<&Param> = op.positional().collect();
         let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
@@ -243,8 +245,8 @@ impl Scope<'_> {
         wanted.iter().copied().chain(options).enumerate().map(|(i, param)| (param, i)).collect()
     }
 
-    /// The dtypes of `T` in a call; `None` if no argument determines them, and an error if the arguments have wrong or
-    /// unknown dtypes.
+    /// Returns the dtypes that `T` has in a call of `op`; `None` if no argument determines them. Returns an error if
+    /// the arguments have wrong or unknown dtypes.
     fn dtypes_of_call(
         &mut self,
         op: &Op,
@@ -285,7 +287,7 @@ impl Scope<'_> {
         Ok(t)
     }
 
-    /// Checks that an argument fits its parameter.
+    /// Checks that an argument has the type of its parameter. `t` are the dtypes that `T` has in this call.
     fn argument(&mut self, op: &Op, param: &Param, value: &Expr, t: &Result<Dtypes, ()>) {
         let Ok(t) = t else { return };
         if value.ty == Ty::Unknown {
@@ -296,7 +298,8 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // a parameter of the row may be passed on to a parameter of the same type, even if the value is `none`
+        // a parameter of the row may be passed to a parameter of the called op that has the same type, even if its
+        // value is `none`
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {
@@ -387,12 +390,13 @@ impl Scope<'_> {
     }
 }
 
-/// Returns whether a parameter is an operand. The value of an operand may be a scalar instead of an array.
+/// Returns whether a parameter is an operand, which accepts a scalar instead of an array.
 fn is_operand(param: Option<&Param>) -> bool {
     param.is_some_and(|p| matches!(p.kind, Kind::Operand(..)))
 }
 
-/// The value of an expression: for nested blocks, the value of the innermost block.
+/// Returns the expression that determines the value of `e`: the last expression of a block, which may itself be a
+/// block, or `e` itself.
 fn last(e: &Expr) -> &Expr {
     match &e.node {
         Node::Block(_, value) => last(value),
@@ -404,7 +408,7 @@ fn array(ty: &Ty) -> Option<&Dtypes> {
     if let Ty::Array(d) = ty { Some(d) } else { None }
 }
 
-/// The first pair of dtypes that should be equal but differ. Unknown dtypes never conflict.
+/// Returns the first two dtypes at the same position in `a` and `b` that differ. Unknown dtypes never conflict.
 fn conflict<'d>(a: &'d Dtypes, b: &'d Dtypes) -> Option<(&'d str, &'d str)> {
     let (a, b) = (a.as_ref()?, b.as_ref()?);
     a.iter().zip(b).find(|(a, b)| a != b).map(|(a, b)| (a.as_str(), b.as_str()))

@@ -1,14 +1,17 @@
-//! Converts a checked scalar expression to CUDA C++, which calls the functions of the prelude.
+//! Converts a checked scalar expression to CUDA C++. Each word of the expression becomes a call of a function of the
+//! runtime's CUDA sources, such as `op_exp`.
 
 use super::{Expr, Node, Number, Ty};
 use crate::model::{Elem, Op};
 
-/// The CUDA C++ text of a row's expression. Parameters are named by [`Op::cuda_name`]; `T` is the dtype.
+/// Returns the CUDA C++ text of a row's scalar expression. The parameters have the names of [`Op::cuda_name`], and
+/// `T` is the row's dtype.
 pub fn text(e: &Expr, op: &Op) -> String {
     typed(e, op, "T")
 }
 
-/// Like [`text`], for an expression that [computes wide](Op::computes_wide): elements have the type `Widened<T>`.
+/// Like [`text`], for an expression that is [computed in a wider dtype](Op::computes_wide): the elements have the
+/// type `Widened<T>`.
 pub fn wide_text(e: &Expr, op: &Op) -> String {
     typed(e, op, "Widened<T>")
 }
@@ -29,7 +32,8 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::Number(n) => number(*n, &dtype(&e.ty, t)),
         Node::Bool(b) => b.to_string(),
         Node::Word(word, args) => {
-            // if a word returns an element of the second dtype, the kernel's result type determines that dtype
+            // if a word converts an element to the row's second dtype, the call must name that dtype, which is `U` in
+            // the kernel
             let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
             format!("op_{word}{to}({})", all(args))
         }
@@ -63,7 +67,8 @@ fn dtype(ty: &Ty, t: &str) -> String {
 fn number(n: Number, dtype: &str) -> String {
     match n {
         Number::Decimal(value) => format!("op_of<{dtype}>({value:?})"),
-        // in C++ a sign is an operator, so the number without its sign must fit the type as well
+        // in C++, the sign of a negative number is an operator, so the number without its sign must fit the type as
+        // well
         Number::Integer(value) if value == i64::MIN.into() => format!("cast<{dtype}>({}LL - 1)", value + 1),
         Number::Integer(value) if value > i64::MAX.into() => format!("cast<{dtype}>({value}ULL)"),
         Number::Integer(value) => format!("cast<{dtype}>({value}LL)"),

@@ -24,7 +24,7 @@ pub fn by_element(e: &Expr, of: &str, model: &Model) -> Result<Option<Expr>, Str
     Derive { of, model }.pull(e, &name("y"), name("g"))
 }
 
-/// Converts a composition of ops to a scalar expression; `None` if an op in it has no corresponding word.
+/// Converts a composition of ops to a scalar expression of words; `None` if an op in it has no corresponding word.
 pub fn as_words(e: Expr, model: &Model) -> Option<Expr> {
     let Node::Call(op, arguments) = e.node else {
         let parts = std::cell::Cell::new(true);
@@ -152,7 +152,7 @@ fn number(e: &Expr) -> Option<f64> {
     }
 }
 
-/// The product of `g` and a derivative, in the form that is cheapest to compute; `None` if it is zero.
+/// Returns the product of `g` and the derivative `by`, in the form that is cheapest to compute; `None` if it is zero.
 fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     match number(by) {
         Some(0.0) => return None,
@@ -171,8 +171,8 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     })
 }
 
-/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, the product of `g` and
-/// the numerator does not leave the range of the dtype, provided that `g` is in the range.
+/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, a gradient `g` can be
+/// multiplied by the numerator before the division: the product is in the range of the dtype if `g` is.
 fn is_over(e: &Expr) -> bool {
     match &e.node {
         Node::Word(of, _) if of == "reciprocal" => true,
@@ -188,7 +188,7 @@ fn plus(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     }
 }
 
-/// Selects between two gradients by a condition; `None` stands for a zero gradient.
+/// Makes an `if` expression that selects one of two gradients. `None` stands for a zero gradient.
 fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr> {
     if yes.is_none() && no.is_none() {
         return None;
@@ -198,7 +198,7 @@ fn choice(condition: &Expr, yes: Option<Expr>, no: Option<Expr>) -> Option<Expr>
     Some(of_node(Node::If(Box::new(parts))))
 }
 
-/// Replaces selections and logical operators by calls of ops, because compositions do not have them.
+/// Replaces `if` expressions and logical operators by calls of ops, because compositions have neither of them.
 fn as_ops(e: Expr) -> Expr {
     let e = mapped(e, &as_ops);
     match e.node {

@@ -1,4 +1,5 @@
-//! Determines the types in a scalar expression: elements, truth values, and numbers without a dtype.
+//! Determines the types in the scalar expression of an `each` row. A part of the expression is an element, a truth
+//! value, or a number without a dtype.
 
 use super::{Expr, Node, Number, Ty};
 use crate::{
@@ -7,9 +8,9 @@ use crate::{
     text::Span,
 };
 
-/// The maximum number of arrays that the loops and kernels accept.
+/// The maximum number of array parameters of an `each` row. The loops and kernels accept no more.
 const MOST_ARRAYS: usize = 3;
-/// The maximum number of other parameters that the loops and kernels accept.
+/// The maximum number of other parameters of an `each` row. The loops and kernels accept no more.
 const MOST_OTHERS: usize = 8;
 
 /// Describes the language of scalar expressions, for error messages.
@@ -73,8 +74,8 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     Err(bad(&expr.span, message, Some(help)))
 }
 
-/// Like [`check`], for an expression whose value is converted to the result of the row. A truth value or an element of
-/// the row's dtype may be converted to any dtype.
+/// Like [`check`], for an expression whose value is converted to the element type of the row's result. A truth value
+/// or an element of the row's dtype may be converted to any dtype.
 pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     scope.check(expr)?;
@@ -164,7 +165,7 @@ impl Scope<'_> {
         })
     }
 
-    /// Checks `x.word(y, ..)`.
+    /// Checks the use of a word, such as `x.word(y, ..)`, and returns the type of its value.
     fn word(&self, name: &str, args: &mut [Expr], span: &Span) -> Result<Ty, Mistake> {
         let part = sign_of(name).unwrap_or(name);
         let Some(word) = self.model.words.get(name) else {
@@ -210,7 +211,7 @@ impl Scope<'_> {
         })
     }
 
-    /// The common type of several expressions. Numbers without a dtype get this type.
+    /// Returns the common type of several expressions, and gives this type to those that are numbers without a dtype.
     fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
         let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
         let Some(strong) = strong else {
@@ -276,8 +277,8 @@ impl Scope<'_> {
         (a == Elem::U) == (b == Elem::U) && self.dtypes(a) == self.dtypes(b)
     }
 
-    /// The first dtype of the row for which the element types `a` and `b` have different dtypes, and then these two
-    /// dtypes.
+    /// Returns the first dtype of the row for which the element types `a` and `b` differ, the dtype of `a`, and the
+    /// dtype of `b`.
     fn difference(&self, a: Elem, b: Elem) -> (&str, &str, &str) {
         if (a == Elem::U) != (b == Elem::U) {
             return ("the two dtypes of the row", a.name(), b.name());

@@ -21,7 +21,7 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// The operators and brackets. Longer ones come first, because the first match is used.
+/// The operators and brackets. Longer signs come before shorter ones, because the first match is used.
 const SIGNS: [&str; 26] = [
     "&&", "||", "==", "!=", "<=", ">=", "::", "..", "+", "-", "*", "/", "<", ">", "=", "!", "(", ")", "[", "]", "{",
     "}", ",", ";", ".", ":",

@@ -1,7 +1,8 @@
-//! The expression language of tables, which `each` and `compose` use, and the passes over its trees.
+//! The language in which the rows of an op table describe computations: `each` rows by scalar expressions, and
+//! `compose` rows by calls of ops. Its submodules are passes over the trees of such expressions.
 //!
-//! [`parse`](parse()) converts a text to a tree with the position of every part. [`each`] and [`compose`] determine the
-//! types. [`cuda`] converts a scalar expression to CUDA C++, and [`mod@derive`] differentiates it. The generator
+//! [`parse`](parse()) converts a text to a tree with the position of every part. [`each`] and [`compose`] determine
+//! the types. [`cuda`] converts a scalar expression to CUDA C++, and [`mod@derive`] differentiates it. The generator
 //! converts the same trees to Rust.
 
 pub mod compose;
@@ -18,7 +19,7 @@ use crate::{
     text::Span,
 };
 
-/// The maximum depth of nested expressions, which bounds the recursion of every pass over a tree.
+/// The maximum depth of nested expressions. It bounds the recursion of every pass over a tree.
 pub const MOST_NESTED: usize = 128;
 
 /// An expression and its position in the table.
@@ -146,7 +147,8 @@ impl Logic {
     }
 }
 
-/// The dtypes of a value, one for each dtype of the row; `None` if the context of the value determines them.
+/// The dtypes that a value has, one for each dtype of the row of the op table; `None` if the context of the value
+/// determines them.
 pub type Dtypes = Option<Vec<String>>;
 
 /// The type of an expression.
@@ -187,7 +189,8 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression contains a word that needs a range reduction in dtypes of this kind.
+    /// Returns whether the expression contains a word that, in dtypes of this kind, first reduces its argument to a
+    /// small range.
     pub fn needs_range_reduction(&self, dtypes: RangeReduction, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -198,7 +201,8 @@ impl Expr {
         found
     }
 
-    /// Returns whether the expression contains a word with enough computation to gain from wider vectors.
+    /// Returns whether the expression contains a word with so much arithmetic that wider vectors (AVX-512) make its
+    /// loop faster.
     pub fn gains_from_wide_vectors(&self, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {
@@ -234,8 +238,9 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// The expression is much cheaper to compute if the magnitude of the number named `of` is below this bound. The
-    /// bound is the smallest one of all words that take the number; `None` if no such word has a bound.
+    /// Returns a bound for the number named `of`: if its magnitude is below the bound, the expression is much cheaper
+    /// to compute. The bound is the smallest one of all words that take the number; `None` if no such word has a
+    /// bound.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {

@@ -1,4 +1,4 @@
-//! Parses text to a tree by operator precedence, with a limited recursion depth.
+//! Parses the text of an expression to a tree, by operator precedence and with a limited recursion depth.
 
 use super::{
     Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
@@ -27,7 +27,8 @@ type Tree = (Expr, usize);
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
-    /// The number of open calls of [`Parser::expr`].
+    /// The number of open calls of [`Parser::expr`], each inside the one before. Signs that are being parsed count,
+    /// too.
     depth: usize,
 }
 
@@ -122,7 +123,7 @@ impl<'t> Parser<'t> {
         self.words(operand)
     }
 
-    /// Parses any number of `.word(..)` after an operand.
+    /// Parses any number of words after an operand, such as `.exp()` and `.atan2(y)`.
     fn words(&mut self, mut tree: Tree) -> Result<Tree, Mistake> {
         while self.takes(".") {
             let word = self.next();
@@ -201,7 +202,7 @@ impl<'t> Parser<'t> {
         over(Node::List(items), start..end, height)
     }
 
-    /// Parses the arguments of `op(x, option = y)`, beginning at the bracket.
+    /// Parses the arguments of a call such as `op(x, option = y)`, beginning at the bracket.
     fn call(&mut self, op: &Token) -> Result<Tree, Mistake> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
@@ -277,7 +278,7 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// Makes a node whose deepest part has the nesting depth `height`.
+/// Makes a tree from `node`, whose deepest part has the nesting depth `height`.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }
@@ -318,7 +319,7 @@ fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
     over(node, sign.span, height)
 }
 
-/// The number that a token represents. An error consists of a message and help.
+/// Returns the number that the text of a token represents. An error consists of a message and help.
 fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> {
     let shown = format!("{}{text}", if negative { "-" } else { "" });
     let is_decimal = text.contains(['.', 'e', 'E']);
@@ -351,7 +352,7 @@ mod tests {
         parse(&Text::new(text.into(), 0..table.len(), &table)).map_err(mistake)
     }
 
-    /// Writes the tree in prefix form.
+    /// Writes the tree in prefix form, such as `(plus x y)`.
     fn shown(e: &Expr) -> String {
         let all = |list: Vec<&Expr>| list.into_iter().map(shown).collect::<Vec<_>>().join(" ");
         let name = match &e.node {

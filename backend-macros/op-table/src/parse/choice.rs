@@ -1,4 +1,5 @@
-//! Parses a closed choice: `[choice.norm]`.
+//! Parses the declaration of a choice, such as the section `[choice.norm]`. A choice is a parameter type whose values
+//! are a fixed list of names.
 
 use super::*;
 use crate::{
@@ -7,7 +8,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Words that have another meaning where a choice may be written: in cases, in compositions, and as a default.
+/// Words that no value of a choice may have as its name, because they have another meaning in cases, in compositions,
+/// and as defaults.
 const OTHER_WORDS: [&str; 4] = ["all", "false", "none", "true"];
 
 impl Parser<'_> {

@@ -1,6 +1,7 @@
-//! Parses facts of single rows that the tests check on backends: whether the sign of zero matters, the number of bytes
-//! from the device for which an op may wait, the calls that NumPy also rejects, the seed of random numbers, the
-//! function that reduces a formula, and the values to compare if results are not unique.
+//! Parses facts that a row of the op table states about its op, and that the tests check on backends: whether the
+//! sign of zero matters, the number of bytes from the device for which the op may wait, the calls that NumPy also
+//! rejects, the seed of random numbers, the function that reduces a formula, and the values to compare if results are
+//! not unique.
 
 use super::*;
 use crate::{
@@ -8,11 +9,11 @@ use crate::{
     names::is_function,
 };
 
-/// The keys of these facts.
+/// The keys of a row that this file parses.
 pub(super) const FACTS: [&str; 6] = ["zero", "waits", "raises", "seed", "fused", "compared"];
 
 impl Parser<'_> {
-    /// The facts of a row. `reason` is true if the row gives a reason.
+    /// Parses the facts of a row. `reason` is true if the row gives a reason, which the key `zero` needs.
     pub(super) fn facts(&mut self, row: &Table, reason: bool) -> Facts {
         let zero = self.word(row, "zero");
         if let Some(word) = &zero {
@@ -33,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `{ bytes = 8, why = "how many elements the result has" }`.
+    /// Parses the key `waits`, such as `waits = { bytes = 8, why = "how many elements the result has" }`.
     fn waits(&mut self, row: &Table) -> Option<Waits> {
         let (_, value) = row.iter().find(|(key, _)| key.text == "waits")?;
         let Value::Table(waits, span) = value else {
@@ -53,7 +54,7 @@ impl Parser<'_> {
         Some(Waits { bytes, why: why? })
     }
 
-    /// Parses a path such as `"reduction::sum_of"`.
+    /// Parses the key `fused`, which is a path such as `"reduction::sum_of"`.
     fn fused(&mut self, row: &Table) -> Option<String> {
         let word = self.word(row, "fused")?;
         if is_function(&word.text) {

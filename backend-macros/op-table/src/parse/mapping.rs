@@ -1,4 +1,4 @@
-//! Parses the mappings of a row, which determine how each library runs it.
+//! Parses the mappings of a row of the op table. A mapping determines how a library computes the op.
 
 use super::*;
 use crate::{
@@ -24,8 +24,8 @@ impl Parser<'_> {
             let map = self.mapping(key, value)?;
             self.function_of_all(&name.text, value, &map).then_some((key, map))
         });
-        // true if the mapping may have mistakes; after mistakes in the parameters, mistakes in the mapping are not
-        // reported
+        // true if the shared mapping, or its absence, may be due to a mistake; after mistakes in the parameters,
+        // mistakes in the mapping are not reported
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
@@ -120,8 +120,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks the function that a row of a user's table names for all libraries. Returns false, after a report, if the
-    /// function does not exist. Only the functions of base rows exist for all libraries.
+    /// Checks the function that a row of a user's table names for all libraries: it must be a function that a row of
+    /// the base table names, because only these exist for all libraries. Otherwise, reports the mistake and returns
+    /// false.
     fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
         let Map::Call(path) = map else { return true };
         let is_of_library = |op: &Op| op.maps.values().any(|map| matches!(map, Map::Call(known) if known == path));
@@ -136,7 +137,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Parses `{ map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
+    /// Parses the mapping `fold`, such as `{ map = "x * x", join = "a + b", identity = "0", finish = "a / n" }`.
     fn fold(&mut self, value: &Value) -> Option<Map> {
         let Value::Table(parts, span) = value else {
             let help = Some("{ map = \"x * x\", join = \"a + b\", identity = \"0\" }".into());
@@ -187,8 +188,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `name.overload(argument, ..)`. If the parameters could not be parsed, any name is accepted as an
-    /// argument.
+    /// Parses the mapping `aten`, a call such as `name.overload(argument, ..)`. If the parameters could not be
+    /// parsed, any name is accepted as an argument.
     fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
         let Value::Text(word) = value else {
             self.bad(value.span(), "`aten` is a string", None);
@@ -222,8 +223,8 @@ impl Parser<'_> {
         Some(Map::Aten(Aten { name: name.into(), overload: overload.into(), args, via }))
     }
 
-    /// Parses an argument: a parameter, or a literal, which is a finite number (integers have 64 bits), a truth value
-    /// or none.
+    /// Parses an argument of an `aten` mapping. It is the name of a parameter, or a literal: a finite number
+    /// (integers have 64 bits), a truth value or `none`.
     fn aten_argument(&mut self, word: &Text, params: Option<&[Param]>) -> Option<AtenArg> {
         let text = word.text.as_str();
         let Some(params) = params else {

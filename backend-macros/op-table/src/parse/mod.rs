@@ -1,5 +1,5 @@
-//! Converts TOML to the model. This module reports mistakes within one row; the module `check` reports mistakes between
-//! rows.
+//! Converts TOML to the model. This module reports mistakes within one row (the definition of one op); the module
+//! `check` reports mistakes that involve several rows.
 
 mod choice;
 mod column;
@@ -29,7 +29,7 @@ pub enum Role {
     Context,
     /// A table whose rows are generated.
     Own,
-    /// A table whose rows add a column to ops of the base table.
+    /// A table that adds a column, for a further backend, to the ops of another table.
     Overlay,
 }
 
@@ -113,7 +113,7 @@ impl Parser<'_> {
         self.report.at(self.source, span, message, help);
     }
 
-    /// Marks the rows of an unknown section as broken, so that uses of these rows are not reported.
+    /// Marks the rows of an unknown section as broken, so that uses of their names are not reported as unknown.
     fn lost(&mut self, section: &Value) {
         if let Value::Table(rows, _) = section {
             self.model.broken.extend(rows.iter().map(|(name, _)| name.text.clone()));

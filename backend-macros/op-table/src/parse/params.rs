@@ -1,4 +1,4 @@
-//! Parses parameters, their types and defaults, and results.
+//! Parses the parameters of a row of the op table, with their types and defaults, and the results of the row.
 
 use super::*;
 use crate::model::*;
@@ -93,7 +93,7 @@ impl Parser<'_> {
         known
     }
 
-    /// Parses the key `result`, whose default is one array. Returns the result and its text.
+    /// Parses the key `result`. Without this key, the result is one array. Returns the result and its text.
     pub(super) fn result(&mut self, row: &Table) -> (Out, String) {
         let array = || (Out::One(Elem::T), "array".to_string());
         match row.iter().find(|(key, _)| key.text == "result") {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `{ values = "array", counts = "array<int64>" }`.
+    /// Parses the fields of a result, such as `{ values = "array", counts = "array<int64>" }`.
     fn fields(&mut self, row: &Table, span: Span) -> Option<(Out, String)> {
         let before = self.report.len();
         let (mut fields, mut told) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ impl Parser<'_> {
         (self.report.len() == before).then(|| (Out::Fields(fields), format!("{{ {} }}", told.join(", "))))
     }
 
-    /// Parses the element type in `array<..>`.
+    /// Parses `array` or `array<..>` as a type of a result, and returns its element type.
     fn array(&mut self, word: &Text, part: &str) -> Option<Elem> {
         let part = part.trim();
         let rest = part.strip_prefix("array");

@@ -15,7 +15,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a table of texts whose keys must be in `legal`. `what` describes the keys.
+    /// Parses the value of `key`: a table of texts, whose own keys must be in `legal`. `what` describes those keys.
     fn sentences(&mut self, row: &Table, key: &str, legal: &[&str], what: &str) -> Vec<(String, String)> {
         let Some((_, value)) = row.iter().find(|(k, _)| k.text == key) else {
             return Vec::new();

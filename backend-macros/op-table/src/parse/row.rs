@@ -1,4 +1,4 @@
-//! Parses a row, such as `[op.name]`.
+//! Parses a row, which defines one op. Its section is `[op.name]`.
 
 use super::{facts::FACTS, mapping::MAPPINGS, *};
 use crate::model::*;
@@ -174,7 +174,7 @@ impl Parser<'_> {
         Gradient::Said(said)
     }
 
-    /// Adds the mapping of a new backend to an op of the base table.
+    /// Reads a row of an overlay, which adds the mapping of a further backend to an op of another table.
     fn overlay(&mut self, name: &Text, row: &Table) {
         let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
             let help = did_you_mean(&name.text, self.model.ops.iter().map(|o| o.name.as_str()));

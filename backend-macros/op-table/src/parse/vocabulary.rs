@@ -1,4 +1,4 @@
-//! Parses the vocabulary of rows: libraries, dtypes and their sets, words, accuracies, groups.
+//! Parses the vocabulary of rows: libraries, dtypes and their sets, words of expressions, accuracies, groups.
 
 use super::*;
 use crate::{
@@ -92,7 +92,7 @@ impl Parser<'_> {
         for part in word.text.split(',') {
             let (name, bound) = part.split_once(':').unwrap_or((part, ""));
             let (name, bound) = (name.trim(), bound.trim());
-            // the methods have type parameters too, with which the names must not clash
+            // the names must not clash with the type parameters of the methods
             let is_free = is_type_name(name) && !["T", "U"].contains(&name) && !name.starts_with('K');
             if is_free && is_path(bound) {
                 generics.push((name.into(), bound.into()));
@@ -121,7 +121,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the sets, whose members are dtypes and other sets, including sets that follow later.
+    /// Reads the sets. The members of a set are dtypes and other sets, which may follow later in the table.
     pub(super) fn sets<'t>(&mut self, rows: impl Iterator<Item = (&'t Text, &'t Value)>) {
         let mut given: Vec<Given> = Vec::new();
         for (name, value) in rows {

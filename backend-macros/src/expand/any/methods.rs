@@ -1,10 +1,12 @@
-//! Generates the ops of an enum of backends. Each method converts its arguments, and calls a function that matches on
-//! the backend. This function is compiled only once per dtype.
+//! Generates the ops of an enum of backends. The method of an op converts its arguments, and calls a function that
+//! matches on the backend. This function is compiled only once per dtype, whatever the types of the method's
+//! arguments are.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Implements the trait of these ops for an enum of backends. `rest` is true if the enum may have further variants.
+    /// Implements the trait `name`, which declares the methods of `ops`, for an enum of backends. `rest` is true if
+    /// the enum may have more variants than the macro knows.
     pub(in super::super) fn implement_any_of(
         &self,
         name: &TokenStream,
@@ -24,8 +26,8 @@ impl Expand<'_> {
         quote!(#[doc(hidden)] impl #name for #ty { #(#methods)* })
     }
 
-    /// Generates the function that runs the op on the enum with converted arguments, and the call of this function. The
-    /// method calls the same function for all types of its arguments.
+    /// Generates a function that runs the op on the enum, with converted arguments, and the call of this function.
+    /// All instances of the generic method call the same function.
     fn once_per_dtype(&self, op: &Op, any: &Any, rest: bool) -> TokenStream {
         let (rt, ty, array, backend) = (self.rt(), &any.name, &any.array, hidden("backend"));
         let args = op.positional().map(|p| {
@@ -76,9 +78,9 @@ impl Expand<'_> {
         }
     }
 
-    /// Runs the op on the backend in the enum `on`. A row that is written once for any backend runs on the enum itself,
-    /// so that it is compiled only once, not once per backend. If the code is inside a function, `again` is the
-    /// recursive call of this function on the variable `within`.
+    /// Generates the `match` that runs the op on the backend in the enum `on`. A row that is written once for any
+    /// backend runs on the enum itself, so that it is compiled only once, not once per backend. If the `match` is
+    /// inside a function, `again` is the recursive call of this function with the backend in the variable `within`.
     fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
@@ -96,7 +98,8 @@ impl Expand<'_> {
         quote!(match #on { #(#arms)* #watched #rest })
     }
 
-    /// Generates the arm in which the enum itself runs the op, for a backend whose calls are watched.
+    /// Generates the arm for the variant `Watched`. Between the messages to the watcher, the arm runs the op on the
+    /// backend inside this variant, which is a backend of the same enum.
     fn watched_arm(&self, op: &Op, any: &Any, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
         let watched = quote!(&**#b);
@@ -110,7 +113,8 @@ impl Expand<'_> {
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let call = again.cloned().unwrap_or_else(|| self.call_within(op, &args, options.as_ref()));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
-        // a separate closure, because otherwise the usual arms would have to save more registers
+        // puts the rare case into a separate closure, because otherwise the usual arms would have to save more
+        // registers
         quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
     }
 
@@ -160,8 +164,8 @@ impl Expand<'_> {
     }
 }
 
-/// Returns whether the op has arrays, and the types of its converted arguments can be written in the signature of a
-/// function.
+/// Returns whether the op takes arrays, and the types of all its converted arguments can be written in the signature
+/// of a function.
 fn has_plain_arguments(op: &Op) -> bool {
     let is_plain = |kind: &Kind| match kind {
         Kind::Arrays(_) | Kind::Signed | Kind::Widths | Kind::Slices | Kind::Index | Kind::Host => false,

@@ -1,4 +1,4 @@
-//! cuFFT plans, which are cached by layout.
+//! cuFFT plans, which are cached by kind and memory layout.
 
 use super::layout::{Layout, Side};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use cudarc::cufft::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The kind of a transform: dtypes and direction.
+/// The kind of a transform: whether its input and its result are complex, and its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     /// Complex to complex, exponent `-2 pi i jk / n`.
@@ -36,7 +36,7 @@ struct Plan {
     work: usize,
 }
 
-/// Maximum number of cached plans; beyond it the least recently used plan is dropped.
+/// Maximum number of cached plans. If there are more, the least recently used plan is destroyed.
 const MOST: usize = 64;
 
 /// The cached plans, most recently used last.
@@ -62,8 +62,8 @@ pub(super) fn run(
         None => Plan::new(b, op, key)?,
     };
     let raw = plan.raw;
-    // the work area returns to the pool when this function returns; kernels run in order, so a later kernel cannot
-    // disturb this transform
+    // the work area returns to the pool of free memory when this function returns; kernels run in order, so a later
+    // kernel that gets the same memory cannot disturb this transform
     let work = b.scratch(op, plan.work, 1)?;
     plans.push(plan);
     if plans.len() > MOST {
@@ -87,7 +87,7 @@ pub(in crate::cuda) fn forget_plans(device: &Arc<Device>, op: &'static str) -> R
     if !plans.iter().any(|plan| Arc::ptr_eq(&plan.device, device)) {
         return Ok(());
     }
-    // while this thread holds the lock, no other thread can set a plan's work area; queued transforms run to their end
+    // this thread holds the lock, so no other thread can set a plan's work area; queued transforms run to their end
     device.synchronize(op)?;
     let ended = plans.extract_if(.., |plan| Arc::ptr_eq(&plan.device, device)).map(|plan| {
         // SAFETY: the handle was removed from the list, the device is current, and the plan's work has finished.
@@ -125,7 +125,7 @@ impl Plan {
     }
 
     /// # Safety
-    /// The plan is created but not yet made; the stream is alive.
+    /// `cufftCreate` has created the handle of the plan, but the plan is not yet made; the stream is alive.
     unsafe fn make(&mut self, stream: sys::cudaStream_t) -> std::result::Result<(), cudarc::cufft::result::CufftError> {
         let Layout { points, batches, from, to } = &self.key.layout;
         let mut points = points.clone();

@@ -1,5 +1,5 @@
-//! Describes transforms by cuFFT's advanced data layout, in which element (i, j, k) of batch `b` is at `b * distance +
-//! ((i * embed[1] + j) * embed[2] + k) * stride`.
+//! Describes transforms by cuFFT's advanced data layout. In this layout, element (i, j, k) of batch entry `b` is at
+//! `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
 
 /// Shape and strides of an array.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,8 @@ pub(super) struct Side {
     pub(super) distance: i64,
 }
 
-/// A batch of transforms of the same shape.
+/// A batch of transforms of the same shape: the numbers of points, the number of transforms, and the memory layouts
+/// of the inputs and of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) points: Vec<i64>,
@@ -29,8 +30,9 @@ impl Layout {
     /// Maximum number of axes of one transform.
     pub(super) const MOST: usize = 3;
 
-    /// The layout of transforms along `axes`, where `points` are the numbers of points; a real transform halves the
-    /// last axis. `None` if cuFFT cannot address the arrays in their present layout.
+    /// Returns the layout of transforms along `axes`. `points` are the numbers of points; in a transform from or to
+    /// real numbers, the complex array has only half as many along the last axis. Returns `None` if cuFFT cannot
+    /// address the arrays in their present layout.
     pub(super) fn of(axes: &[usize], points: &[usize], from: Strided, to: Strided) -> Option<Layout> {
         let (batches, distances) = batches(axes, from, to)?;
         let side = |array: Strided, distance| {
@@ -46,7 +48,8 @@ impl Layout {
     }
 }
 
-/// Merges the axes that are not transformed into one axis; returns its length and its strides in both arrays.
+/// Merges the axes that are not transformed into one axis. Returns the length of this axis, and its strides in both
+/// arrays.
 fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])> {
     let mut one: Option<(usize, [isize; 2])> = None;
     for axis in (0..from.shape.len()).filter(|axis| !axes.contains(axis) && from.shape[*axis] != 1) {
@@ -63,10 +66,11 @@ fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])
     strides.iter().all(|&stride| stride > 0).then_some((len as i64, strides.map(|stride| stride as i64)))
 }
 
-/// The lengths `embed` of the transformed axes, and the stride of the last of these axes.
+/// Returns the lengths `embed` by which cuFFT addresses the transformed axes, and the stride of the last of these
+/// axes.
 fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
     let mut embed = vec![1; axes.len()];
-    // the stride and the length of the next inner axis
+    // the stride and the length of the transformed axis that follows the current one
     let mut inner: Option<(i64, i64)> = None;
     let mut last = 1;
     for (place, &axis) in axes.iter().enumerate().rev() {
@@ -89,7 +93,7 @@ fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
         }
         inner = Some((stride, len));
     }
-    // the library ignores the first length
+    // cuFFT ignores the first length
     embed[0] = inner.map_or(1, |(_, len)| len);
     Some((embed, last))
 }
@@ -102,7 +106,8 @@ mod tests {
 
     type C = Complex<f64>;
 
-    /// cuFFT's algorithm, for forward transforms of complex numbers.
+    /// Computes forward transforms of complex numbers by the definition, at the addresses that cuFFT computes from
+    /// the layout.
     fn interpret(layout: &Layout, from: &[C], to: &mut [C]) {
         let rank = layout.points.len();
         let indices = |i: i64| {
@@ -130,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Transforms one axis after another by the definition, for an array in C order.
+    /// Computes the transform of an array in C order by the definition, one axis after another.
     fn expected(shape: &[usize], axes: &[usize], x: &[C]) -> Vec<C> {
         let strides = c_strides(shape);
         axes.iter().fold(x.to_vec(), |x, &axis| {
@@ -144,8 +149,8 @@ mod tests {
         })
     }
 
-    /// Strides of an array of this shape. The axes have the order `order` in memory, and `gap` unused elements follow
-    /// each element of the innermost axis.
+    /// Returns strides of an array of this shape. In memory, the axes have the order `order`, and `gap` unused
+    /// elements follow each element of the innermost axis.
     fn strides(shape: &[usize], order: &[usize], gap: usize) -> Vec<isize> {
         let mut all = vec![0; shape.len()];
         let mut next = gap as isize + 1;

@@ -36,7 +36,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     scaled.chain(hermitian).chain(frequencies).collect()
 });
 
-/// A transform over any number of axes.
+/// The parameters of a transform, except its axes.
 struct Transform {
     op: &'static str,
     half: Half,
@@ -60,12 +60,13 @@ impl Transform {
         })
     }
 
-    /// Transforms distinct axes, each given with its number of points. A real transform is real along the last axis.
+    /// Transforms distinct axes, each given with its number of points. A transform from or to real numbers halves the
+    /// last axis.
     fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
             return self.as_complex(b, x);
         };
-        // the axes with the smallest strides are transformed together with the last axis
+        // sorts axes by their strides: the axes with the smallest strides are transformed together with the last axis
         let in_memory = |axes: &[(usize, usize)]| {
             let mut axes = axes.to_vec();
             axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
@@ -79,8 +80,8 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // the last axis is transformed alone, after the other axes, because only then is its input the half
-            // spectrum of a real signal
+            // first transforms the other axes, and then the last axis alone, because only then is the input of the
+            // last transform the half spectrum of a real signal
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -108,7 +109,7 @@ impl Transform {
         axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Half::Neither, axes))
     }
 
-    /// One call of the library. The result is dense, in an axis order that the library can write.
+    /// Transforms axes by one call of cuFFT. The result is dense, in an axis order that cuFFT can write.
     fn step(&self, b: &Cuda, x: &RawArray, half: Half, axes: &[(usize, usize)]) -> Result<RawArray> {
         let (op, inverse) = (self.op, self.direction == Direction::Inverse);
         let complex = self.real().to_complex();
@@ -137,7 +138,7 @@ impl Transform {
         let (indices, points): (Vec<usize>, Vec<usize>) = axes.iter().copied().unzip();
         let layout = |x: &RawArray, out: &RawArray| Layout::of(&indices, &points, strided(x), strided(out));
         let turned = out.view(after.clone(), moved_strides(&after, &indices), out.offset);
-        // longer lanes are truncated
+        // lanes (1-D slices along the transformed axes) that are longer than the number of points are truncated
         let part = (0..x.shape.len()).fold(x.clone(), |x, axis| {
             let kept = x.shape[axis].min(before[axis]);
             x.sliced(axis, 0, kept, 1)
@@ -155,7 +156,8 @@ impl Transform {
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
         if half == Half::Input {
-            // cuFFT has only the inverse transform; the forward transform is the inverse transform of the conjugate
+            // cuFFT transforms half spectra only by the inverse transform; for the forward transform, they are
+            // conjugated before it
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
         let layout =
@@ -164,8 +166,8 @@ impl Transform {
         Ok(turned)
     }
 
-    /// Copies `part` to a new array in which the transformed axes are last in memory. Lanes that are too short are
-    /// padded with zeros.
+    /// Copies `part` to a new array in which the transformed axes are last in memory. Lanes (1-D slices along these
+    /// axes) that are shorter than `shape` states are padded with zeros.
     fn gathered(&self, b: &Cuda, part: &RawArray, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<RawArray> {
         let lanes = b.uninit_raw(self.op, dtype, shape)?;
         if part.shape != shape {
@@ -182,7 +184,8 @@ fn strided(x: &RawArray) -> Strided<'_> {
     Strided { shape: &x.shape, strides: &x.strides }
 }
 
-/// Strides of a dense array in which `axes` are last in memory, in the given order.
+/// Returns the strides of a dense array of this shape, in which `axes` are the last axes in memory, in the given
+/// order.
 fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
     let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
@@ -217,7 +220,8 @@ fn is_double(dtype: DType) -> bool {
     dtype.to_complex() == DType::Complex128
 }
 
-/// Defines the public transforms along one axis.
+/// Defines the public functions that transform one axis. `$half` says whether the input or the result is half a
+/// spectrum.
 macro_rules! one_axis {
     ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -241,7 +245,7 @@ one_axis! {
     fft = Neither, Forward;
     /// Inverse of [`fft`].
     ifft = Neither, Inverse;
-    /// Transform of real `x`: the non-negative frequencies.
+    /// Transform of real `x`. The result has only the non-negative frequencies.
     rfft = Result, Forward;
     /// Inverse of [`rfft`].
     irfft = Input, Inverse;
@@ -251,7 +255,7 @@ one_axis! {
     ihfft = Result, Inverse;
 }
 
-/// Defines the public transforms along several axes.
+/// Defines the public functions that transform several axes.
 macro_rules! many_axes {
     ($($(#[$doc:meta])* $op:ident = $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
@@ -275,7 +279,7 @@ many_axes! {
     fftn = Neither, Forward;
     /// Inverse of [`fftn`].
     ifftn = Neither, Inverse;
-    /// [`fftn`] of real `x`: the last of the axes keeps its non-negative frequencies.
+    /// Like [`fftn`], for real `x`: along the last of the axes, the result has only the non-negative frequencies.
     rfftn = Result, Forward;
     /// Inverse of [`rfftn`].
     irfftn = Input, Inverse;

@@ -1,8 +1,8 @@
 //! Spreads values at non-uniform points onto a grid, and interpolates a grid at non-uniform points.
 //!
-//! Points are sorted by the tile of the grid that contains them. A block spreads the points of a tile over a window in
-//! shared memory, and adds the window to the grid. No sum uses atomics, so that results have the same bits in every
-//! run.
+//! The grid is divided into tiles, and the points are sorted by the tile that contains them. A block of threads
+//! spreads the points of a tile over a window (the part of the grid that these points touch) in shared memory, and
+//! then adds the window to the grid. No sum uses atomics, so that results have the same bits in every run.
 
 mod layout;
 
@@ -27,13 +27,13 @@ static PROGRAM: Program = Program { name: "nufft", source: ProgramSource::File(i
 /// The dtypes of points.
 const POINTS: [DType; 4] = [DType::Float16, DType::BFloat16, DType::Float32, DType::Float64];
 
-/// The dtypes of tile numbers, which are the sort keys.
+/// The dtypes of tile numbers, by which points are sorted.
 const KEYS: [DType; 3] = [DType::UInt8, DType::UInt16, DType::UInt32];
 
-/// Template arguments of the spreading kernel, by the number of axes.
+/// The template argument of the spreading kernel for each number of axes.
 const AXES: [&str; 3] = ["1", "2", "3"];
 
-/// Template arguments of the interpolation kernel, by the number of axes and the number of threads per point.
+/// The template arguments of the interpolation kernel, for each number of axes and each number of threads per point.
 const LANES: [[&str; 4]; 3] =
     [["1, 2", "1, 4", "1, 8", "1, 16"], ["2, 2", "2, 4", "2, 8", "2, 16"], ["3, 2", "3, 4", "3, 8", "3, 16"]];
 
@@ -48,18 +48,19 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
     sort.chain(spread).chain(interpolate).collect()
 });
 
-/// Maximum size of the windows in device memory, in bytes; only the windows of a single grid may exceed it.
+/// Maximum size in bytes of the windows that one launch stores in device memory. The windows of a single grid may
+/// exceed it.
 const MOST_WINDOWS: usize = 256 << 20;
 
-/// Target number of blocks for an interpolation.
+/// Number of blocks that an interpolation should have, so that the device is busy.
 const BLOCKS: usize = 4096;
 
-/// The colour of jobs that begin within a tile and not at the tile's first point. A launch runs the jobs of one colour.
-/// The kernels have the same constant.
+/// The colour of jobs that begin within a tile, not at the tile's first point. Jobs are given colours so that a
+/// launch can run all jobs of one colour at the same time. The kernels have the same constant.
 const LATER: u32 = 8;
 
-/// The points in the order in which they are spread: a record of position and index for each point, followed by the
-/// starts of the tiles.
+/// Sorts the points in the order in which they are spread. The result has a record of position and index for each
+/// point, followed by the index of the first record of each tile.
 pub fn nufft_sort(on: OpContext<'_>, points: &RawArray, grid: &[usize], width: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     on.require(&[points])?;
@@ -69,8 +70,9 @@ pub fn nufft_sort(on: OpContext<'_>, points: &RawArray, grid: &[usize], width: u
     sorted(b, op, points, &Tiles::new(op, grid, width)?)
 }
 
-/// Sorts points by tile. The result has a record for each point: its position along each axis, as bits of a float64,
-/// and its index. The records are followed by the index of the first record of each tile, and the number of points.
+/// Sorts points by the tiles of the grid. The result has a record for each point: its position along each axis, as
+/// bits of a float64, and its index. The records are followed by the index of the first record of each tile, and the
+/// number of points.
 fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Result<RawArray> {
     let n = points.shape[0];
     let points = contiguous(b, op, points)?;
@@ -79,7 +81,7 @@ fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Resul
         b.set_bytes(op, &out, 0)?;
         return Ok(out);
     }
-    // short keys are sorted in fewer steps
+    // the sort needs fewer steps for keys with fewer bits
     let dtype = match tiles.count() {
         0..=0x100 => DType::UInt8,
         0x101..=0x1_0000 => DType::UInt16,
@@ -106,7 +108,7 @@ fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Resul
     // SAFETY: the arguments match the parameters of `tile_starts`; there are `n` keys, and a start for each tile and
     // the end.
     unsafe { b.launch(op, kernel, grid, &[&rows.keys().pointer(), &starts.pointer(), &count, &all])? };
-    // the device is busy while the host waits for the flag
+    // only now the host waits for the flag, while the device already works on the kernels above
     match b.download::<u64>(op, &not_finite)?[..] {
         [0] => Ok(out),
         _ => Err(Error::argument(op, "a coordinate is not finite")),
@@ -139,7 +141,7 @@ pub fn nufft_spread(
     Ok(out)
 }
 
-/// For each point, the sum of the grid cells near it, weighted by a kernel.
+/// Computes for each point the sum of the grid cells near it, weighted by a kernel.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_interpolate(
     on: OpContext<'_>,
@@ -158,7 +160,7 @@ pub fn nufft_interpolate(
     let grid = contiguous(b, op, grid)?;
     let out = b.uninit_raw(op, dtype, &plan.shape)?;
     if sorted.is_some() {
-        // records passed by the caller may lack a point
+        // records that the caller has passed may lack a point; the result for such a point is 0
         b.set_bytes(op, &out, 0)?;
     }
     if out.size() > 0 {
@@ -183,8 +185,8 @@ struct Task<'a> {
     tiles: Tiles,
     real: DType,
     sorted: RawArray,
-    /// Coefficients of the kernel's polynomials, followed by the coefficients of their derivatives for the axis
-    /// `derived`.
+    /// Coefficients of the polynomials that approximate the kernel, followed by the coefficients of their
+    /// derivatives, which are used along the axis `derived`.
     polynomials: RawArray,
     terms: u32,
     /// Axis along which the kernel is differentiated, counted from the contiguous axis; 3 if the kernel is not
@@ -214,7 +216,8 @@ impl<'a> Task<'a> {
         let polynomials = kernel.polynomials(options.eps);
         let mut numbers = polynomials.rows().concat();
         if let Some(axis) = derived {
-            // a grid of n cells is 2 pi long, and each cell is 2 units of the polynomials' variable long
+            // the variable of the polynomials grows by 2 within a cell, and n cells have the length 2 pi: the factor
+            // of the derivative is n / pi
             numbers.extend(polynomials.derivative(plan.grid[axis] as f64 / PI).rows().concat());
         }
         let real = dtype.to_real();
@@ -247,7 +250,8 @@ impl<'a> Task<'a> {
         let (b, op, plan) = (self.b, self.op, self.plan);
         let (size, block) = (self.real.size(), Block::new(&self.tiles, self.real.size()));
         let part = block.part(plan.points);
-        // the sorted points are cut at the multiples of `part`; every cut except the first may lie within a tile
+        // the list of sorted points is cut at the multiples of `part`; every cut except the first (at 0) may lie
+        // within a tile
         let later = (plan.points - 1) / part;
         let per_grid = rules::count(op, &[later, block.cells()], 2 * size)?;
         let jobs = self.tiles.count().max(later) * block.jobs_per_tile();
@@ -299,14 +303,16 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Number of grids that a launch spreads to, given the number of jobs and the bytes of windows per grid.
+/// Returns the number of grids to which one launch spreads, given the number of jobs and the bytes of windows for
+/// each grid.
 fn together(batch: usize, jobs: usize, windows: usize) -> usize {
     let by_memory = MOST_WINDOWS.checked_div(windows).unwrap_or(batch);
     // the kernels count jobs with 32 bits
     by_memory.min((1 << 31) / jobs).clamp(1, batch)
 }
 
-/// The launches of a spreading: each colour with its number of jobs. The jobs that begin within tiles are first.
+/// Lists the launches of a spreading: each colour, with its number of jobs. The jobs that begin within tiles come
+/// first, because the other jobs add the windows of these jobs to the grid.
 fn colours(tiles: &Tiles, later: usize) -> impl Iterator<Item = (u32, usize)> + use<> {
     let cut: u32 = (0..3).filter(|&axis| tiles.tiles[axis] > 1).map(|axis| 1 << axis).sum();
     let of_colour = tiles.count() >> cut.count_ones();

@@ -23,7 +23,7 @@ fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>) -> OpCont
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of an op, as a typed array.
+/// Converts the result of an op to a typed array.
 fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
     CudaArray::from_raw("typed", x?)
 }
@@ -127,7 +127,7 @@ fn other_dtypes_and_inputs_that_stay() {
     assert_near(&b, &typed(none).unwrap(), &single, 0.0, "no axis");
 }
 
-/// Needs no cuFFT, because nothing is transformed.
+/// This test needs no cuFFT, because nothing is transformed.
 #[test]
 fn what_is_refused_and_what_is_empty() {
     let Some(b) = device() else { return };

@@ -1,4 +1,5 @@
-//! Filters along axes: spline coefficients, weighted sums over windows, and window extremes.
+//! Filters along the axes of an array: spline coefficients, weighted sums over windows, and the largest or smallest
+//! element of windows.
 
 use super::program::{FLOATS, PROGRAM, require};
 use crate::{
@@ -31,7 +32,7 @@ const ORDERED: [DType; 12] = [
     DType::Float64,
 ];
 
-/// The kernels' instances, listed so that `check` can compile them all.
+/// Lists the kernels of this file, so that `check` can compile them all.
 pub fn kernels() -> impl Iterator<Item = Instance> {
     let filters = ["spline_lanes", "correlated"];
     let filters = filters.into_iter().flat_map(|name| [FLOATS[0], FLOATS[1]].map(|d| Instance::new(name, "", &[d])));
@@ -56,8 +57,8 @@ pub struct Lanes {
 unsafe impl Argument for Lanes {}
 
 impl Lanes {
-    /// The lanes along one axis of an array in C order; a complex array has a further innermost axis for real and
-    /// imaginary parts.
+    /// Divides an array in C order into lanes, the 1-D slices along one axis. A complex array counts as a real array
+    /// with one more innermost axis, for the real and imaginary parts.
     pub fn new(x: &RawArray, axis: usize) -> Lanes {
         let parts = parts(x.dtype);
         let (n, inner) = (x.size() * parts, x.shape[axis + 1..].iter().product::<usize>() * parts);
@@ -94,7 +95,8 @@ struct Window {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Window {}
 
-/// The filter kernels' code for a `Boundary`; equivalent modes have the same code.
+/// Returns the number by which the filter kernels know a boundary mode. Modes that are the same for filters have the
+/// same number.
 fn filter_mode(mode: Boundary) -> u32 {
     let mode = match mode {
         Boundary::GridConstant => Boundary::Constant,
@@ -116,12 +118,12 @@ struct Poles {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Poles {}
 
-/// Coefficients of the spline of this order that interpolates `x`.
+/// Computes the coefficients of the spline of order `order` that interpolates `x`.
 pub fn spline_filter(on: OpContext<'_>, x: &RawArray, order: usize, mode: Boundary) -> Result<RawArray> {
     spline_filter_along(on.backend, on.op, x, 0..x.shape.len(), order, mode)
 }
 
-/// `spline_filter` along some of the axes.
+/// Like [`spline_filter`], along some of the axes.
 pub fn spline_filter_along(
     b: &Cuda,
     op: &'static str,
@@ -151,7 +153,7 @@ pub fn spline_filter_along(
     Ok(out)
 }
 
-/// `y[i]` is the sum of `weights[k] x[i + k - n / 2 - origin]` along an axis.
+/// Computes along one axis the correlation `y[i]`: the sum over k of `weights[k] x[i + k - n / 2 - origin]`.
 pub fn correlate1d(
     on: OpContext<'_>,
     x: &RawArray,

@@ -18,8 +18,8 @@ use crate::{
     rules::{self, MOST_SAMPLED, SPLINE_BORDER},
 };
 
-/// The template arguments of the kernel, by the number of axes (1, 2, 3, more) and the number of coefficients along
-/// each axis (2, 4, others).
+/// The template arguments of the kernel: one row for each number of axes (1, 2, 3, more), and one column for each
+/// number of coefficients along an axis (2, 4, others).
 const TAGS: [[&str; 3]; 4] =
     [["1, 2", "1, 4", "1, 6"], ["2, 2", "2, 4", "2, 6"], ["3, 2", "3, 4", "3, 6"], ["8, 2", "8, 4", "8, 6"]];
 
@@ -75,13 +75,15 @@ struct Places {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Places {}
 
-/// The source of the sampled coordinates.
+/// The origin of the coordinates at which an array is interpolated.
 enum Source<'a> {
-    /// Coordinates, with the strides of components, of points and of batches.
+    /// An array of coordinates, with its strides from one component to the next, from one point to the next, and from
+    /// one batch entry to the next.
     Points(RawArray, [i64; 3]),
-    /// A matrix, and an optional offset, that map indices of a grid to coordinates.
+    /// A matrix and an optional offset, which map the indices of a grid of shape `grid` to coordinates.
     Map { matrix: &'a RawArray, offset: Option<RawArray>, grid: Vec<usize> },
-    /// The points of another grid over the same extent. Each axis of this grid determines one coordinate.
+    /// Another grid over the same extent, whose points are the coordinates. Each of its axes determines one
+    /// component.
     Grid { cells: bool },
 }
 
@@ -94,7 +96,7 @@ struct Spline {
     prefilter: bool,
 }
 
-/// The values at `coordinates`. The first axis of `coordinates` has one entry per axis of `x`.
+/// Interpolates `x` at `coordinates`. The first axis of `coordinates` has one entry per axis of `x`.
 pub fn map_coordinates(
     on: OpContext<'_>,
     x: &RawArray,
@@ -233,7 +235,7 @@ fn interpolated(
     Ok(out)
 }
 
-/// Builds the kernel's parameters.
+/// Makes the parameters of the kernel `sampled`.
 fn described(
     sampling: &rules::Sampling,
     from: &RawArray,
@@ -283,5 +285,5 @@ fn described(
     }
 }
 
-// the kernels support the dtypes of images
+// `FLOATS` begins with the real dtypes, on which the list of filter kernels relies
 const _: () = assert!(matches!(FLOATS[0], DType::Float32));

@@ -12,6 +12,6 @@ pub use regions::{distance_transform_edt, label};
 
 use super::program::KernelList;
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this folder, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList =
     (&program::PROGRAM, || interpolation::kernels().chain(filters::kernels()).collect());

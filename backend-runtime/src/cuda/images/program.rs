@@ -1,4 +1,4 @@
-//! The program of the image kernels.
+//! The CUDA program that contains the kernels for images.
 
 use crate::{
     DType, Result,

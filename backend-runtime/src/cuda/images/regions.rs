@@ -1,4 +1,5 @@
-//! Connected regions, and distances to the background.
+//! Connected regions of non-zero elements, and distances of true elements to the nearest false element (the
+//! background).
 
 use super::filters::Lanes;
 use crate::{
@@ -24,10 +25,11 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The dtypes of parent indices, narrowest first.
+/// The dtypes of parent indices, the narrower one first. The elements of a region form a tree, in which each element
+/// has a parent; its root is the region's first element.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, listed so that `check` can compile them all.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let runs = PARENTS.into_iter().flat_map(|p| DType::ALL.map(|x| Instance::new("label_runs", "", &[p, x])));
     let rest = ["label_join", "label_roots", "label_numbers", "label_spread"];
@@ -38,11 +40,11 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     runs.chain(rest).chain(alone).chain(roots).collect()
 });
 
-/// Number of elements per block in the kernels that count.
+/// Number of elements in a tile. In the kernels that count, a block of threads processes one tile at a time.
 const TILE: usize = 4096;
 
-/// Counterpart of the C++ struct `Neighbour` in the kernels, as two 64-bit words; the second one packs two 32-bit
-/// fields.
+/// Describes a neighbour of an element as two 64-bit words, like the C++ struct `Neighbour` in the kernels. The
+/// second word contains two 32-bit fields.
 fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
     let axes = |wanted: isize| {
@@ -68,7 +70,7 @@ struct Lattice {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Lattice {}
 
-/// Numbers the connected regions of non-zero elements from 1, in the order of their first elements; also returns the
+/// Numbers the connected regions of non-zero elements from 1, in the order of their first elements. Also returns the
 /// number of regions.
 pub fn label(
     on: OpContext<'_>,
@@ -78,7 +80,7 @@ pub fn label(
 ) -> Result<[RawArray; 2]> {
     let OpContext { backend: b, op, .. } = on;
     let flags = match structure {
-        // a structure of another shape is refused below without reading it
+        // the elements of a structure of another shape are not read, because it is refused below
         Some(of) if of.shape.iter().all(|&len| len == 3) && of.shape.len() == x.shape.len() => {
             on.with_dtype(DType::Bool).require(&[of])?;
             b.check(op, of)?;
@@ -95,7 +97,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let out = b.uninit_raw(op, DType::Int64, &x.shape)?;
     let n = out.size();
     let tiles = n.div_ceil(TILE);
-    // the last entry is the total
+    // one count for each tile, and then the total
     let counts = b.uninit_raw(op, DType::Int64, &[tiles + 1])?;
     let count = counts.view(Vec::new(), Vec::new(), tiles);
     if n == 0 {
@@ -112,7 +114,7 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
     let table = b.uninit_raw(op, DType::Int64, &[others.len(), 2])?;
     b.upload(op, others.as_flattened(), &table)?;
 
-    // the narrow dtype can hold all element indices, and its largest value means "no element"
+    // true if the narrow dtype can hold the indices of all elements; its largest value means "no element"
     let is_narrow = n < u32::MAX as usize;
     let parent = PARENTS[usize::from(!is_narrow)];
     let is_small = n < 1 << 31;
@@ -168,8 +170,8 @@ struct Steps {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Steps {}
 
-/// Maximum length of an axis along which each element searches for the nearest background by itself. All elements
-/// search in parallel, and most elements find the background nearby.
+/// Maximum length of an axis for the kernel `distance_near`, in which each element searches along the axis for the
+/// nearest background. All elements search in parallel, and most elements find the background nearby.
 const LONGEST_SEARCHED: usize = 1024;
 
 /// The Euclidean distance of each true element to the nearest false element.
@@ -177,7 +179,7 @@ pub fn distance_transform_edt(on: OpContext<'_>, x: &RawArray, sampling: Option<
     let OpContext { backend: b, op, .. } = on;
     on.with_dtype(DType::Bool).require(&[x])?;
     let steps: Vec<f64> = match sampling {
-        // a sampling of another shape is refused below without reading it
+        // the numbers of a sampling of another shape are not read, because it is refused below
         Some(of) if of.size() <= x.shape.len().max(1) => {
             on.require(&[of])?;
             b.check(op, of)?;

@@ -1,7 +1,9 @@
-//! Indexing by lists of indices: one kernel gathers elements, and one writes values.
+//! Indexing by lists of indices: one kernel gathers elements, and another kernel writes values.
 //!
-//! The index arrays and masks of a list become one array of offsets into the array. The smallest `i64` marks an offset
-//! whose index is out of range, or whose element is overwritten by a later value; the kernels skip such offsets.
+//! The index arrays and masks in a list are converted to one array of offsets. An offset is the distance, in
+//! elements, from index 0 of the indexed axes to the selected element. The smallest `i64` stands in place of an
+//! offset if the index is out of range, or if a later value overwrites the same element; the kernels skip such
+//! offsets.
 
 use super::RANKS;
 use crate::cuda::{
@@ -43,7 +45,8 @@ pub(in crate::cuda) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// The elements that a list of indices selects; a view if the list has only slices, integers and new axes.
+/// Returns the elements that a list of indices selects. The result is a view if the list has only slices, integers
+/// and new axes.
 pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     let selection = Selection::of(op, b, &x.shape, index.iter())?;
@@ -54,7 +57,7 @@ pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<
     let picked = Picked::new(b, op, &selection, index, x.dtype.size())?;
     let (offsets, bounds) = picked.offsets(b, op, x, false)?;
     if picked.along.iter().any(|along| x.shape[along.axis] == 0) {
-        // every index is out of range; report that before allocating the result, which may be large
+        // every index is out of range; returns the error before the result, which may be large, is allocated
         bounds.result(b, op)?;
     }
     let out = b.uninit_raw(op, x.dtype, &picked.shape)?;
@@ -64,8 +67,8 @@ pub fn get(on: OpContext<'_>, x: &RawArray, index: Indices<'_, Cuda>) -> Result<
     Ok(out)
 }
 
-/// The array with values written to the elements that a list of indices selects; for equal indices the last value wins.
-/// If `x` is the only handle of its memory, the result overwrites this memory.
+/// Writes values to the elements of `x` that a list of indices selects. If several values go to the same element, the
+/// last one remains. If `x` is the only handle of its memory, the result overwrites this memory.
 pub fn set(
     on: OpContext<'_>,
     x: RawTarget<'_, RawArray>,
@@ -75,7 +78,7 @@ pub fn set(
     put(on, &x, true, index, values, false)
 }
 
-/// A copy of the array with values written to the elements that a list of indices selects.
+/// Copies `x`, and writes values to the elements of the copy that a list of indices selects.
 pub fn index_put(
     on: OpContext<'_>,
     x: &RawArray,
@@ -85,9 +88,9 @@ pub fn index_put(
     put(on, x, false, index, values, false)
 }
 
-/// The array with values added to the elements that a list of indices selects; for equal indices all values are added.
-/// If `x` is the only handle of its memory, the result overwrites this memory, except for 16-bit floats, which are
-/// added in float32.
+/// Adds values to the elements of `x` that a list of indices selects. If several values go to the same element, all
+/// of them are added. If `x` is the only handle of its memory, the result overwrites this memory, except for 16-bit
+/// floats, which are added in float32.
 pub fn add_at(
     on: OpContext<'_>,
     x: RawTarget<'_, RawArray>,
@@ -97,7 +100,8 @@ pub fn add_at(
     if !matches!(on.dtype, DType::Float16 | DType::BFloat16) {
         return put(on, &x, true, index, values, true);
     }
-    // a 16-bit sum, rounded after each of many additions, would stop growing
+    // adds in float32, because a sum of many values would stop growing if it were rounded to 16 bits after each
+    // addition
     on.require(&[&x])?;
     let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
     let wide_x = cast(b, on.op, &x, wide.dtype)?;
@@ -112,8 +116,8 @@ pub fn add_at(
     cast(b, on.op, &sums, on.dtype)
 }
 
-/// The array with values written or added to the elements that a list of indices selects. With `in_place`, the memory
-/// of `x` is changed if no other handle uses it; otherwise the result is a copy.
+/// Writes values to the elements that a list of indices selects or, if `adds` is true, adds them. With `in_place`,
+/// the memory of `x` is changed if no other handle uses it; otherwise the result is a copy.
 fn put(
     on: OpContext<'_>,
     x: &RawArray,
@@ -164,14 +168,15 @@ fn put(
     Ok(changed)
 }
 
-/// A view of the axes to which no index array applies, at index 0 of the axes to which index arrays apply.
+/// Returns a view of `x` without the axes to which index arrays apply: the view is at index 0 of these axes.
 fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     let (start, strides) = selection.begin(&x.strides);
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
-/// Runs a kernel over operands of one shape. The kernel writes the first operand, and the last operand has the offsets.
-/// `any` is the address of the flag for an out-of-range index, for the kernels that read the flag.
+/// Runs a kernel over three operands of the same shape. The kernel writes the first operand, and the last operand
+/// contains the offsets. `any` is the address of a flag that says whether an index is out of range, for the kernels
+/// that read it.
 fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
@@ -189,13 +194,13 @@ fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 
     unsafe { b.launch(op, kernel, Grid::over(merged.n()), &arguments) }
 }
 
-/// The template argument for the number of axes of a walk.
+/// Returns the template argument of a kernel for the number of axes that it traverses.
 fn tag(merged: &Merged) -> &'static str {
     let rank = if merged.is_small() { merged.rank() } else { 16 };
     RANKS.iter().find(|(known, _)| *known == rank).map_or("", |(_, tag)| tag)
 }
 
-/// An axis and the indices into it.
+/// An axis, and the indices that select from it.
 struct Along {
     axis: usize,
     indices: RawArray,
@@ -203,10 +208,10 @@ struct Along {
     may_miss: bool,
 }
 
-/// The index arrays of a list of indices.
+/// The index arrays and masks in a list of indices.
 struct Picked {
     along: Vec<Along>,
-    /// Shape of the result.
+    /// Shape of the elements that the list selects.
     shape: Vec<usize>,
     /// Common shape of the index arrays, after broadcasting.
     arrays: Vec<usize>,
@@ -225,7 +230,7 @@ impl Picked {
                 }
                 Index::Mask(mask) => {
                     b.check(op, &mask.raw)?;
-                    // one list of indices per axis
+                    // a list of indices for each axis of the mask
                     let places = MaskIndices::of(b, op, &mask.raw)?.places(b, false)?;
                     shapes.push(vec![places.shape[1]]);
                     let one = |k| places.sliced(0, k, 1, 1).without(0);
@@ -239,8 +244,9 @@ impl Picked {
         Ok(Picked { along, shape, arrays })
     }
 
-    /// The offsets in `x` of the elements that the index arrays select, as a contiguous array. With `with_places`, also
-    /// the flat index of each selected element among all elements that the index arrays can select.
+    /// Computes the offsets of the elements that the index arrays select, as a contiguous array. With `with_places`,
+    /// also numbers the selected elements: the number of an element is its flat index among all elements that the
+    /// index arrays can select.
     fn offsets(&self, b: &Cuda, op: &'static str, x: &RawArray, with_places: bool) -> Result<(RawArray, Bounds)> {
         let offsets = b.uninit_raw(op, DType::Int64, &self.arrays)?;
         let places = if with_places { b.uninit_raw(op, DType::Int64, &self.arrays)? } else { offsets.clone() };
@@ -276,19 +282,19 @@ impl Picked {
         Ok((offsets, bounds))
     }
 
-    /// Number of elements that the index arrays can select.
+    /// Returns the number of elements that the index arrays can select.
     fn chosen_from(&self, op: &'static str, x: &RawArray) -> Result<usize> {
         let lengths: Vec<usize> = self.along.iter().map(|along| x.shape[along.axis]).collect();
         rules::count(op, &lengths, size_of::<i64>())
     }
 
-    /// `kept`, broadcast to the shape of the result; it is repeated along the axes of the index arrays.
+    /// Broadcasts `kept` to the shape of the result, by repeating it along the axes of the index arrays.
     fn spread(&self, op: &'static str, kept: &RawArray, selection: &Selection) -> Result<RawArray> {
         let wide = (0..self.arrays.len()).fold(kept.clone(), |kept, _| kept.expanded(selection.before));
         wide.broadcast(op, &self.shape)
     }
 
-    /// `offsets`, which has the common shape of the index arrays, broadcast to the shape of the result.
+    /// Broadcasts `offsets`, which has the common shape of the index arrays, to the shape of the result.
     fn along(&self, op: &'static str, offsets: &RawArray, selection: &Selection) -> Result<RawArray> {
         let behind = selection.kept.len() - selection.before;
         let axes = self.arrays.len();
@@ -296,14 +302,15 @@ impl Picked {
     }
 }
 
-/// A bounds check of index arrays that is running on the device.
+/// A check of index arrays that is running on the device. It looks for indices that are out of range.
 struct Bounds {
     /// For each indexed axis, the position of the first out-of-range index, or all bits set if every index is in range.
     /// The last entry is for all axes together.
     found: RawArray,
-    /// For each offset, the flat index of its element among the elements that the index arrays can select.
+    /// For each offset, the number of its element: the flat index among all elements that the index arrays can
+    /// select.
     places: RawArray,
-    /// For each check, the entry of `found`, the axis, the length of the axis, and the indices.
+    /// For each check: the entry of `found`, the axis, the length of the axis, and the indices.
     checks: Vec<(usize, usize, usize, RawArray)>,
 }
 
@@ -318,27 +325,27 @@ impl Bounds {
         self.found(self.found.size() - 1).pointer()
     }
 
-    /// Waits for the device; the error reports the first out-of-range index, if there is one.
+    /// Waits for the device. If an index is out of range, returns an error that reports the first such index.
     fn result(&self, b: &Cuda, op: &'static str) -> Result<()> {
         let mut checks = self.checks.iter();
         checks.try_for_each(|(k, axis, len, indices)| super::result(b, op, &self.found(*k), indices, *axis, *len))
     }
 
-    /// Notes the first out-of-range index, if there is one; the next call that waits for the device reports it.
+    /// Notes the first out-of-range index, if there is one. The next call that waits for the device reports it.
     fn note(&self, b: &Cuda, op: &'static str) -> Result<()> {
         let mut checks = self.checks.iter();
         checks
             .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
-    /// Marks each offset that a later offset to the same element overrides; `len` is the number of elements that can be
-    /// selected.
+    /// If several offsets lead to the same element, replaces all of them except the last by the mark for skipped
+    /// offsets. `len` is the number of elements that the index arrays can select.
     fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
         let n = offsets.size();
         if n < 2 {
             return Ok(offsets);
         }
-        // for each element, the position of the last offset to it
+        // for each element, the position of the last offset that leads to it
         let last = b.uninit_raw(op, DType::Int64, &[len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let kernel = b.kernel(op, &PROGRAM, Instance::new("last_of", "", &[]))?;

@@ -28,14 +28,14 @@ static PROGRAM: Program = Program {
 /// The kernels for lists of indices, listed so that `check` can compile them all.
 pub(super) use gather::KERNELS as GATHER_KERNELS;
 
-/// The one dtype that is too wide for an atomic operation on a whole element.
+/// The only dtype that is too wide for an atomic operation on a whole element.
 const WIDEST: DType = DType::Complex128;
 
 /// The kernels of this file, listed so that `check` can compile them all.
 pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     let moving = |name| MOVERS.map(|dtype| Instance::new(name, "", &[dtype]));
     let along = RANKS.iter().flat_map(|&(_, tag)| MOVERS.map(|dtype| Instance::new("take_along", tag, &[dtype])));
-    // 16-bit floats are combined in float32
+    // without 16-bit floats, which are combined in float32
     let combinable = || DType::ALL.into_iter().filter(|d| !matches!(d, DType::Bool | DType::Float16 | DType::BFloat16));
     let ordered = || DType::ALL.into_iter().filter(|dtype| dtype.kind() != DTypeKind::Complex);
     ["find_outside", "note_outside", "last_of"]
@@ -52,7 +52,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// A slice of the array, as a view.
+/// Returns the part of `x` that slices and integers select, as a view.
 pub fn getitem(on: OpContext<'_>, x: &RawArray, slices: &[Slice]) -> Result<RawArray> {
     let spans = rules::spans(on.op, slices, &x.shape)?;
     let cut = |x: RawArray, (axis, span): (usize, &rules::Span)| x.sliced(axis, span.start, span.len, span.step);
@@ -66,8 +66,8 @@ pub(super) fn require_indices(b: &Cuda, op: &'static str, arrays: &[&RawArray]) 
     OpContext::new(b, op, DType::Int64).require(arrays)
 }
 
-/// A bounds check of indices that is running on the device. The kernels that use the indices skip indices out of range,
-/// so they can be launched without waiting for the check.
+/// A check of indices that is running on the device. The kernels that use the indices skip those that are out of
+/// range, so they can be launched without waiting for the check.
 struct BoundsCheck {
     /// Position of the first out-of-range index, or all bits set if every index is in range.
     found: RawArray,
@@ -93,21 +93,21 @@ impl BoundsCheck {
         Ok(BoundsCheck { found, indices: indices.clone(), axis, len })
     }
 
-    /// Notes the first out-of-range index, if there is one; the next call that waits for the device reports it.
+    /// Notes the first out-of-range index, if there is one. The next call that waits for the device reports it.
     fn note(self, b: &Cuda, op: &'static str) -> Result<()> {
         note(b, op, self.found.pointer(), &self.indices, self.axis, self.len)
     }
 }
 
-/// Notes an out-of-range index, whose position the kernel wrote at address `found`; the next call that waits for the
+/// Notes an out-of-range index, whose position a kernel wrote at address `found`. The next call that waits for the
 /// device reports it.
 pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, axis: usize, len: usize) -> Result<()> {
     let outside = Outside::index(op, axis, len);
     noted(b, op, outside, found, indices)
 }
 
-/// Notes that row pointers do not ascend from 0 to `stored`; the next call that waits for the device reports the error.
-/// The kernel wrote the position of the first wrong pointer at address `found`.
+/// Notes that the row pointers of a sparse matrix do not ascend from 0 to `stored`. The next call that waits for the
+/// device reports the error. A kernel wrote the position of the first wrong pointer at address `found`.
 pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
     noted(b, op, Outside::pointers(op, stored), found, indptr)
 }
@@ -143,13 +143,14 @@ fn result(b: &Cuda, op: &'static str, found: &RawArray, indices: &RawArray, axis
     Err(Error::index(op, index, axis, len))
 }
 
-/// Numbers of elements before and after an axis: products of the lengths.
+/// The number of elements before an axis, and the number of elements after it: products of the lengths of the other
+/// axes.
 fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Merges the `inner` elements after an axis into fewer, wider elements if alignment allows. Returns the dtype and the
-/// number of the wider elements.
+/// Combines the `inner` elements after an axis into fewer, wider elements if their alignment allows it. Returns the
+/// dtype and the number of the wider elements.
 fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     let bytes = inner * dtype.size();
     let fits = |wide: &&DType| {
@@ -162,20 +163,20 @@ fn widest(inner: usize, dtype: DType, pointers: &[u64]) -> (DType, usize) {
     }
 }
 
-/// Elements at indices along one axis; without an axis, the array is flattened first.
+/// Takes elements at indices along one axis. Without an axis, the array is flattened first.
 pub fn take(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: Option<isize>) -> Result<RawArray> {
     let x = along_or_row(on.backend, on.op, x, axis)?;
     taken(on.backend, on.op, &x, indices, axis.unwrap_or(0))
 }
 
-/// [`take`] on behalf of the op `op`.
+/// Like [`take`], with the name of the op that calls it.
 pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
     let indices = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &indices, axis, len)?;
     if len == 0 {
-        // every index is out of range; report that before allocating the result, which may be large
+        // every index is out of range; returns the error before the result, which may be large, is allocated
         result(b, op, &bounds.found, &indices, axis, len)?;
         return b.uninit_raw(op, x.dtype, &shape);
     }
@@ -184,7 +185,8 @@ pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray
     Ok(out)
 }
 
-/// Elements at indices along an axis; 0 for an out-of-range index. The array `indices` must be contiguous.
+/// Takes elements at indices along an axis. For an out-of-range index, the element of the result is 0. The array
+/// `indices` must be contiguous.
 fn gathered(
     b: &Cuda,
     op: &'static str,
@@ -210,10 +212,11 @@ fn gathered(
     Ok(out)
 }
 
-/// The template argument for each number of axes of a walk; the last argument is also for 2^31 elements or more.
+/// The template argument of a kernel for each number of axes that it traverses. The last argument is also used for
+/// arrays of 2^31 elements or more.
 const RANKS: [(usize, &str); 5] = [(1, "1, u32"), (2, "2, u32"), (3, "3, u32"), (4, "4, u32"), (16, "16, u64")];
 
-/// Elements at indices along one axis, with one index for each position of the result. The other axes are broadcast.
+/// Takes elements along one axis, with a separate index for each element of the result. The other axes are broadcast.
 pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     let Along { axis, shape, .. } = rules::along(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
@@ -223,7 +226,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     let packed = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
-        // the view begins at index 0 of the axis for every position; the kernel adds the offset of the position's index
+        // in this view, every element of the result stands at index 0 of the axis; the kernel adds the offset of the
+        // element's own index
         let begin = x.sliced(axis, 0, 1, 1).broadcast(op, &shape)?;
         let merged = Merged::new(&[&out, &begin, &packed.broadcast(op, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };
@@ -241,8 +245,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     Ok(out)
 }
 
-/// Computes [`combined`] for 16-bit floats in float32. In 16 bits, a sum that is rounded after each of many additions
-/// would stop growing, and a product could overflow or underflow before the last factor.
+/// Computes [`combined`] for 16-bit floats in float32. If a sum were rounded to 16 bits after each of many additions,
+/// it would stop growing. A product could overflow or underflow before the last factor.
 fn combined_wide(
     on: OpContext<'_>,
     name: &'static str,
@@ -255,7 +259,7 @@ fn combined_wide(
         return combined(on, name, x, indices, values, axis);
     }
     on.require(&[x, values])?;
-    // this check precedes the casts, which may need more memory than is available
+    // checks the shapes before the casts, which may need more memory than is available
     rules::scattered(on.op, &x.shape, &indices.shape, &values.shape, axis)?;
     let (b, wide) = (on.backend, on.with_dtype(DType::Float32));
     let result = {
@@ -265,7 +269,7 @@ fn combined_wide(
     cast(b, on.op, &result, on.dtype)
 }
 
-/// A copy of `x` with values added at indices along one axis.
+/// Copies `x`, and adds values to the elements of the copy at indices along one axis.
 pub fn scatter_add(
     on: OpContext<'_>,
     x: &RawArray,
@@ -276,7 +280,7 @@ pub fn scatter_add(
     combined_wide(on, "scatter_add", x, indices, values, axis)
 }
 
-/// A copy of `x` with the elements at indices along one axis multiplied by values.
+/// Copies `x`, and multiplies the elements of the copy at indices along one axis by values.
 pub fn scatter_mul(
     on: OpContext<'_>,
     x: &RawArray,
@@ -303,7 +307,8 @@ pub fn scatter_mul(
     given.finish(on)
 }
 
-/// A copy of `x` where each element at indices along one axis is the maximum of itself and the values.
+/// Copies `x`, and replaces the elements of the copy at indices along one axis by the maximum of the element and its
+/// values.
 pub fn scatter_max(
     on: OpContext<'_>,
     x: &RawArray,
@@ -314,7 +319,8 @@ pub fn scatter_max(
     combined(on, "scatter_max", x, indices, values, axis)
 }
 
-/// A copy of `x` where each element at indices along one axis is the minimum of itself and the values.
+/// Copies `x`, and replaces the elements of the copy at indices along one axis by the minimum of the element and its
+/// values.
 pub fn scatter_min(
     on: OpContext<'_>,
     x: &RawArray,
@@ -346,7 +352,8 @@ fn combined(
     given.finish(on)
 }
 
-/// A copy of `x` with the elements at indices along one axis replaced by values; for equal indices the last value wins.
+/// Copies `x`, and replaces the elements of the copy at indices along one axis by values. If several values go to the
+/// same element, the last one remains.
 pub fn scatter(
     on: OpContext<'_>,
     x: &RawArray,
@@ -357,7 +364,7 @@ pub fn scatter(
     let (b, op) = (on.backend, on.op);
     let given = Scatter::new(on, x, indices, values, axis)?;
     if given.n > 0 {
-        // for each index of the axis, the position of the last value written there, or -1
+        // for each index of the axis, the position of the last value that is written there, or -1 if there is none
         let last = b.uninit_raw(op, DType::Int64, &[given.len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let many = given.indices.size();
@@ -379,13 +386,14 @@ pub fn scatter(
     given.finish(on)
 }
 
-/// The operands of all scatters: values of shape (outer, many, inner) for elements of shape (outer, len, inner).
+/// The operands of a scatter, which is the general name of the ops above: values of shape (outer, many, inner), which
+/// change an array of shape (outer, len, inner).
 struct Scatter {
     out: RawArray,
     indices: RawArray,
     values: RawArray,
     bounds: BoundsCheck,
-    /// Number of values.
+    /// Number of values. This is outer * many * inner.
     n: usize,
     len: usize,
     inner: usize,
@@ -404,7 +412,8 @@ impl Scatter {
         Ok(Scatter { out: copied(b, op, x)?, indices, values, bounds, n, len, inner })
     }
 
-    /// Counterpart of the C++ struct `Sizes` in the kernels, with `inner` elements after the axis.
+    /// Returns the counterpart of the C++ struct `Sizes` in the kernels. `inner` is the number of elements after the
+    /// axis.
     fn sizes(&self, inner: usize) -> [u64; 4] {
         let n = self.n / self.inner.max(1) * inner;
         [n, self.len, self.indices.size(), inner].map(|size| size as u64)
@@ -416,7 +425,8 @@ impl Scatter {
     }
 }
 
-/// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
+/// Returns the elements at which a mask is true, in C order. If the mask has fewer axes than `x`, each of its
+/// elements stands for a subarray of the remaining axes.
 pub fn boolean_mask(on: OpContext<'_>, x: &RawArray, mask: &RawArray) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     on.with_dtype(DType::Bool).require(&[mask])?;
@@ -437,14 +447,14 @@ pub fn boolean_mask(on: OpContext<'_>, x: &RawArray, mask: &RawArray) -> Result<
     gathered(b, op, &rows, &places, 0, &shape)
 }
 
-/// Indices of the true elements, one array per axis.
+/// Returns the indices of the true elements, as one array for each axis.
 pub fn nonzero(on: OpContext<'_>, x: &RawArray) -> Result<Vec<RawArray>> {
     rules::require_axes(on.op, &x.shape)?;
     let places = MaskIndices::of(on.backend, on.op, x)?.places(on.backend, false)?;
     Ok((0..x.shape.len()).map(|axis| places.sliced(0, axis, 1, 1).without(0)).collect())
 }
 
-/// Indices of the true elements, one row per element.
+/// Returns the indices of the true elements. The result has one row for each of these elements.
 pub fn argwhere(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     MaskIndices::of(on.backend, on.op, x)?.places(on.backend, true)
 }

@@ -1,4 +1,4 @@
-// Atomic changes of an element, which other threads' changes cannot interrupt.
+// Atomic changes of an element: no change by another thread comes in between.
 
 struct Sum {
     template <typename T> T operator()(T a, T b) const { return op_plus(a, b); }
@@ -13,7 +13,8 @@ struct Smallest {
     template <typename T> T operator()(T a, T b) const { return op_minimum(a, b); }
 };
 
-// Changes the element that begins at bit `shift` of a word. Writes nothing if the element does not change.
+// Changes the element that begins at bit `shift` of a word: replaces it by `f(element, x)`. Writes nothing if the
+// element does not change.
 template <typename W, typename T, typename F> void atomic_change(W* word, const u32 shift, T x, F f) {
     const W mask = (~W(0) >> (8 * (sizeof(W) - sizeof(T)))) << shift;
     W old = *(volatile W*)word, seen;
@@ -30,7 +31,7 @@ template <typename W, typename T, typename F> void atomic_change(W* word, const 
     } while (old != seen);
 }
 
-// Changes an element; a narrow element is changed within the 32-bit word that contains it.
+// Changes an element. If it is narrow, changes the 32-bit word that contains it.
 template <typename T, typename F> void atomic_change(T* to, T x, F f) {
     if constexpr (sizeof(T) == 8) {
         atomic_change((u64*)to, 0, x, f);

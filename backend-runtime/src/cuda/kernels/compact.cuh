@@ -1,5 +1,5 @@
-// Stream compaction: the true elements in order. A block processes one tile of elements at a time, 256 elements at
-// once.
+// Stream compaction: writes the elements for which a mask is true, in order. A block of threads processes one tile of
+// the mask at a time, 256 elements at once.
 
 const u64 TILE = 4096;
 const int WARPS = 8;
@@ -83,7 +83,8 @@ struct Shape {
     u64 n, ndim;
     // the innermost axis first
     u64 lengths[16];
-    // distances in the result from one true element to the next, and from one axis to the next
+    // distances in the result: from the indices of one true element to the indices of the next, and from the index
+    // along one axis to the index along the next axis
     u64 row, column;
 };
 

@@ -11,7 +11,8 @@ struct Sliding {
 };
 
 struct Convolution {
-    // number of work items (each is a position in a part of the channels), and number of parts per group
+    // number of work items, where an item is one position in a part of a group's channels; and number of parts per
+    // group
     u64 n, parts;
     u64 groups, inputs, outputs;
     Divisor by_parts, by_groups;
@@ -34,13 +35,14 @@ inline u64 split(u64& rest, u64 by, Divisor divisor, bool is_small) {
     return least;
 }
 
-// The channels and the position that a thread computes.
+// The channels and the position that belong to a work item.
 struct Where {
     u64 batch, group, first, few, plane;
     i64 at[3];
 };
 
-// `over_results` says whether the window slides over the result.
+// Returns the channels and the position of work item `i`. `over_results` says whether the window slides over the
+// result.
 inline Where located(const Convolution& c, u64 i, bool over_results) {
     Where where;
     u64 rest = i, size = 1;
@@ -84,7 +86,8 @@ __global__ void __launch_bounds__(256)
         begin(sums, c, where, bias);
         i64 start[3];
         for (int k = 0; k < 3; k++) start[k] = where.at[k] * c.axes[k].stride - c.axes[k].padding;
-        // beyond the last channel, the kernel of the last channel is used, and the sums are not stored
+        // a part may have fewer channels: beyond its last channel, the last channel's kernel is used, and the sums
+        // are not stored
         const u64 kernel = c.inputs * u64(taps);
         const T* kernels[CHANNELS];
         for (u64 o = 0; o < CHANNELS; o++) {
@@ -118,7 +121,8 @@ __global__ void __launch_bounds__(256)
 // The quotient of non-negative numbers. It is computed in 32 bits if possible, which takes a fraction of the time.
 inline i64 quotient(i64 x, i64 by) { return (x | by) >> 32 ? i64(u64(x) / u64(by)) : i64(u32(x) / u32(by)); }
 
-// The taps that may lie on an index. A kernel may be much longer than the array.
+// The taps that may lie on the index `at` of an axis, for some window: from `first` to before `end`, in steps of
+// `step`. Only these taps are visited, because a kernel may be much longer than the array.
 struct Taps {
     i64 first, end, step;
 };
@@ -128,7 +132,7 @@ inline Taps taps_on(const Sliding& axis, i64 at) {
     Taps taps = {0, quotient(place, axis.dilation) + 1, 1};
     if (place > last) taps.first = quotient(place - last + axis.dilation - 1, axis.dilation);
     if (taps.end > axis.taps) taps.end = axis.taps;
-    // windows begin at multiples of the stride
+    // only taps in these steps can lie on the index, because windows begin at multiples of the stride
     if (axis.dilation == 1 && axis.stride > 1 && taps.first < taps.end) {
         const i64 from = place - taps.first;
         taps.first += from - quotient(from, axis.stride) * axis.stride;
@@ -186,7 +190,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The largest element of each window, or the mean of the window over all taps or over the taps that lie on elements.
+// What is computed from each window: its largest element, its mean over all taps, or its mean over the taps that lie
+// on elements of the array.
 enum { LARGEST, MEAN, MEAN_INSIDE };
 template <int REDUCE, typename T>
 __global__ void __launch_bounds__(256) pooled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Convolution c) {

@@ -6,7 +6,7 @@ struct Matrix {
     i64 out_row, source_column;
 };
 
-// The walk has the offsets of the matrices in the result and in the source.
+// `walk` gives the offset of each matrix in the result and in the source.
 template <int R, typename T>
 __global__ void __launch_bounds__(256) transpose(T* out, const T* x, Matrix matrix, Walk<2> walk) {
     const u32 TILE = 32, STEP = 8;

@@ -1,5 +1,5 @@
-// Dtypes: 16-bit floats, complex numbers, and conversions between dtypes. No header is included, because there may be
-// none at run time.
+// Dtypes: 16-bit floats, complex numbers, and conversions between dtypes. No header is included, because at run time
+// the headers may be missing.
 
 typedef signed char i8;
 typedef unsigned char u8;
@@ -50,13 +50,15 @@ template <typename R> struct alignas(2 * sizeof(R)) complex {
     explicit complex(R re, R im = R(0)) : re(re), im(im) {}
 };
 
-// For each dtype, the real dtype of its parts and magnitude, and the complex dtype.
+// For a dtype: the real dtype of its magnitude and of its real and imaginary parts (`Types`), and the complex dtype
+// (`ComplexOf`).
 template <typename T> struct Types { typedef T Real; };
 template <typename R> struct Types<complex<R>> { typedef R Real; };
 template <typename T> struct ComplexOf { typedef complex<float> Type; };
 template <> struct ComplexOf<double> { typedef complex<double> Type; };
 
-// The dtype in which an expression of several operations is computed: float for 16-bit floats, and otherwise the dtype.
+// The dtype in which an expression of several operations is computed: float for 16-bit floats, and the dtype itself
+// otherwise.
 template <typename T> struct WidenedOf { typedef T Type; };
 template <> struct WidenedOf<f16> { typedef float Type; };
 template <> struct WidenedOf<bf16> { typedef float Type; };
@@ -72,7 +74,7 @@ template <> struct SumOf<u8> { typedef u64 Type; };
 template <> struct SumOf<u16> { typedef u64 Type; };
 template <> struct SumOf<u32> { typedef u64 Type; };
 
-// ---- conversions, as `astype` does them ----
+// ---- conversions between dtypes, as `astype` makes them ----
 
 // Conversions from each of the four widest dtypes. Reals become integers by truncation toward 0 and saturation, and NaN
 // becomes 0. Integers keep the low bits, complex numbers lose the imaginary part, and the conversion to bool is `x !=

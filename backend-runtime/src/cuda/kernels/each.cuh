@@ -1,6 +1,8 @@
-// Computes one element of the result per element of the inputs. `F` is the struct of a row's expression.
+// Elementwise kernels: each element of the result is computed from one element of each input. `F` is the struct with
+// the scalar expression of an op or of a formula.
 
-// An input: an array, one value given at the launch, or one element in memory for all results.
+// The kinds of inputs: an array, a value that is an argument of the launch, or one element in memory that is used for
+// all results.
 enum { ARRAY = 0, VALUE = 1, ELEMENT = 2 };
 template <typename X> struct alignas(16) Input {
     const X* array;
@@ -12,7 +14,7 @@ template <typename X, int W> struct alignas(W * sizeof(X)) Pack {
     X at[W];
 };
 
-// An input. If it has one value for all elements, that value is read only once.
+// Reads an input. If the input has one value for all elements, that value is read only once.
 template <typename X> struct Reader {
     // this pointer is not declared `__restrict__`, because the result may be written over the input
     const X* array;
@@ -34,7 +36,7 @@ template <typename X> struct Reader {
         if (asks()) return ((const Pack<X, W>*)array)[i];
         return repeated<W>();
     }
-    // The elements of operand k at W positions.
+    // Reads the elements of operand k at W positions.
     template <int W, int K> Pack<X, W> gather(const i64 (&at)[W][K], int k) const {
         if (!asks()) return repeated<W>();
         Pack<X, W> some;
@@ -83,8 +85,8 @@ __global__ void __launch_bounds__(256) flat(F f, U* out, u64 n, u32 vectors, Inp
     flat_readers<F, U, X...>(f, out, n, vectors, Reader<X>(in)...);
 }
 
-// The results at W positions. The gathers are in braces, which fixes their order, so that k counts the inputs from left
-// to right.
+// The results at W positions. The constructor is called with braces, which fix the order in which its arguments are
+// read, so that k counts the inputs from left to right.
 template <int W, typename U, typename... X> struct Gathered {
     Pack<U, W> results;
     template <typename F> Gathered(const F& f, Pack<X, W>... x) : results(apply<W, U>(f, x...)) {}
@@ -106,13 +108,15 @@ void strided_readers(const F& f, U* out, const Walk<K>& walk, Reader<X>... in) {
         Gathered<each, U, X...> gathered{f, in.template gather<each, K>(at, ++k)...};
 #pragma unroll
         for (int j = 0; j < each; j++) {
-            // positions beyond the end repeat position `base`, and compute its result again
+            // positions beyond the end are replaced by the position `base`, whose result is computed and written
+            // again
             out[at[j][0]] = gathered.results.at[j];
         }
     }
 }
 
-// The kernel for operands with any strides, R axes and fewer than 2^31 elements. Operand 0 of the walk is the result.
+// The kernel for operands with any strides, R axes and fewer than 2^31 elements. `walk` traverses the operands;
+// operand 0 is the result.
 template <int R, typename F, typename U, typename... X>
 __global__ void __launch_bounds__(256) strided(F f, U* out, Walk<sizeof...(X) + 1> walk, Input<X>... in) {
     strided_readers<R, u32, F, U, sizeof...(X) + 1, X...>(f, out, walk, Reader<X>(in)...);

@@ -30,7 +30,8 @@ struct Notes {
     u32 not_finite, failed;
 };
 
-// Writes the addresses of evenly spaced matrices.
+// Writes the addresses of n matrices. The first matrix is at the address `first`, and the addresses are `step` bytes
+// apart.
 __global__ void __launch_bounds__(256) addresses(u64* out, u64 n, u64 first, u64 step) {
     FOR_EACH(i, n) out[i] = first + i * step;
 }
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(256) tidy(T* x, u64 n, u64 length, u64 lines, 
     }
 }
 
-// Notes if a library could not factorize a matrix. The library wrote one code per matrix.
+// Sets a flag if a library could not factorize a matrix. The library wrote one code per matrix.
 __global__ void __launch_bounds__(256) note_codes(const int* codes, u64 n, Notes* notes) {
     FOR_EACH(i, n) {
         if (codes[i] != 0) notes->failed = 1;
@@ -73,8 +74,8 @@ template <typename T> __global__ void __launch_bounds__(256) conjugates(T* x, u6
     FOR_EACH(i, n) x[i] = conjugate(x[i]);
 }
 
-// Unpacks the eigenvectors of real matrices of n rows. A conjugate pair is given as the real part in one column and the
-// imaginary part in the next column. Matrices are in column-major order.
+// Unpacks the eigenvectors of real matrices with n rows. For a pair of conjugate eigenvectors, the real part is given
+// in one column and the imaginary part in the next column. Matrices are in column-major order.
 template <typename C, typename R>
 __global__ void __launch_bounds__(256) unpack_pairs(C* out, u64 total, const R* packed, const C* values, u64 n) {
     FOR_EACH(i, total) {
@@ -91,11 +92,11 @@ __global__ void __launch_bounds__(256) unpack_pairs(C* out, u64 total, const R* 
     }
 }
 
-// The type in which determinants of a dtype are multiplied.
+// The type in which the factors of a determinant are multiplied.
 template <typename T> struct Wide { typedef double Type; };
 template <typename R> struct Wide<complex<R>> { typedef complex<double> Type; };
 
-// The contribution of some pivots to a determinant.
+// The contribution of some pivots (diagonal elements of the upper factor) to a determinant.
 template <typename A> struct Part {
     A product, sign;
     double log;

@@ -19,8 +19,8 @@ template <typename T> __global__ void __launch_bounds__(256) scaled(T* x, u64 n,
     FOR_EACH(i, n) x[i] = times(conj ? conjugate(x[i]) : x[i], by);
 }
 
-// Changes half spectra of `m` frequencies in place into spectra of real signals of `points` points: the zero frequency,
-// and the last one for an even number of points, get no imaginary part.
+// Changes half spectra of `m` frequencies in place into spectra of real signals of `points` points: the imaginary
+// parts of the zero frequency and, for an even number of points, of the last frequency become 0.
 template <typename T> __global__ void __launch_bounds__(256) hermitian(T* x, u64 n, u64 m, u64 points, u32 conj) {
     FOR_EACH(i, n) {
         u64 k = i % m;
@@ -30,7 +30,7 @@ template <typename T> __global__ void __launch_bounds__(256) hermitian(T* x, u64
     }
 }
 
-// Sample frequencies; frequencies from index `negative` on are negative.
+// Sample frequencies. From index `negative` on, the frequencies are negative.
 template <typename T> __global__ void __launch_bounds__(256) frequencies(T* out, u64 n, u64 negative, u64 points, double step) {
     FOR_EACH(i, n) {
         double cycle = i < negative ? double(i) : -double(points - i);

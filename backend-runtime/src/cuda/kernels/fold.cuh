@@ -1,6 +1,6 @@
-// Folds of many elements. Each fold has an accumulator type `Acc`, the accumulator of no elements (`none`), the
-// accumulator of one element (`load`), an operation that joins two accumulators (`join`), and the result of type `Out`
-// (`finish`). Joins do not depend on the order, except for rounding.
+// Folds, which reduce many elements to one result. A fold has an accumulator type `Acc`, the accumulator of no
+// elements (`none`), the accumulator of one element (`load`), an operation that joins two accumulators (`join`), and
+// the result of type `Out` (`finish`). The result does not depend on the order of the joins, except for rounding.
 
 // The type in which sums and products are accumulated.
 template <typename T> struct WideOf { typedef typename SumOf<T>::Type Type; };
@@ -12,7 +12,7 @@ template <typename T> struct OrderOf { typedef T Type; };
 template <> struct OrderOf<f16> { typedef float Type; };
 template <> struct OrderOf<bf16> { typedef float Type; };
 
-// The lowest and the highest value in the order, including infinities.
+// The lowest and the highest value of a type. For floats, these are the infinities.
 template <typename T> struct Ends {
     static const bool is_signed = T(-1) < T(0);
     static const u64 half = u64(1) << (8 * sizeof(T) - 1);
@@ -32,10 +32,10 @@ template <> struct Ends<double> {
     static double highest() { return __longlong_as_double(0x7ff0000000000000); }
 };
 
-// The value that a fold gets in addition to the elements of result `o`, such as their mean.
+// The value that a fold gets for the result `o` in addition to the elements, such as their mean.
 template <typename G> G given_of(const G* givens, u64 o) { return givens[o]; }
 
-// Base of folds without a given value per result.
+// Base of the folds that get no additional value for each result.
 struct Plain { typedef char Given; };
 
 template <typename T> struct Sum : Plain {

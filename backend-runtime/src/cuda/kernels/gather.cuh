@@ -1,16 +1,18 @@
-// Gathers and writes elements by arrays of indices. An offset leads from one element to another element of the same
-// array. The offset of an index out of range, or of a value that a later value replaces, is NOWHERE.
+// Gathers and writes elements by arrays of indices. An offset is the distance, in elements, from index 0 of the
+// indexed axes to the selected element. The offset is NOWHERE if the index is out of range, or if a later value
+// replaces the value.
 
 #define NOWHERE i64(u64(1) << 63)
 
 struct AlongAxis {
-    // length of the axis; distance of neighbours along the axis in the array, and in the numbering of all elements that
-    // the index arrays can select
+    // length of the axis; distance from one index of the axis to the next, in the array, and in the numbering of all
+    // elements that the index arrays can select
     i64 len, stride, place;
 };
 
-// Adds the offsets of indices along one axis. The walk has the offsets and the indices. `found` gets the position of
-// the first index out of range, and `any` gets the first such position of all axes.
+// Adds to each offset the part that comes from the index along one axis. The operands of `walk` are the offsets and
+// the indices. `found` gets the position of the first index out of range on this axis, and `any` the first such
+// position on all axes.
 template <int R, typename I>
 __global__ void __launch_bounds__(256)
     add_offsets(i64* offsets, i64* places, const i64* indices, u64* found, u64* any, Walk<2> walk, AlongAxis along) {
@@ -37,8 +39,8 @@ __global__ void __launch_bounds__(256) drop_earlier(i64* offsets, const i64* pla
     }
 }
 
-// Gathers elements. The walk has the result, the array at index 0 of the indexed axes, and the offsets. The element for
-// a NOWHERE offset is 0.
+// Gathers elements. The operands of `walk` are the result, the array at index 0 of the indexed axes, and the offsets.
+// For the offset NOWHERE, the element of the result is 0.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) gather(T* out, const T* x, const i64* offsets, Walk<3> walk) {
     I n = walk.n, step = I(gridDim.x) * blockDim.x;
@@ -50,8 +52,8 @@ __global__ void __launch_bounds__(256) gather(T* out, const T* x, const i64* off
     }
 }
 
-// Writes values. The walk has the array at index 0 of the indexed axes, the values, and the offsets. Nothing is written
-// if any index is out of range.
+// Writes values. The operands of `walk` are the array at index 0 of the indexed axes, the values, and the offsets.
+// Nothing is written if any index is out of range.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) put(T* x, const T* values, const i64* offsets, Walk<3> walk, const u64* any) {
     if (*any != ~u64(0)) return;
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(256) put(T* x, const T* values, const i64* off
     }
 }
 
-// Adds values, with the same walk as `put`.
+// Adds values. The operands of `walk` are the same as in `put`.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256) put_sum(T* x, const T* values, const i64* offsets, Walk<3> walk, const u64* any) {
     if (*any != ~u64(0)) return;

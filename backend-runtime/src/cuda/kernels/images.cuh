@@ -13,7 +13,7 @@ struct SampledAxis {
 };
 
 struct Sampling {
-    // number of all points, of points per array of the stack, and of elements per point
+    // number of all points; number of points for each array of the stack; number of elements at each point
     u64 n, points, channels;
     // distance, in coefficients, from one array of the stack to the next
     i64 apart;
@@ -23,8 +23,8 @@ struct Sampling {
     SampledAxis axes[8];
 };
 
-// The source of the sampled positions: coordinates (component, point, batch), a matrix (row, column) with an optional
-// offset, or another grid.
+// The origin of the sampled positions: coordinates (with strides from one component, point or batch entry to the
+// next), a matrix (with strides of its rows and columns) and an optional offset, or another grid.
 enum { POINTS, MAP, GRID };
 template <typename R> struct Places {
     const R* numbers;
@@ -41,8 +41,8 @@ inline double wrapped(double at, double period) {
     return rest < 0 ? rest + period : rest;
 }
 
-// Maps a position beyond the ends to a position within them. Returns false if the position instead has the constant
-// value beyond the edge.
+// Maps a position beyond the ends to a position within them. Returns false if the value at the position is instead
+// the constant value of the mode.
 inline bool folded(double& at, double last, u32 mode, u32 order) {
     const double far = order + 1;
     if (at != at) return true;
@@ -138,12 +138,13 @@ template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
 template <typename R> R scaled(R x, R by) { return x * by; }
 template <typename R> complex<R> scaled(complex<R> x, R by) { return complex<R>(x.re * by, x.im * by); }
 
-// The type in which sums are computed. It is double for the higher orders, whose large coefficients cancel.
+// The type in which weighted sums are computed. It is double for splines of higher orders, whose large coefficients
+// cancel each other.
 template <int W, typename T> struct Total { typedef T Type; };
 template <> struct Total<6, float> { typedef double Type; };
 template <> struct Total<6, complex<float>> { typedef complex<double> Type; };
 
-// The weighted sum of the coefficients around a position, axis by axis.
+// Computes the weighted sum of the coefficients around a position, axis by axis.
 template <int A, int N, int W, typename T, typename S, typename R> struct Weighted {
     static S sum(const T* x, const i64 (&at)[N][W], const R (&w)[N][W], u32 taps, S beyond) {
         S total = zero<S>();
@@ -161,8 +162,8 @@ template <int N, int W, typename T, typename S, typename R> struct Weighted<N, N
     static S sum(const T* x, const i64 (&)[N][W], const R (&)[N][W], u32, S) { return cast<S>(*x); }
 };
 
-// Samples arrays of N axes, with W coefficients along each axis. W = 6 means any number of coefficients up to 6, and N
-// = 8 any number of axes up to 8.
+// Samples arrays of N axes at positions, with W coefficients along each axis. W = 6 stands for any number of
+// coefficients up to 6, and N = 8 for any number of axes up to 8.
 template <int N, int W, typename T>
 __global__ void __launch_bounds__(256)
     sampled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Sampling s,
@@ -285,7 +286,8 @@ struct Poles {
     u32 count, ends;
 };
 
-// Replaces elements by the coefficients of a spline. A thread filters one lane, forward and backward for each pole.
+// Replaces elements by the coefficients of a spline. A thread filters one lane (a 1-D slice along the axis), forward
+// and backward for each pole.
 template <typename R>
 __global__ void __launch_bounds__(256) spline_lanes(R* x, u64 lanes, u64 len, u64 inner, const Poles poles) {
     for (u64 lane = blockIdx.x * u64(blockDim.x) + threadIdx.x; lane < lanes; lane += gridDim.x * u64(blockDim.x)) {
@@ -345,8 +347,8 @@ __global__ void __launch_bounds__(256) spline_lanes(R* x, u64 lanes, u64 len, u6
     }
 }
 
-// Maps an index beyond the ends to an index within them, by the boundary modes of filters; BEYOND if the value is the
-// constant.
+// Maps an index beyond the ends to an index within them, by the boundary mode of a filter. Returns BEYOND if the
+// value at the index is the constant value.
 inline i64 extended(i64 index, i64 len, u32 mode) {
     if (index >= 0 && index < len) return index;
     if (mode == B_CONSTANT) return BEYOND;
@@ -387,7 +389,7 @@ struct Smallest {
     template <typename T> static T of(T a, T b) { return op_minimum(a, b); }
 };
 
-// The largest or smallest element of a window along an axis.
+// The largest or smallest element of the window around each element, along one axis.
 template <typename F, typename T>
 __global__ void __launch_bounds__(256)
     extremes(T* __restrict__ out, const T* __restrict__ x, const Lanes lanes, const Window window) {

@@ -9,7 +9,7 @@ struct Sizes {
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
-// The index counted from the start of the axis; `len` for an index out of range.
+// Returns the index, counted from the start of the axis. Returns `len` if the index is out of range.
 inline i64 resolved(i64 index, i64 len) {
     i64 at = index < 0 ? index + len : index;
     return at < 0 || at >= len ? len : at;
@@ -22,14 +22,15 @@ __global__ void __launch_bounds__(256) find_outside(u64* found, const i64* indic
     }
 }
 
-// A note of an index out of range; `op` is 0 if nothing is noted.
+// A record of an index out of range. `op` is 0 if no such index is recorded.
 struct Outside {
     u64 op;
     i64 index;
     u64 axis, len;
 };
 
-// Notes the index at position `found`, if there is one and nothing is noted yet. Runs in one thread.
+// Records the index at the position `*found`, if there is such a position and nothing is recorded yet. Runs in one
+// thread.
 __global__ void note_outside(Outside* noted, const u64* found, const i64* indices, Walk<1> walk, Outside outside) {
     if (*found == ~u64(0) || noted->op != 0) return;
     i64 at[1];
@@ -38,7 +39,8 @@ __global__ void note_outside(Outside* noted, const u64* found, const i64* indice
     *noted = outside;
 }
 
-// The indices of element i, computed in 32-bit arithmetic if possible, because its divisions are much faster.
+// The three indices of element i in an array of shape (outer, many, inner). They are computed in 32-bit arithmetic if
+// possible, because its divisions are much faster.
 struct Place {
     u64 outer, k, inner;
     Place(u64 i, const Sizes& sizes) {
@@ -66,7 +68,8 @@ __global__ void __launch_bounds__(256) take(T* out, const T* x, const i64* indic
     }
 }
 
-// The walk has the result, `x` at index 0 of the axis, and the indices.
+// Takes for each element of the result the element at its own index along the axis. The operands of `walk` are the
+// result, `x` at index 0 of the axis, and the indices.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256)
     take_along(T* out, const T* x, const i64* indices, Walk<3> walk, i64 len, i64 stride) {
@@ -79,7 +82,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Finds, for each index, the last position at which it occurs.
+// Finds, for each index along the axis, the last position at which `indices` contains it.
 __global__ void __launch_bounds__(256) last_of(i64* last, const i64* indices, ulonglong2 lengths) {
     FOR_EACH(k, lengths.x) {
         i64 index = resolved(indices[k], lengths.y);
@@ -97,7 +100,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// ---- scatters that combine, by the operations of atomics.cuh ----
+// ---- scatters that combine elements with values, by the operations of atomics.cuh ----
 
 template <typename T>
 __global__ void __launch_bounds__(256) scatter_add(T* out, const i64* indices, const T* values, Sizes sizes) {
@@ -121,8 +124,8 @@ SCATTER(scatter_mul, Product)
 SCATTER(scatter_max, Largest)
 SCATTER(scatter_min, Smallest)
 
-// Products of elements that are too wide for an atomic operation, so each element has a lock. A thread that gets a lock
-// releases it before any thread of its warp tries again.
+// Multiplies elements that are too wide for an atomic operation, so each element has a lock. A thread that gets a
+// lock releases it before any thread of its warp tries again.
 template <typename T>
 __global__ void __launch_bounds__(256)
     scatter_mul_locked(T* out, u32* locks, const i64* indices, const T* values, Sizes sizes) {

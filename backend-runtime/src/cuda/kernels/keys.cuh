@@ -1,5 +1,5 @@
-// Elements as unsigned integer keys in the same order. NaN has the largest key, also in descending order, and -0.0 has
-// the key of 0.0.
+// Converts elements to unsigned integers (keys) that have the same order. NaN has the largest key, also in descending
+// order, and -0.0 has the key of 0.0.
 
 template <typename T> struct Keys {
     typedef u32 Key;
@@ -29,7 +29,7 @@ template <typename T, u64 SIGN> struct WideKeys {
 template <> struct Keys<i64> : WideKeys<i64, u64(1) << 63> {};
 template <> struct Keys<u64> : WideKeys<u64, 0> {};
 
-// The key of a float with `B` bits, of type `K`.
+// Converts floats with `B` bits to keys of type `K`.
 template <typename T, typename K, int B> struct FloatKeys {
     typedef K Key;
     enum { BITS = B };

@@ -1,5 +1,6 @@
-// Finds the offset of element `i` of each operand of a walk, in a loop over the axes. It is for kernels that need few
-// offsets, and would not gain from being compiled for each number of axes.
+// Finds the offset of element `i` of each operand of a walk (a traversal of several operands in the same order), in a
+// loop over the axes. It is for kernels that need few offsets, and would not gain from being compiled for each number
+// of axes.
 
 template <int K, typename I, typename F> void locate_by(const Walk<K>& walk, I rest, i64 (&at)[K], F divide) {
     for (int k = 0; k < K; k++) at[k] = 0;

@@ -1,10 +1,10 @@
-// Non-uniform points and a periodic grid: sorting of points by tiles of the grid, spreading, and interpolation. Axis 0
-// is the grid's contiguous axis.
+// Non-uniform points and a periodic grid: sorting of points by tiles of the grid, spreading (adding the values of
+// points to the grid cells around them), and interpolation. Axis 0 is the grid's contiguous axis.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
-// Coefficients in a row of the polynomials: one for each cell of the widest kernel.
+// Number of coefficients in a row of the polynomials: one for each cell of the widest kernel.
 enum { COLUMNS = 16 };
 
 inline float mul_add(float a, float b, float c) { return fma(a, b, c); }
@@ -13,25 +13,26 @@ template <typename R> complex<R> mul_add(complex<R> a, R b, complex<R> c) {
     return complex<R>(fma(a.re, b, c.re), fma(a.im, b, c.im));
 }
 
-// A grid that is cut into tiles, and the width of the kernel. Lengths of tiles along an axis differ by at most 1.
+// A grid that is cut into tiles, and the width of the kernel. The lengths of the tiles along an axis differ by at
+// most 1.
 struct Tiles {
     u32 length[3], tiles[3], axes, width;
 
-    // The first cell of a tile along an axis.
+    // Returns the first cell of a tile along an axis.
     u32 start(u32 axis, u32 tile) const {
         if (length[axis] < 65536) return tile * length[axis] / tiles[axis];
         return u32(u64(tile) * length[axis] / tiles[axis]);
     }
 
-    // The tile of a cell along an axis.
+    // Returns the tile that contains a cell, along an axis.
     u32 tile_of(u32 axis, u32 cell) const {
         if (length[axis] < 65536) return ((cell + 1) * tiles[axis] - 1) / length[axis];
         return u32(((u64(cell) + 1) * tiles[axis] - 1) / length[axis]);
     }
 };
 
-// A place, moved into the cells `low` to `high` if it is outside of them. Sorted points may come from a caller, so that
-// every bit pattern must be harmless.
+// Moves a place (a position on an axis, in cells) into the cells `low` to `high` if it is outside of them. Sorted
+// points may come from a caller, so that every bit pattern must be harmless.
 inline double within(double place, u32 low, u32 high) {
     place = place > double(low) ? place : double(low);
     return place < double(high) + 1 ? place : double(high);
@@ -39,14 +40,14 @@ inline double within(double place, u32 low, u32 high) {
 
 // ---- sorting ----
 
-// The place of an angle on an axis, minus half the kernel's width, folded to 0 <= place < length. The CPU computes the
-// same bits.
+// Returns the place of an angle on an axis, minus half the kernel's width, folded to 0 <= place < length. The CPU
+// computes the same bits.
 inline double folded(double angle, double length, double half_width) {
     const double turns = angle * (0.5 / 3.14159265358979323846);
     double at = (turns - floor(turns)) * length - half_width;
-    // a kernel may be wider than the grid
+    // folds again, because the kernel may be wider than the grid
     at = at - floor(at * (1.0 / length)) * length;
-    // rounding may make the number of lengths too large by 1, or the place equal to `length`
+    // after rounding, the subtracted number of lengths may be too large by 1, or the place may equal `length`
     if (at < 0) at = at + length;
     return at >= length ? at - length : at;
 }
@@ -55,7 +56,8 @@ template <typename T> double place_of(const T* point, u32 axis, const Tiles& on)
     return folded(cast<double>(point[on.axes - 1 - axis]), double(on.length[axis]), double(on.width) / 2);
 }
 
-// The number of each point's tile. Sets the flag if a coordinate is not finite.
+// Computes the number of each point's tile, which is the point's sort key. Sets the flag if a coordinate is not
+// finite.
 template <typename T, typename K>
 __global__ void __launch_bounds__(256)
     point_keys(const T* __restrict__ points, K* __restrict__ keys, u64 n, const __grid_constant__ Tiles on,
@@ -76,7 +78,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Writes a record for each sorted point: its place along each axis, as the bits of a double, and its number.
+// Writes a record for each sorted point: its place along each axis, as the bits of a double, and its index in
+// `points`.
 template <typename T>
 __global__ void __launch_bounds__(256)
     point_records(const T* __restrict__ points, const u32* __restrict__ order, i64* __restrict__ records, u64 n,
@@ -106,25 +109,27 @@ __global__ void __launch_bounds__(256)
 
 // ---- spreading ----
 
-// The sorted points are cut every `part` points, and at the starts of tiles. A job is the part between two cuts: a
-// block adds the values of these points to a window in shared memory. The window is the part of the grid that the
-// points of a tile touch. A job that begins with its tile adds its window to the grid; neighbouring tiles have
-// different colours and run in different launches. The other jobs, of tiles with many points, run before, and leave
-// their windows in memory.
+// The list of sorted points is cut every `part` points, and at the starts of tiles. The points between two cuts are a
+// job: some threads of a block add the values of these points to a window in shared memory. The window is the part of
+// the grid that the points of a tile touch. A job that begins with its tile adds its window to the grid; neighbouring
+// tiles have different colours and run in different launches, so that no two jobs change the same cell at the same
+// time. Jobs that begin within a tile, which exist for tiles with many points, run before, and leave their windows in
+// memory.
 //
-// A thread owns the cells of the window whose indices have certain remainders by the width, and the neighbourhood of a
-// point has exactly one cell with each pair of remainders along axes 0 and 1. So all threads work on each point without
-// waiting for each other, and every cell is added to in the order of the points.
+// A point touches the cells of its neighbourhood, whose length along each axis is the width of the kernel. A thread
+// owns the cells of the window whose indices have certain remainders by the width, and a neighbourhood has exactly
+// one cell with each pair of remainders along axes 0 and 1. So all threads work on each point without waiting for
+// each other, and the values of the points are added to each cell in the order of the points.
 
-// Points whose kernel values are in shared memory at the same time.
+// Number of points whose kernel values are in shared memory at the same time.
 enum { TOGETHER = 32 };
 
-// The colour of jobs that do not begin with their tile.
+// The colour of the jobs that begin within a tile.
 enum { LATER = 8 };
 
 struct Spreading {
     Tiles on;
-    // Lengths of the longest window along each axis.
+    // Maximum lengths of a window along the axes.
     u32 window[3];
     // The window is cut along axis 2 into `slabs` slabs of `slab` cells, each of which fits into shared memory. A job
     // handles one slab or, if `is_whole` is 1, all slabs, one after the other.
@@ -132,30 +137,32 @@ struct Spreading {
     // A block runs `groups` jobs, each with `lanes` threads and `bytes` bytes of shared memory. `layers` threads share
     // the cells of the same remainders along axes 0 and 1.
     u32 groups, lanes, layers, bytes;
-    // Number of jobs for each grid, of all jobs, and of blocks.
+    // Number of jobs for each grid, number of all jobs, and number of blocks.
     u32 units, jobs, blocks;
-    // Number of terms of the polynomials, and the axis that takes the second set of polynomials.
+    // Number of terms of the polynomials, and the axis that takes the second set of polynomials, which are
+    // derivatives.
     u32 terms, derived;
     u32 colour;
-    // Number of points, of cells of a grid, of points between cuts, and of windows in memory for each grid.
+    // Number of points, number of cells of a grid, number of points between two cuts, and number of windows in memory
+    // for each grid.
     u64 points, cells, part, later;
 };
 
-// The points of a job, and the cells that they are in.
+// A job: some points of a tile. `low` and `high` are the tile's first and last cell along each axis.
 template <int AXES> struct Job {
     // The job has the points from `start` to `end`; the points of the tile end at `last`.
     u64 start, end, last;
     u32 low[AXES], high[AXES];
-    // The grid and the slab. `later` is the number of the job's window in memory. If the job begins with its tile,
-    // `later` is the number of the first window of the tile's later jobs.
+    // The grid and the slab. If the job begins within its tile, `later` is the index of the job's window in memory;
+    // otherwise, it is the index of the first window of the later jobs of the same tile.
     u32 grid, later, slab;
 
     u32 window(int axis, const Spreading& s) const {
         return axis < AXES ? high[axis % AXES] - low[axis % AXES] + s.on.width : 1;
     }
 
-    // The place of a record's point along an axis, moved into the tile. An index that the compiler does not know would
-    // put the job into slow memory.
+    // Returns the place of a record's point along an axis, moved into the tile. Loops over the axes, because an array
+    // index that the compiler does not know would put the job into slow memory.
     double place(const i64* record, u32 axis) const {
         u32 first = low[0], last = high[0];
 #pragma unroll
@@ -165,7 +172,8 @@ template <int AXES> struct Job {
         return within(__longlong_as_double(record[axis]), first, last);
     }
 
-    // The cell of the grid at an index of the window. A neighbourhood begins with the cell after the point's cell.
+    // Returns the cell of the grid at an index of the window. The neighbourhood of a point begins with the cell after
+    // the point's cell.
     u32 on_grid(int axis, u32 index, const Spreading& s) const {
         return axis < AXES ? (low[axis % AXES] + 1 + index) % s.on.length[axis] : 0;
     }
@@ -173,7 +181,7 @@ template <int AXES> struct Job {
 
 inline u64 bounded(i64 start, u64 points) { return u64(start) < points ? u64(start) : points; }
 
-// The tile of a sorted point: the last tile that does not start after the point.
+// Returns the tile of a sorted point: the last tile that does not start after the point.
 inline u32 tile_with(const i64* starts, u64 point, u32 tiles) {
     u32 low = 0, high = tiles;
     while (high - low > 1) {
@@ -197,7 +205,7 @@ template <int AXES> Job<AXES> job_of(u32 number, const i64* starts, const Spread
     u32 unit = s.colour == LATER ? flat : job.later, before = 1;
 #pragma unroll
     for (int axis = 0; axis < AXES; axis++) {
-        // a launch has every second tile of an axis with several tiles
+        // along an axis with several tiles, a launch contains every second tile
         const u32 every = s.colour != LATER && s.on.tiles[axis] > 1 ? 2 : 1, n = s.on.tiles[axis] / every;
         const u32 tile = unit % n * every + (every == 2 ? s.colour >> axis & 1 : 0);
         unit /= n;
@@ -216,13 +224,13 @@ template <int AXES> Job<AXES> job_of(u32 number, const i64* starts, const Spread
     return job;
 }
 
-// The indices of the first cell of a point's neighbourhood in the window, and the remainders of these indices by the
-// width (along axis 2, by the number of layers). Both are packed into 16, 8 and 8 bits.
+// The indices, in the window, of the first cell of a point's neighbourhood, and the remainders of these indices by
+// the width (along axis 2, by the number of layers). The three numbers of each kind are packed into 16, 8 and 8 bits.
 struct alignas(8) Spot {
     u32 cell, rest;
 };
 
-// The shared memory of a job.
+// The shared memory of a job, which contains these arrays.
 template <int AXES, typename R> struct Memory {
     complex<R>* window;
     // For each point and cell along axis 0, the point's value times the kernel's value.
@@ -239,7 +247,7 @@ template <int AXES, typename R> struct Memory {
     }
 };
 
-// Writes the spots of `here` points.
+// Writes the spots of `here` points: where their neighbourhoods begin.
 template <int AXES, typename R>
 void find_spots(const Job<AXES>& job, const i64* records, u32 here, u32 item, const Memory<AXES, R>& to,
                 const Spreading& s) {
@@ -256,7 +264,8 @@ void find_spots(const Job<AXES>& job, const i64* records, u32 here, u32 item, co
     }
 }
 
-// Writes the kernel's values of `here` points. A thread computes one cell's value of four points, with one polynomial.
+// Writes the kernel's values of `here` points. A thread computes the value at one cell, for four points, with one
+// polynomial.
 template <int AXES, typename R>
 void find_weights(const Job<AXES>& job, const i64* records, const complex<R>* values, const R* polynomials, u32 here,
                   u32 item, const Memory<AXES, R>& to, const Spreading& s) {
@@ -292,11 +301,12 @@ void find_weights(const Job<AXES>& job, const i64* records, const complex<R>* va
     }
 }
 
-// The number of cells from the first cell of a neighbourhood, which has the remainder `first`, to the cell with the
-// remainder `mine`.
+// Returns the number of cells from the first cell of a neighbourhood, whose index has the remainder `first`, to the
+// cell with the remainder `mine`. The remainders are those by `by`.
 inline u32 distance(u32 mine, u32 first, u32 by) { return mine >= first ? mine - first : mine + by - first; }
 
-// Adds the weighted values of `here` points to the thread's own cells of a slab, from `from` to `to`.
+// Adds the weighted values of `here` points to those cells of a slab that the thread owns. The slab has the indices
+// from `from` to before `to` along axis 2.
 template <int AXES, typename R>
 void add_points(const Memory<AXES, R>& memory, u32 here, u32 item, u32 from, u32 to, const Spreading& s) {
     const u32 width = s.on.width, row = s.window[0], plane = s.window[0] * s.window[1];
@@ -327,8 +337,8 @@ void add_points(const Memory<AXES, R>& memory, u32 here, u32 item, u32 from, u32
     }
 }
 
-// Adds a slab of a window, and the windows of the tile's later jobs, to a grid. A window that is longer than the grid
-// has several cells for a cell of the grid.
+// Adds a slab of a window, and the windows of the later jobs of the same tile, to a grid. If a window is longer than
+// the grid, several of its cells belong to the same cell of the grid.
 template <int AXES, typename R>
 void add_to_grid(const Job<AXES>& job, const complex<R>* window, const complex<R>* later, complex<R>* grid, u32 item,
                  u32 from, u32 to, const Spreading& s) {
@@ -366,7 +376,8 @@ struct alignas(16) Aligned {
 };
 extern __shared__ Aligned shared_memory[];
 
-// Spreads the values of sorted points over grids. `windows` has the windows of later jobs, `later` for each grid.
+// Spreads the values of sorted points over grids. `windows` has the windows of the jobs that begin within tiles:
+// `s.later` windows for each grid.
 template <int AXES, typename R>
 __global__ void __launch_bounds__(256)
     spread(const i64* __restrict__ sorted, const complex<R>* __restrict__ values, complex<R>* grids,
@@ -415,11 +426,11 @@ __global__ void __launch_bounds__(256)
 struct Interpolation {
     Tiles on;
     u32 terms, derived;
-    // Number of points, of cells of a grid, and of grids.
+    // Number of points, number of cells of a grid, and number of grids.
     u64 points, cells, batch;
 };
 
-// The value of a thread's polynomial at `t`.
+// Returns the value of a polynomial at `t`, by Horner's scheme. Each thread has its own column of coefficients.
 template <typename R> R horner(const R* polynomials, u32 terms, R t) {
     R value = polynomials[0];
     for (u32 term = 1; term < terms; term++) value = mul_add(value, t, polynomials[term * COLUMNS]);
@@ -460,7 +471,8 @@ __global__ void __launch_bounds__(256)
                 const complex<R>* rows = cells + u64(z) * s.on.length[1] * s.on.length[0];
 #pragma unroll
                 for (int j = 0; j < (AXES > 1 ? LANES : 1); j++) {
-                    // cells beyond the neighbourhood may be infinite or NaN
+                    // skips cells beyond the neighbourhood, because they may be infinite or NaN, and a weight of 0
+                    // would not remove them
                     if ((j <= LANES / 2 || j < width) && lane < width) {
                         plane = mul_add(rows[u64(y) * s.on.length[0]], down[j], plane);
                     }

@@ -1,23 +1,25 @@
-// Products of integer matrices. A block computes 64 x 64 results, and a thread 4 x 4 of these.
+// Products of integer matrices. A block of threads computes 64 x 64 elements of the result, and a thread 4 x 4 of
+// these.
 
 enum { SIDE = 64, DEPTH = 16 };
 
-// A matrix: its distances, in elements, between rows and between columns.
+// The strides of a matrix, in elements: from one row to the next, and from one column to the next.
 struct Strides {
     i64 row, column;
 };
 
 struct Sizes {
     u64 rows, inner, columns;
-    // Number of blocks that share the terms of each result, and number of terms per block.
+    // Number of blocks that share the terms of each element of the result, and number of terms for each of these
+    // blocks.
     u64 parts, terms;
 };
 
-// The type for arithmetic modulo 2^bits.
+// The unsigned type for arithmetic modulo 2^bits. It is at least as wide as T.
 template <typename T, bool WIDE = sizeof(T) == 8> struct Modular { typedef u32 Type; };
 template <typename T> struct Modular<T, true> { typedef u64 Type; };
 
-// Loads a part of a matrix, with zeros beyond its ends. Neighbouring threads load neighbours in memory.
+// Loads a part of a matrix, and zeros beyond the matrix. Neighbouring threads load neighbouring elements of memory.
 template <typename T, int ROWS, int COLUMNS, typename M>
 void load_tile(M (&tile)[ROWS][COLUMNS + 1], const T* x, Strides strides, u64 row, u64 rows, u64 column, u64 columns) {
     const bool along_rows = strides.column == 1;
@@ -28,7 +30,7 @@ void load_tile(M (&tile)[ROWS][COLUMNS + 1], const T* x, Strides strides, u64 ro
     }
 }
 
-// Writes the results to `out`, one part after another.
+// Multiplies matrices. `out` gets `size.parts` arrays, one after another; the result is their sum.
 template <typename T>
 __global__ void __launch_bounds__(256)
     matrix_product(const T* __restrict__ left, const T* __restrict__ right, T* __restrict__ out,

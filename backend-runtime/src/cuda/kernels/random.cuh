@@ -6,7 +6,7 @@ struct Words {
     u64 bits(int i) const { return u64(at[2 * i]) << 32 | at[2 * i + 1]; }
 };
 
-// `further` counts the blocks that are made for the same value of `counter`.
+// Makes a block of four random words. `further` counts the blocks that are made for the same value of `counter`.
 Words philox(u64 key, u64 counter, u32 further = 0) {
     u32 x0 = u32(counter), x1 = u32(counter >> 32), x2 = further, x3 = 0, k0 = u32(key), k1 = u32(key >> 32);
 #pragma unroll
@@ -23,7 +23,7 @@ Words philox(u64 key, u64 counter, u32 further = 0) {
     return Words{{x0, x1, x2, x3}};
 }
 
-// The types in which numbers are made: the count of numbers per block, and uniform numbers in [0, 1).
+// The type in which random numbers are made, the count of numbers per block, and uniform numbers in [0, 1).
 template <typename T> struct Generator {
     typedef float Real;
     enum { PER_BLOCK = 4 };
@@ -37,7 +37,7 @@ template <> struct Generator<double> {
     }
 };
 
-// The position at which a stream continues.
+// The position at which a stream of random numbers continues.
 struct Position {
     u64 key, first;
 };
@@ -58,8 +58,8 @@ template <typename T, int N> void store(T* out, u64 n, u64 block, const Together
 #define FOR_EACH_BLOCK(block, n, PER)                                                                                  \
     for (u64 block = blockIdx.x * u64(blockDim.x) + threadIdx.x; block * PER < n; block += gridDim.x * u64(blockDim.x))
 
-// Uniform numbers in [low, high), from the `start` and the `length` of the range. `below` replaces a number that was
-// rounded to `high`.
+// Uniform numbers in [low, high), computed from the `start` and the `length` of this range. `below` replaces a number
+// that was rounded to `high`.
 template <typename T>
 __global__ void __launch_bounds__(256)
     uniform(T* out, u64 n, const Position from, double start, double length, T high, T below) {

@@ -1,9 +1,9 @@
-// Folds over some axes of an array. The walk `outer` runs over the kept axes, and `inner` over the reduced axes.
+// Folds over some axes of an array. The walk `outer` traverses the kept axes, and the walk `inner` the reduced axes.
 
-// The split of a fold. A block has 256 threads, which compute 2^width results at a time; block y takes `chunk` of the
-// elements of each result. With `columns`, neighbouring threads handle neighbouring results; without it, they handle
-// neighbouring elements of one result. With `vectors`, the elements of a result are contiguous, and all packs of 16
-// bytes are aligned. `over` is an argument of `finish`.
+// How the work of a fold is divided. A block has 256 threads, which compute 2^width results at a time; block y takes
+// `chunk` of the elements of each result. With `columns`, neighbouring threads handle neighbouring results; without
+// it, they handle neighbouring elements of one result. With `vectors`, the elements of a result are contiguous, and
+// all packs of 16 bytes are aligned. `over` is an argument of `finish`.
 struct Split {
     u64 chunk;
     double over;
@@ -14,7 +14,8 @@ template <typename T> struct alignas(16) Packed {
     T at[16 / sizeof(T)];
 };
 
-// Access to elements by their number, along one axis or along several axes.
+// Access to the elements of one result by their number: along one axis with a stride, or in contiguous memory, or
+// along several axes.
 template <typename T> struct Line {
     const T* x;
     i64 stride;
@@ -64,7 +65,8 @@ typename F::Acc fold_packs(A x, u64 begin, u64 end, u32 part, u32 step, typename
     return acc[0];
 }
 
-// Joins the accumulators of the threads of each result, in a fixed order; the first thread gets the joined accumulator.
+// Joins the accumulators of all threads that work on the same result, in a fixed order. The first of these threads
+// gets the joined accumulator.
 template <typename F> typename F::Acc join_threads(typename F::Acc acc, u32 part, u32 group, u32 step) {
     __shared__ typename F::Acc shared[256];
     if (group == 1) return acc;
@@ -76,18 +78,18 @@ template <typename F> typename F::Acc join_threads(typename F::Acc acc, u32 part
     else __syncthreads();
     for (u32 half = group / 2; half > 0; half /= 2) {
         if (part < half) shared[threadIdx.x] = F::join(shared[threadIdx.x], shared[threadIdx.x + half * step]);
-        // all that a thread reads in the next round was written by its own warp
+        // in the next round, a thread reads only what its own warp has written
         if (step == 1 && half <= 32) __syncwarp();
         else __syncthreads();
     }
     return shared[threadIdx.x];
 }
 
-// The elements of an array.
+// The elements of an array, as the input of a fold.
 template <typename T> struct OfArray {
     const T* x;
     const Walk<1>&outer, &inner;
-    // Folds a thread's part of the elements of result `o`.
+    // Folds the elements of result `o` that belong to a thread.
     template <typename F>
     typename F::Acc fold(u64 o, u64 begin, u64 end, u32 part, u32 step, u32 vectors, typename F::Given given) const {
         i64 at[1];
@@ -99,8 +101,8 @@ template <typename T> struct OfArray {
     }
 };
 
-// Folds the elements that `of` provides; each result has `n` elements. Writes results to `out`, or accumulators to
-// `parts` if several blocks share the elements of a result.
+// Folds the elements that `of` provides; each result has `n` elements. Writes the results to `out`. If several blocks
+// share the elements of a result, writes their accumulators to `parts` instead.
 template <typename Fold, typename S>
 void reduce_all(const S& of, typename Fold::Out* out, typename Fold::Acc* parts, const typename Fold::Given* givens,
                 u64 results, u64 n, const Split& split) {
@@ -133,7 +135,8 @@ __global__ void __launch_bounds__(256)
     reduce_all<F<T>>(OfArray<T>{x, outer, inner}, out, parts, givens, outer.n, inner.n, split);
 }
 
-// Joins the `n` parts of each result; one warp joins the parts of one result.
+// Joins the `n` accumulators of each result, which different blocks have written. One warp joins the accumulators of
+// one result.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     join_parts(const typename F<T>::Acc* __restrict__ parts, typename F<T>::Out* __restrict__ out, u64 results, u64 n,

@@ -7,8 +7,8 @@ template <typename T, typename... X> struct ValueOf {
     template <typename E> ValueOf(const E& f, X... x) : value(f.template apply<T>(x...)) {}
 };
 
-// The formula's values for one result, accessed by number. `value` computes one of them from the offsets of the inputs'
-// elements.
+// The values of a formula for one result, by number. `value` computes one of these values from the offsets of the
+// inputs' elements.
 template <typename T, int K, typename V> struct Computed {
     const V& value;
     const Walk<K>& walk;
@@ -41,8 +41,8 @@ template <typename T, int K, typename V> struct OfFormula {
     }
 };
 
-// Like `reduce`, for the values of dtype `T` that `f` computes. The inputs have the shape of the values, and each has
-// its own strides.
+// Like the kernel `reduce`, for the values of dtype `T` that `f` computes from the inputs. The inputs have the shape
+// of the values, and each has its own strides.
 template <template <typename> class F, typename E, typename T, typename... X>
 __global__ void __launch_bounds__(256)
     reduce_formula(const __grid_constant__ E f, typename F<T>::Out* __restrict__ out,

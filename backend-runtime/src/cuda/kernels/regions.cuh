@@ -1,10 +1,11 @@
-// Numbers of connected regions, and distances to the background. This text follows `compact.cuh` and `lanes.cuh`.
+// Numbering of connected regions, and distances to the background, which are the false elements. In the program, this
+// text follows `compact.cuh` and `lanes.cuh`.
 
-// ---- connected regions ---- Union-find over the elements. A parent is an element of the same region that is not after
-// its child in C order, so the first element of a region becomes its root, in any order of the threads. A late load
-// sees an older parent, which is also valid.
+// ---- connected regions ---- Union-find over the elements: each element of a region has a parent, an element of the
+// same region that is not after it in C order. So the first element of a region becomes the root of all its elements,
+// whatever the order of the threads. A load that comes late sees an older parent, which is also valid.
 
-// The parent of an element that is in no region: the largest number.
+// The parent of an element that belongs to no region: the largest number.
 template <typename P> P nothing() { return ~P(0); }
 
 template <typename P> P root(const P* parents, P at) {
@@ -24,14 +25,14 @@ template <typename P> void unite(P* parents, P a, P b) {
         }
         const P old = atomicMin(parents + a, b);
         if (old == a) return;
-        // another thread has given `a` a parent meanwhile; that parent is joined with `b` instead
+        // another thread has given `a` a parent meanwhile; joins that parent with `b` instead
         a = old;
     }
 }
 
 struct Neighbour {
-    // distance to the neighbour, and the axes along which it is before or after the element; the innermost axis is the
-    // lowest bit
+    // distance to the neighbour in memory; the axes along which the neighbour is before the element, and those along
+    // which it is behind it, as bits (the lowest bit is the innermost axis)
     i64 apart;
     u32 before, behind;
 };
@@ -44,8 +45,8 @@ struct Lattice {
     Divisor divisors[8];
 };
 
-// Makes the first element of each run the parent of the run, within 32 elements of a line. If neighbours along a line
-// are not joined, each element is its own parent.
+// A run consists of neighbouring non-zero elements of a line, within 32 elements. Makes the first element of each run
+// the parent of all its elements. If neighbours along a line are not joined, each element is its own parent.
 template <typename P, typename T>
 __global__ void __launch_bounds__(256) label_runs(P* parents, const T* x, const Lattice lattice) {
     const u32 lane = threadIdx.x % 32;
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(256) label_runs(P* parents, const T* x, const 
         const bool continues = lattice.joins && lane > 0 && i - line * len > 0 && (set >> (lane - 1) & 1);
         const u32 starts = __ballot_sync(0xffffffff, is_set && !continues);
         if (i >= lattice.n) continue;
-        // the starts of runs at or before this element
+        // the first elements of runs, up to and including this element
         const u32 before = starts & (0xffffffffu >> (31 - lane));
         parents[i] = is_set ? P(i - lane + (31 - __clz(before))) : nothing<P>();
     }
@@ -86,7 +87,8 @@ __global__ void __launch_bounds__(256) label_join(P* parents, const Neighbour* n
             if ((there.before & first) | (there.behind & last)) continue;
             const u64 j = i + there.apart;
             if (parents[j] == nothing<P>()) continue;
-            // the elements before both are neighbours too, and belong to the same region
+            // the elements before i and j along the line are neighbours, too, so i and j belong to the same region
+            // without this join
             const u64 along = inner + (there.behind & 1) - (there.before & 1);
             if (follows && along > 0 && parents[j - 1] != nothing<P>()) continue;
             unite(parents, P(i), P(j));
@@ -113,7 +115,7 @@ template <typename P> __global__ void __launch_bounds__(256) label_roots(P* pare
     }
 }
 
-// Writes the number of each region at its root.
+// Numbers the regions in the order of their roots, and writes the number of each region at its root.
 template <typename P>
 __global__ void __launch_bounds__(256) label_numbers(i64* out, const P* parents, const u64* before, u64 n) {
     FOR_EACH_TILE(tile, n) {
@@ -140,7 +142,7 @@ template <typename P> __global__ void __launch_bounds__(256) label_spread(i64* o
 
 inline double far_away() { return __longlong_as_double(0x7ff0000000000000); }
 
-// The largest value among this thread and the threads before it; `all` gets the largest value of the block.
+// Returns the largest value among this thread and the threads before it. `all` gets the largest value of the block.
 inline i64 largest_so_far(i64 value, i64& all) {
     __shared__ i64 ends[WARPS];
     const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -159,7 +161,8 @@ inline i64 largest_so_far(i64 value, i64& all) {
     return value;
 }
 
-// Squared distances along the last axis; infinite on lines without background. One block computes each line.
+// Squared distances to the background along the last axis. They are infinite on lines without background. One block
+// of threads computes each line.
 __global__ void __launch_bounds__(256) distance_lines(double* out, const bool* x, u64 lines, u64 len, double step) {
     const i64 n = i64(len), none = -1;
     for (u64 line = blockIdx.x; line < lines; line += gridDim.x) {
@@ -190,8 +193,9 @@ __global__ void __launch_bounds__(256) distance_lines(double* out, const bool* x
     }
 }
 
-// Adds the distances along another axis: the result is the shortest of the paths through each element of the lane. The
-// search stops at elements that are further away than the best distance so far.
+// Computes squared distances over one more axis: the shortest path may first lead along this axis, to any element of
+// the lane (the 1-D slice along the axis), and then to the background nearest to that element. The search stops at
+// elements that are further away than the best distance so far.
 __global__ void __launch_bounds__(256) distance_near(double* __restrict__ out, const double* __restrict__ x, const Lanes lanes, double step) {
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < lanes.n; i += gridDim.x * u64(blockDim.x)) {
         const u64 at = lanes.index(i), left = at, right = lanes.len - 1 - at;
@@ -206,9 +210,9 @@ __global__ void __launch_bounds__(256) distance_near(double* __restrict__ out, c
     }
 }
 
-// Like `distance_near`, for long axes, with one thread per lane. It finds the lower envelope of the parabolas that
-// stand on the elements of the lane. `at` gets the parabolas of the envelope, and `start` the positions at which they
-// begin to be the lowest.
+// Like `distance_near`, for long axes, with one thread per lane. It finds the lower envelope of the parabolas over
+// the elements of the lane, which give the squared distance of a path through this element. `at` gets the parabolas
+// of the envelope, and `start` the positions from which on each of them is the lowest.
 __global__ void __launch_bounds__(256)
     distance_lanes(double* __restrict__ out, const double* __restrict__ x, u64* at, double* start, const Lanes lanes, double step) {
     const u64 count = lanes.n / lanes.len;
@@ -255,8 +259,8 @@ struct Steps {
     double steps[8];
 };
 
-// Square roots of squared distances. Without any background, the distance is measured to the position with index -1
-// along the first axis and 0 along all other axes.
+// Square roots of squared distances. If the whole array has no background, the distance is measured to the position
+// with index -1 along the first axis and 0 along all other axes.
 template <typename T> __global__ void __launch_bounds__(256) distance_roots(T* out, const double* x, const Steps steps) {
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < steps.n; i += gridDim.x * u64(blockDim.x)) {
         double square = x[i];

@@ -1,7 +1,7 @@
-// Distributions whose numbers take a varying number of draws, with a stream for each element. The code matches the
-// crate's `random::samplers`, operation by operation, and nothing is contracted, so that both give the same bits.
-// Exponentials and logarithms therefore also match those of the CPU (`scalar/real/exp.rs`, `scalar/real/log.rs`); the
-// device's own are not used.
+// Distributions whose numbers take a varying number of draws, so that each element has its own stream of random
+// numbers. The code matches the crate's `random::samplers` operation by operation, and the compiler must not contract
+// multiplications and additions, so that both give the same bits. Exponentials and logarithms therefore also match
+// those of the CPU (`scalar/real/exp.rs`, `scalar/real/log.rs`); the device's own are not used.
 
 // ---- exponentials and logarithms ----
 
@@ -73,7 +73,7 @@ inline double exact_expm1(double x) {
     return copysign(parts.n > most ? 2.0 * value : value, x);
 }
 
-// A positive normal number as 2^k m.
+// A positive normal number, as 2^k m.
 struct Split {
     double k, m;
     u64 power;
@@ -118,7 +118,7 @@ inline double exact_log1p(double x) {
     return copysign(log_limits(u, join_log(s.k, (s.m - 1.0) + dropped * inverse)), x);
 }
 
-// ---- the draws of an element ----
+// ---- the random numbers that are drawn for an element ----
 
 struct Draws {
     u64 key, block;
@@ -128,7 +128,7 @@ struct Draws {
 
     Draws(u64 key, u64 block) : key(key), block(block), made(1), words(philox(key, block)), used(0) {}
 
-    // Uniform in [0, 1).
+    // Returns a uniform number in [0, 1).
     double unit() {
         if (used == 2) {
             words = philox(key, block, made++);
@@ -137,7 +137,7 @@ struct Draws {
         return double(words.bits(used++) >> 11) * (1.0 / double(u64(1) << 53));
     }
 
-    // Uniform in (0, 1].
+    // Returns a uniform number in (0, 1].
     double positive() { return 1.0 - unit(); }
 
     void normals(double (&z)[2]) {
@@ -153,7 +153,8 @@ struct Draws {
     }
 };
 
-// ---- distributions: with the parameters of an element, and those that all have ----
+// ---- distributions: a constructor takes two parameters of the element, and then two parameters that all elements
+// share ----
 
 struct Exponential {
     double scale;
@@ -423,13 +424,13 @@ struct TruncatedNormal {
 
 // ---- kernels ----
 
-// The parameters of the elements: arrays, or a number for all elements if the address is 0.
+// The parameters that each element has: arrays, or one number for all elements if the address of the array is 0.
 struct Own {
     u64 array[2];
     double number[2];
 };
 
-// Converts a number to an element; a NaN count becomes -1.
+// Converts a number to an element. A NaN becomes the count -1.
 template <typename T> T stored(double x) { return T(x); }
 template <> i64 stored<i64>(double x) { return x != x ? -1 : cast<i64>(x); }
 
@@ -447,8 +448,8 @@ __global__ void __launch_bounds__(256) sampled(T* out, const Position from, cons
     }
 }
 
-// For each category, its probability relative to this category and all later categories together. One thread computes
-// these probabilities, in the order of the CPU.
+// Computes for each category its probability among this category and all later categories. One thread does this, in
+// the order of the CPU.
 template <typename P> __global__ void to_shares(const P* weights, i64 stride, u64 count, double* shares) {
     double rest = 0.0;
     bool valid = true;
@@ -462,7 +463,8 @@ template <typename P> __global__ void to_shares(const P* weights, i64 stride, u6
     for (u64 i = 0; i < count; i++) shares[i] = not_a_number();
 }
 
-// Each thread computes a row of counts: for each category, a binomial number of the trials that are left.
+// Draws rows of multinomial counts, with one thread per row. The count of a category is a binomial number; its number
+// of trials is what the earlier categories have left.
 __global__ void __launch_bounds__(256)
     multinomial(i64* out, u64 rows, const Position from, const double* shares, u64 count, double n) {
     for (u64 row = blockIdx.x * u64(blockDim.x) + threadIdx.x; row < rows; row += gridDim.x * u64(blockDim.x)) {

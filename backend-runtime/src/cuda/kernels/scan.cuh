@@ -1,16 +1,18 @@
-// Running folds along one axis. A lane consists of the elements along the axis, and is cut into chunks. The kernels
-// compute first the fold of every chunk, then the fold of everything before each chunk, and then all results.
+// Running folds (such as cumulative sums) along one axis. A lane, a 1-D slice along the axis, is cut into chunks. The
+// kernels compute first the fold of every chunk, then the fold of everything before each chunk in its lane, and then
+// all results.
 
 struct Scan {
     // Number of elements along the axis, number of elements per chunk, and number of chunks.
     u64 length, chunk, chunks;
     // Strides of the axis in the array and in the result, in elements.
     i64 from_stride, to_stride;
-    // Whether the result begins with the fold of no elements.
+    // Whether the result of a lane begins with the fold of no elements, and has therefore one element more than the
+    // lane.
     u32 initial;
 };
 
-// Joins the accumulators of the threads before this one; `all` gets the joined accumulators of all threads.
+// Returns the joined `x` of all threads of the block before this one. `all` gets the joined `x` of all threads.
 template <typename F> typename F::Acc join_before(typename F::Acc x, typename F::Acc& all) {
     typedef typename F::Acc Acc;
     __shared__ Acc shared[256];
@@ -35,8 +37,9 @@ template <typename F> typename F::Acc join_before(typename F::Acc x, typename F:
     return lane == 0 ? before : F::join(before, shared[thread - 1]);
 }
 
-// One block computes each chunk of each lane. Without `out`, it writes the folds of the chunks to `chunks`. With `out`,
-// it reads the fold of everything before each chunk from `chunks`, if there are several chunks.
+// Each chunk of each lane is computed by one block. If `out` is null, the block writes the fold of the chunk to
+// `chunks`. Otherwise it writes the results to `out`; if there are several chunks, it begins with the fold of
+// everything before the chunk, which it reads from `chunks`.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     scan_rows(const T* __restrict__ x, typename F<T>::Out* __restrict__ out, typename F<T>::Acc* __restrict__ chunks,
@@ -78,8 +81,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Like `scan_rows`, with one thread per lane, for neighbouring lanes that are neighbours in memory. Block y computes
-// one chunk.
+// Like `scan_rows`, but one thread computes a chunk of a lane, and neighbouring threads compute neighbouring lanes. It
+// is used if neighbouring lanes are neighbours in memory. `blockIdx.y` is the number of the chunk.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256)
     scan_columns(const T* __restrict__ x, typename F<T>::Out* __restrict__ out,
@@ -104,7 +107,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Replaces the fold of each chunk of a lane by the fold of all chunks before it.
+// Replaces the fold of each chunk of a lane by the fold of all chunks before it in the lane. `n` is the number of
+// chunks per lane.
 template <template <typename> class F, typename T>
 __global__ void __launch_bounds__(256) scan_chunks(typename F<T>::Acc* chunks, u64 lanes, u64 n) {
     typedef F<T> Fold;

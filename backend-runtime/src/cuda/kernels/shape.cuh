@@ -1,9 +1,9 @@
-// Borders that repeat the array.
+// Padding with borders that repeat elements of the array, as in `numpy.pad`.
 
 struct Border {
     u64 n;
     u32 ndim, mode;
-    // lengths of the result, of the border before each axis, and of the array
+    // for each axis: length of the result, width of the border before the array, and length of the array
     u64 shape[16];
     Divisor divisor[16];
     u64 before[16];
@@ -13,8 +13,8 @@ struct Border {
 
 enum { CONSTANT, EDGE, REFLECT, SYMMETRIC, WRAP };
 
-// The index, within an axis of length `n`, of the element that index `i` repeats. `i` counts from the array's first
-// element, and lies beyond the axis in the border.
+// Returns the index of the element that is repeated at index `i` of an axis of length `n`. `i` counts from the array's
+// first element; in the border it is negative, or at least `n`.
 inline i64 repeated_index(i64 i, i64 n, u32 mode) {
     if (i >= 0 && i < n) return i;
     if (mode == EDGE || n == 1) return i < 0 ? 0 : n - 1;

@@ -1,11 +1,13 @@
-// Sorts rows of keys: short rows in shared memory, and long rows digit by digit.
+// Sorts rows of keys: short rows in shared memory, and long rows digit by digit. A key is an unsigned integer that
+// encodes an element and has the same order (see `Keys`).
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))
 
 // ---- from elements to keys and back ----
 
-// Writes the keys of `rows` rows of `length` elements and, if `order` is not null, their positions in the rows.
+// Writes the keys of all elements and, if `order` is not null, the position of each element in its row. `length` is the
+// number of elements per row.
 template <typename T>
 __global__ void __launch_bounds__(256)
     encode(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, typename Keys<T>::Key* __restrict__ keys,
@@ -18,14 +20,14 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Elements from sorted keys: their values, without the sign of a zero or the bits of a NaN.
+// Writes the elements that the keys encode. The sign of a zero and the bits of a NaN are lost.
 template <typename T>
 __global__ void __launch_bounds__(256)
     decode(const typename Keys<T>::Key* __restrict__ keys, T* __restrict__ out, u64 n, u32 descending) {
     FOR_EACH(i, n) out[i] = Keys<T>::element(keys[i], descending);
 }
 
-// Elements in sorted order. `T` is any type of their size.
+// Writes the elements of each row in the order of the positions in `order`. `T` may be any type of the elements' size.
 template <typename T>
 __global__ void __launch_bounds__(256)
     gather(const T* __restrict__ x, const __grid_constant__ Walk<1> walk, const u32* __restrict__ order,
@@ -41,8 +43,9 @@ __global__ void __launch_bounds__(256)
 
 enum { SHORT = 2048 };
 
-// Bitonic sort of as many rows as fit in shared memory. Each row is padded to `padded` keys, a power of two, with keys
-// that sort last. Equal keys are ordered by their positions, so that the sort is stable.
+// Sorts each row by a bitonic sort. A block sorts as many rows together as fit in shared memory. Each row is padded to
+// `padded` keys, a power of two, with keys that sort last. Equal keys are ordered by their positions, so that the sort
+// is stable.
 template <typename K, bool PAIRS>
 __global__ void __launch_bounds__(256) sort_short(K* keys, u32* order, u64 rows, u32 length, u32 padded) {
     __shared__ K key[SHORT];
@@ -91,12 +94,12 @@ __global__ void __launch_bounds__(256) sort_short(K* keys, u32* order, u64 rows,
 
 // ---- long rows: sorted by one digit after another, from the lowest digit; equal digits keep their order ----
 
-// Digits of 8 bits; tiles of 16 keys for each of 256 threads.
+// A digit has 8 bits. A tile is a part of a row: it has 16 keys for each of the 256 threads of a block.
 enum { DIGITS = 256, TILE = 4096, ROUNDS = TILE / 256 };
 
 template <typename K> u32 digit_of(K key, u32 shift) { return u32(key >> shift) & (DIGITS - 1); }
 
-// Counts the occurrences of each digit in each tile: counts[row][digit][tile].
+// Counts how often each digit occurs in each tile, and writes counts[row][digit][tile].
 template <typename K>
 __global__ void __launch_bounds__(256)
     count_digits(const K* __restrict__ keys, u32* __restrict__ counts, u64 rows, u64 length, u32 shift) {
@@ -115,7 +118,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The sum of `x` over the threads before this one; `all` gets the sum over all threads.
+// Returns the sum of `x` over the threads of the block before this one. `all` gets the sum over all threads.
 u32 sum_before(u32 x, u32& all) {
     __shared__ u32 shared[8];
     const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -153,8 +156,8 @@ __global__ void __launch_bounds__(256) sum_tiles(u32* counts, u32* __restrict__ 
     }
 }
 
-// Moves every key to its position in the order by this digit. Each warp has a consecutive part of a tile and takes 32
-// consecutive keys at a time, so that equal digits keep their order.
+// Moves every key to its position in the row sorted by this digit. Each warp has a consecutive part of a tile and takes
+// 32 consecutive keys at a time, so that keys with equal digits keep their order.
 template <typename K, bool PAIRS>
 __global__ void __launch_bounds__(256)
     scatter(const K* __restrict__ keys, const u32* __restrict__ order, K* __restrict__ keys_out,
@@ -209,7 +212,7 @@ __global__ void __launch_bounds__(256)
 
 // ---- what sorted keys are used for ----
 
-// Marks the sorted keys that begin a new value; every NaN begins a new value.
+// Marks each sorted key that is the first with its value. Every NaN counts as a new value.
 template <typename T>
 __global__ void __launch_bounds__(256)
     begins(const typename Keys<T>::Key* __restrict__ keys, bool* __restrict__ out, u64 n) {
@@ -228,7 +231,8 @@ __global__ void __launch_bounds__(256) unknown_parts(const R* __restrict__ x, u8
     FOR_EACH(i, n) out[i] = u8((x[2 * i] != x[2 * i] ? 2 : 0) + (x[2 * i + 1] != x[2 * i + 1] ? 1 : 0));
 }
 
-// Element i in sorted order has value number `number[i] - 1`; writes this number at the element's original position.
+// Element `i` of the sorted order has the value number `number[i] - 1`, counted from 0. Writes this number at the
+// element's original position.
 __global__ void __launch_bounds__(256)
     inverse(const i64* __restrict__ number, const u32* __restrict__ order, i64* __restrict__ out, u64 n) {
     FOR_EACH(i, n) out[order[i]] = number[i] - 1;
@@ -265,7 +269,7 @@ __global__ void __launch_bounds__(256)
 template <typename T> struct Precise { typedef float Type; };
 template <> struct Precise<double> { typedef double Type; };
 
-// Sets the flag if a number is not within 0 ..= 1.
+// Sets the flag if an element of `q` is not within 0 ..= 1.
 template <typename T> __global__ void __launch_bounds__(256) outside(const T* __restrict__ q, u64 n, u32* flag) {
     FOR_EACH(i, n) {
         const double x = cast<double>(q[i]);
@@ -275,7 +279,7 @@ template <typename T> __global__ void __launch_bounds__(256) outside(const T* __
 
 enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
 
-// Computes the quantiles `q` of sorted rows: out[q][row].
+// Computes the quantiles `q` of each sorted row, and writes out[q][row].
 template <typename T>
 __global__ void __launch_bounds__(256)
     quantiles(const typename Keys<T>::Key* __restrict__ keys, const T* __restrict__ q, T* __restrict__ out, u64 rows,
@@ -288,8 +292,8 @@ __global__ void __launch_bounds__(256)
             out[i] = Keys<T>::element(from[last], false);
             continue;
         }
-        // the position is rounded as in NumPy, so that the quantile 0.3 of eleven elements is the fourth element in
-        // float too
+        // the position is rounded to the precision of the elements, as in NumPy, so that the quantile 0.3 of eleven
+        // elements is exactly the fourth element also for `float`
         const double exact = cast<double>(q[i / rows]) * double(last);
         const double index = last < (1 << 24) ? double(R(exact)) : exact;
         const double below = floor(index), above = ceil(index);
@@ -306,12 +310,12 @@ __global__ void __launch_bounds__(256)
         const R second = cast<R>(Keys<T>::element(from[high], false)), step = second - first;
         const R part = method == LINEAR ? R(index - below) : below == above ? R(0) : R(0.5);
         if (!isfinite(step)) {
-            // one of the two elements is infinite, or both are large and have opposite signs
+            // one of the two neighbouring elements is infinite, or both are large and have opposite signs
             const bool is_first = part == R(0) || first == second;
             out[i] = cast<T>(is_first ? first : part == R(1) ? second : first * (R(1) - part) + second * part);
             continue;
         }
-        // interpolates from the nearer of the two, so that both are reproduced exactly
+        // interpolates from the nearer element, so that both elements are reproduced exactly
         out[i] = cast<T>(part >= R(0.5) ? second - step * (R(1) - part) : first + step * part);
     }
 }

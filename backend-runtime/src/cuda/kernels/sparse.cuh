@@ -1,23 +1,24 @@
-// Products with compressed sparse row matrices. Nothing is read or written at an index out of range, and a row with
-// invalid pointers has no elements. The kernels report both kinds of mistakes.
+// Products with compressed sparse row (CSR) matrices. Nothing is read or written at an index out of range, and a row
+// with invalid pointers has no elements. The kernels report both kinds of mistakes in `Found`.
 
 struct Sizes {
-    // number of compressed rows; limit of the indices; number of stored elements; number of right-hand sides
+    // number of compressed rows; upper limit of the indices (exclusive); number of stored elements; number of columns
+    // of the dense operand
     u64 rows, columns, stored, width;
 };
 
-// The reported mistakes: the position of a pointer that does not ascend, and the first position of an index out of
-// range. All bits of a position are set if no such mistake was found.
+// The mistakes found: the row of the first invalid pointer, and the position of the first index out of range. If there
+// is no such mistake, all bits of the number are set.
 struct Found {
     u64 pointer, index;
 };
 
-// The type in which a dtype is summed.
+// The type in which elements of type `T` are summed.
 template <typename T> struct Wide { typedef T Type; };
 template <> struct Wide<f16> { typedef float Type; };
 template <> struct Wide<bf16> { typedef float Type; };
 
-// Returns `x` of the thread that is `lanes` lanes further in the warp.
+// Returns `x` of the thread whose number in the warp is larger by `lanes`.
 template <typename A> A from_lane(A x, int lanes) {
     if constexpr (sizeof(A) < 4) {
         return A(__shfl_down_sync(0xffffffff, int(x), lanes));
@@ -28,7 +29,7 @@ template <typename A> A from_lane(A x, int lanes) {
     }
 }
 
-// The elements of a row.
+// The range of a row's stored elements in `values` and `indices`.
 struct Row {
     u64 begin, end;
 };
@@ -43,7 +44,7 @@ inline Row row_of(const i64* indptr, u64 row, const Sizes& size, Found* found) {
     return Row{u64(begin), u64(end)};
 }
 
-// The index of element k, or -1 if it is out of range.
+// Returns the index of stored element `k`, or -1 if the index is out of range.
 inline i64 index_of(const i64* indices, u64 k, const Sizes& size, Found* found) {
     const i64 index = indices[k];
     if (index >= 0 && index < i64(size.columns)) return index;
@@ -51,7 +52,7 @@ inline i64 index_of(const i64* indices, u64 k, const Sizes& size, Found* found) 
     return -1;
 }
 
-// Checks the pointer of a matrix without rows.
+// Checks the pointers of a matrix without rows: there is one pointer, which must be 0.
 __global__ void check_no_rows(const i64* indptr, const Sizes size, Found* found) {
     if (indptr[0] != 0 || size.stored != 0) found->pointer = 0;
 }
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The product with a vector. `G` neighbouring threads share a row.
+// Computes the product of a CSR matrix and a vector. `G` neighbouring threads share the elements of a row.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     csr_vector(T* __restrict__ out, const T* __restrict__ values, const i64* __restrict__ indices,
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The product with a matrix. Neighbouring threads compute neighbouring columns of a row.
+// Computes the product of a CSR matrix and a dense matrix. Neighbouring threads compute neighbouring columns of a row
+// of the result.
 template <typename T>
 __global__ void __launch_bounds__(256)
     csr_matrix(T* __restrict__ out, const T* __restrict__ values, const i64* __restrict__ indices,
@@ -107,8 +109,9 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// The product of the transpose. Every row of `x` is added to rows of the result, which must be 0 before. `G`
-// neighbouring threads share a row and a column of `x`.
+// Computes the product of a transposed CSR matrix and the dense matrix `x`. For each stored element, a multiple of a
+// row of `x` is added to a row of the result, which must be 0 before. `G` neighbouring threads share the stored
+// elements of one row, for one column of `x`.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     csc_product(T* out, const T* __restrict__ values, const i64* __restrict__ indices, const i64* __restrict__ indptr,
@@ -125,7 +128,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// Selected elements of a product of dense matrices. `G` neighbouring threads share a row.
+// Computes selected elements of the product of `x1` and the transpose of `x2`, which are dense. `indptr` and `indices`
+// select the elements. `G` neighbouring threads share a row of the result.
 template <int G, typename T>
 __global__ void __launch_bounds__(256)
     sampled_product(T* __restrict__ out, const T* __restrict__ x1, const i64* __restrict__ indices,

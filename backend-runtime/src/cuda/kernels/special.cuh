@@ -1,9 +1,9 @@
-// Interpolation between given points.
+// Linear interpolation between given points, as in `numpy.interp`.
 
 struct Points {
     i64 x_stride, f_stride;
     u64 n;
-    // Values beyond the first and the last point, if they are given.
+    // results for `x` before the first point and after the last point, if these results are given
     double left, right;
     u32 has_left, has_right;
 };
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256)
             continue;
         }
         if (at_x == x0) {
-            // this also holds if the slope is not finite
+            // f0 is the result even if the slope is not finite
             out[i] = T(f0);
             continue;
         }

@@ -1,6 +1,7 @@
-// Special functions, which few expressions use. Programs that use none of them are compiled without this text.
+// Special functions. Few expressions use them, and programs that use none are compiled without this file.
 //
-// They are computed in double, by CUDA's functions or as on the CPU, and rounded to the dtype once.
+// They are computed in double, by CUDA's functions or as on the CPU, and then rounded to the dtype; results of 16-bit
+// floats are first rounded to float.
 
 #define SPECIAL1(word)                                                                                                 \
     inline float op_##word(float x) { return float(op_##word(double(x))); }                                            \
@@ -28,7 +29,8 @@ inline double op_digamma(double x) {
     const double size = fabs(x);
     double value;
     if (size < 8) {
-        // the argument is moved to [1.125, 2.125), by adding the sum of 1 / (size - i)
+        // the argument is moved to [1.125, 2.125); `above / below` is the sum of the terms 1 / (size - i) that must be
+        // added
         double at = size, above = 0, below = 1;
         for (; at >= 2.125; at -= 1) {
             above = above * (at - 1) + below;
@@ -129,7 +131,7 @@ __noinline__ Wide rising(Wide x, double n) {
 
 __noinline__ Wide log1p_ratio(Wide above, Wide below) {
     const Wide ratio = wide_divide(above, below);
-    // added to 1, a small number keeps its digits here
+    // added to 1, a small number keeps its digits, because the sum is a `Wide`
     return ratio.high < 1e-9 ? wide_add(ratio, Wide{-0.5 * ratio.high * ratio.high, 0}) : wide_log(wide_add(Wide{1, 0}, ratio));
 }
 
@@ -152,7 +154,7 @@ __noinline__ Wide beta_log(double x, double y) {
 
 inline bool is_pole(double x) { return x <= 0 && is_whole(x); }
 
-// The beta function as a factor times the exponential of a number.
+// Returns a factor and sets `log`: the beta function is the factor times exp(log).
 __noinline__ double beta_factor(double x, double y, Wide* log) {
     *log = Wide{0, 0};
     if (x != x || y != y) return not_a_number();
@@ -268,7 +270,8 @@ __noinline__ double incomplete_upper_series(double a, double x) {
     return -expm1(exponent) - exp(exponent) * total;
 }
 
-// The incomplete functions for x near a large a. `sign` is 1 for the upper function and -1 for the lower function.
+// The incomplete gamma function for large `a` and for `x` near `a`. `sign` is 1 for the upper function and -1 for the
+// lower function.
 __noinline__ double incomplete_near(double a, double x, double sign) {
     const double mu = (x - a) / a, r = mu / (2 + mu), square = r * r;
     double tail = 1.0 / 25;
@@ -278,7 +281,7 @@ __noinline__ double incomplete_near(double a, double x, double sign) {
     return 0.5 * erfc(sign * eta * sqrt(0.5 * a)) + sign * rest;
 }
 
-// The upper function if `upper` is true, else the lower function.
+// The regularised incomplete gamma function: the upper function if `upper` is true, else the lower function.
 __noinline__ double incomplete_gamma(double a, double x, bool upper) {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity() && x == infinity())) return not_a_number();
     if (a == 0 || x == infinity()) return upper ? 0 : 1;
@@ -336,12 +339,13 @@ inline double op_j1(double x) {
         const double p = poly_j1_cosine(square), q = poly_j1_sine(square) * (inverse / 8);
         value = (p * (s - c) + q * (s + c)) * (0.5641895835477563 / sqrt(size));
     }
-    // the result has the sign of x, also for -0
+    // the function is odd: the result has the sign of x, also for -0
     return op_signbit(x) ? -value : value;
 }
 
-// A modified function for size >= 8. The factor exp(size) is applied as exp(size / 2) twice, because exp(size) may
-// overflow although the result does not. At infinity the result is NaN.
+// Returns a modified Bessel function for size >= 8, where `far` is its value scaled by sqrt(size) exp(-size). The
+// factor exp(size) is applied as exp(size / 2) twice, because exp(size) may overflow although the result does not. At
+// infinity the result is NaN.
 inline double modified_far(double size, double far) {
     const double half = exp(0.5 * size);
     return half * (far / sqrt(size)) * half + (size - size);

@@ -1,5 +1,5 @@
-// Counts of elements. If there are few counters, a block counts in its shared memory, and adds its counts to the global
-// counts at the end.
+// Counts of elements, for histograms. If there are few counters, a block counts in its shared memory, and adds its
+// counts to the global counts at the end.
 
 const u64 FEW = 8192;
 
@@ -7,8 +7,8 @@ const u64 FEW = 8192;
 template <typename T> struct Wide { typedef float Type; };
 template <> struct Wide<double> { typedef double Type; };
 
-// Counts elements in `places` counters. `place` returns the counter of an element, or `places` if the element is not
-// counted.
+// Counts the elements of `x` in `places` counters. `place` returns the index of an element's counter, or `places` if
+// the element is not counted.
 template <typename T, typename F> void count_places(u64* counts, u64 places, const T* x, u64 n, F place) {
     __shared__ u32 own[FEW];
     const bool is_few = places <= FEW;
@@ -30,8 +30,8 @@ template <typename T, typename F> void count_places(u64* counts, u64 places, con
     }
 }
 
-// Counts the elements in bins between ascending edges. The first guess is the bin that the element would have if all
-// bins had equal width. If the guess is wrong, the bin is found by a search.
+// Counts the elements in the bins between ascending edges. The bin of an element is guessed as if all bins had equal
+// width. If the guess is wrong, the bin is found by a binary search.
 template <typename T> __global__ void __launch_bounds__(256) histogram(u64* counts, u64 bins, const T* x, u64 n, const T* edges) {
     typedef typename Wide<T>::Type R;
     const R first = R(edges[0]), last = R(edges[bins]), density = R(bins) / (last - first);

@@ -1,14 +1,14 @@
-// Traverses the elements of several operands in one order; each operand has its own strides.
+// Traverses the elements of several operands in one common order. Each operand has its own strides.
 
-// Division by a number that is known before the launch, for dividends below 2^31, as a multiplication and a shift.
+// Division by a number that is known before the launch, as a multiplication and a shift. Dividends must be below 2^31.
 struct Divisor {
     u32 magic, shift;
     u32 divide(u32 x) const { return (__umulhi(x, magic) + x) >> shift; }
 };
 
 // Shape and strides of K operands, the innermost axis first. Functions that use it are compiled for a number of axes
-// `R`, because with indices that are known to the compiler the struct stays in the constant memory that a launch fills.
-// R = 16 means any number of axes.
+// `R`; then all indices into the struct are known to the compiler, and the struct stays in the constant memory that a
+// launch fills. R = 16 means any number of axes.
 template <int K> struct Walk {
     u64 n;
     u32 ndim;
@@ -16,7 +16,8 @@ template <int K> struct Walk {
     Divisor divisor[16];
     i64 strides[K][16];
 
-    // The offset of element `i` of each operand, in elements from its first element, for fewer than 2^31 elements.
+    // Sets `at[k]` to the offset of element `i` of operand `k` from its first element, in elements. There must be fewer
+    // than 2^31 elements.
     template <int R> void locate(u32 i, i64 (&at)[K]) const {
         locate_by<R>(i, at, [&](u32 rest, int axis) { return divisor[axis].divide(rest); });
     }

@@ -1,6 +1,6 @@
-// The scalar vocabulary: one overload of `op_word` for every dtype that has the word, with the meaning of the methods
-// of the Rust traits of the same names. Programs are compiled without contraction of products and sums, so that results
-// equal those of the CPU if the function is exact.
+// The scalar functions ("words") of the ops: one overload of `op_word` for every dtype that has the word. It means the
+// same as the method of this name of the Rust traits. Programs are compiled without contraction of products and sums
+// (fused multiply-add), so that results of exact functions equal the CPU's.
 
 // ---- every dtype but the complex ones ----
 
@@ -28,7 +28,7 @@ inline bool op_less(bf16 x, bf16 y) { return float(x) < float(y); }
 inline bool op_less_equal(bf16 x, bf16 y) { return float(x) <= float(y); }
 template <typename R> bool op_equal(complex<R> x, complex<R> y) { return x.re == y.re && x.im == y.im; }
 
-// Not zero; NaN is true.
+// True if `x` is not zero; NaN counts as true.
 template <typename T> bool op_is_nonzero(T x) { return !op_equal(x, zero<T>()); }
 
 // ---- bool ----
@@ -42,8 +42,8 @@ inline bool op_bit_not(bool x) { return !x; }
 
 // ---- integers ----
 
-// `U` is the unsigned type in which the arithmetic is done, so that overflow wraps. It is at least as wide as T and as
-// int, so that nothing is promoted to a signed type.
+// `U` is the unsigned type of the arithmetic, so that overflow wraps. It is at least as wide as T and as int, because
+// narrower types would be promoted to a signed type.
 #define INTEGER(T, U)                                                                                                  \
     inline T op_plus(T x, T y) { return T(U(x) + U(y)); }                                                              \
     inline T op_minus(T x, T y) { return T(U(x) - U(y)); }                                                             \

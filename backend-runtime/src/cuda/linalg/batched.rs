@@ -16,7 +16,8 @@ use cudarc::{
 };
 use std::ptr::null_mut;
 
-/// Calls the function for a dtype, with pointers cast to its parameter types. Any other dtype is an error.
+/// Calls the one of four functions (S, D, C, Z) that is for the dtype, with pointers cast to its parameter types. Other
+/// dtypes are an error.
 macro_rules! of_dtype {
     ($op:expr, $dtype:expr, [$s:path, $d:path, $c:path, $z:path]($($argument:expr),* $(,)?)) => {
         match $dtype {
@@ -29,12 +30,12 @@ macro_rules! of_dtype {
     };
 }
 
-/// Address of the elements of `x` that belong to matrix `i`; each matrix has `of_each` elements.
+/// Address of the elements of `x` that belong to matrix `i`. There are `of_each` elements per matrix.
 fn part(x: &RawArray, i: usize, of_each: usize) -> u64 {
     x.pointer() + (i * of_each * x.dtype.size()) as u64
 }
 
-/// Overwrites one triangle of each matrix with the Cholesky factor.
+/// Overwrites one triangle of each matrix of `a` with the matrix's Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
@@ -90,7 +91,7 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     })
 }
 
-/// Overwrites the right-hand sides with the solutions; [`getrf`] has factorized the matrices.
+/// Overwrites the right-hand sides `x` with the solutions of the systems; [`getrf`] has factorized the matrices `a`.
 pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result<()> {
     use cublas::*;
     let (op, n, k) = (a.op, int(a.op, a.rows)?, int(a.op, x.columns)?);
@@ -126,7 +127,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// The triangle of a column-major matrix that the library reads.
+/// A triangle of column-major matrices, as cuBLAS reads it.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
@@ -137,7 +138,7 @@ pub(super) struct Triangle {
 /// Matrices with fewer rows are processed in batches; a larger matrix keeps the device busy by itself.
 pub(super) const SMALL: usize = 512;
 
-/// Overwrites the right-hand sides with the solutions of triangular systems.
+/// Overwrites the right-hand sides `x` with the solutions of triangular systems with the matrices `a`.
 pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result<()> {
     use cublas::*;
     let (op, dtype) = (a.op, a.array.dtype);
@@ -151,7 +152,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
         false => cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
     };
     let as_is = cublasOperation_t::CUBLAS_OP_N;
-    // 1 in both precisions; a complex number is read as two floats
+    // the number 1 in both precisions, as real and imaginary part; real functions read only the first number
     let (one32, one64) = ([1.0_f32, 0.0], [1.0_f64, 0.0]);
     let one = match dtype {
         DType::Float32 | DType::Complex64 => one32.as_ptr() as usize,
@@ -194,7 +195,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
         parts(a.batch, 1).try_for_each(|(first, batch)| {
             let (a_at, x_at) = (part(&matrices, first, 1), part(&sides, first, 1));
             // SAFETY: the library is loaded, the handle is alive, and the functions match the dtype. The matrices have
-            // m rows, and the arrays `a_at` and `x_at` have their addresses.
+            // m rows; `a_at` and `x_at` point to arrays of their addresses.
             let called: std::result::Result<(), CublasError> = unsafe {
                 of_dtype!(
                     op,
@@ -221,7 +222,7 @@ pub(super) fn trsm(b: &Cuda, a: &Stack, triangle: Triangle, x: &Stack) -> Result
     })
 }
 
-/// Overwrites the `k` Householder reflections of each matrix with orthonormal columns.
+/// Overwrites each matrix, whose first `k` columns hold Householder reflections, with orthonormal columns.
 pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let op = q.op;
@@ -267,11 +268,11 @@ pub(super) fn orgqr(b: &Cuda, q: &Stack, tau: &RawArray, k: usize, codes: &RawAr
     })
 }
 
-/// Maximum number of rows and columns for [`gesvdj`].
+/// Maximum number of rows and of columns of the matrices of [`gesvdj`].
 pub(super) const JACOBI: usize = 32;
 
-/// Singular values of small matrices by Jacobi's method, and optionally the vectors, as the columns of square matrices.
-/// Destroys the input matrices.
+/// Computes the singular values of small matrices by Jacobi's method, and optionally the singular vectors, as the
+/// columns of two square matrices for each matrix. Destroys the input matrices.
 pub(super) fn gesvdj(b: &Cuda, a: &Stack, s: &RawArray, vectors: Option<[&Stack; 2]>, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, m, n) = (a.op, int(a.op, a.rows)?, int(a.op, a.columns)?);

@@ -42,10 +42,10 @@ struct Handle {
 // SAFETY: the handle may be used from any thread; the mutex around it prevents concurrent calls.
 unsafe impl Send for Handle {}
 
-/// The open handles, one per device.
+/// The cuBLAS handles created so far, one per device.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
-/// Calls `f` with the handle of the device.
+/// Calls `f` with the cuBLAS handle of the device of `b`, and creates the handle on the first call.
 pub(super) fn with_handle<V>(
     b: &Cuda,
     op: &'static str,
@@ -75,20 +75,20 @@ pub(super) fn with_handle<V>(
     call(raw)
 }
 
-/// Destroys the handle of a device, which holds a work area of many megabytes.
+/// Destroys the cuBLAS handle of a device, to free the handle's work area of many megabytes.
 pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()> {
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
         return Ok(());
     };
-    // while the lock is held, no other thread calls with the handle
+    // while the lock is held, no other thread uses the handle
     device.synchronize(op)?;
     let handle = handles.remove(place);
     // SAFETY: the handle was found in the list and removed, the device is current, and the handle's work has finished.
     unsafe { sys::cublasDestroy_v2(handle.raw) }.result().checked(op)
 }
 
-/// cuBLAS's name for a dtype, and the precision in which products are computed and summed.
+/// cuBLAS's name for a dtype, and the type in which products of this dtype are computed and summed.
 fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
     use sys::{cublasComputeType_t as In, cudaDataType as Of};
     match dtype {
@@ -102,7 +102,8 @@ fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cubl
     }
 }
 
-/// Makes one call of cuBLAS. The addresses are of the first matrix, the second matrix and the result.
+/// Makes one call of cuBLAS. `first`, `second` and `out` are the addresses of the first matrix, the second matrix and
+/// the result.
 ///
 /// # Safety
 /// The pointers refer to memory of the device, and all matrices of the call lie within it.
@@ -113,7 +114,7 @@ unsafe fn run(
     call: &Call,
     [first, second, out]: [u64; 3],
 ) -> Result<()> {
-    // 1 and 0 in both precisions; a complex number is read as two floats
+    // the numbers 1 and 0 in both precisions, as real and imaginary part; real functions read only the first number
     let (one32, zero32, one64, zero64) = ([1.0_f32, 0.0], [0.0_f32; 2], [1.0_f64, 0.0], [0.0_f64; 2]);
     let (of, compute) = types(op, dtype)?;
     let (alpha, beta): (*const c_void, *const c_void) = match compute {

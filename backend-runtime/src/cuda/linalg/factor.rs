@@ -12,12 +12,12 @@ use crate::{
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;
 
-/// The shape without the last two axes.
+/// The shape without the last two axes, which are those of the matrices.
 pub(super) fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Cholesky factors of Hermitian matrices; only one triangle is read.
+/// Computes the Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
 pub fn cholesky(on: OpContext<'_>, x: &RawArray, upper: bool) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     rules::square(op, &x.shape)?;
@@ -46,20 +46,20 @@ pub fn cholesky(on: OpContext<'_>, x: &RawArray, upper: bool) -> Result<RawArray
     Ok(a.array)
 }
 
-/// The right-hand sides of a system as matrices; a vector becomes one column.
+/// Copies the right-hand sides of a system as matrices; a vector becomes a matrix of one column.
 fn right_sides(b: &Cuda, op: &'static str, x: &RawArray, system: &System) -> Result<Stack> {
     let x = if system.is_vector { x.expanded(1) } else { x.clone() };
     Stack::of(b, op, &x, &system.batches)
 }
 
-/// The solution, reshaped to the result's shape.
+/// Reshapes the solution matrices `x` to the shape of the op's result.
 fn solution(x: Stack, system: &System) -> RawArray {
-    // vector solutions are single columns, one after another without gaps
+    // solutions that are vectors are matrices of one column, consecutive in memory
     let shape = system.shape();
     if system.is_vector { x.array.view(shape.clone(), rules::c_strides(&shape), x.array.offset) } else { x.matrices() }
 }
 
-/// The LU factorization of square matrices.
+/// The LU factorizations of square matrices: factors, pivots, and one error code of the library per matrix.
 struct Factorized {
     factors: Stack,
     pivots: RawArray,
@@ -78,12 +78,12 @@ impl Factorized {
         Ok(Factorized { factors, pivots, codes })
     }
 
-    /// Overwrites the right-hand sides with the solutions.
+    /// Overwrites the right-hand sides `x` with the solutions of the systems.
     fn solve(&self, b: &Cuda, x: &Stack) -> Result<()> {
         if self.pivots.dtype == DType::Int32 {
             return batched::getrs(b, &self.factors, &self.pivots, x);
         }
-        // the codes of the factorization have not been checked yet, so the codes of this call need their own array
+        // the codes of the factorization may not have been read yet, so this call writes its codes to another array
         let codes = x.numbers(b, DType::Int32, 1)?;
         solver::getrs(b, &self.factors, &self.pivots, x, &codes)
     }
@@ -158,14 +158,14 @@ fn determinants_of(b: &Cuda, op: &'static str, x: &RawArray) -> Result<[RawArray
     determinants(b, &factors, &pivots, shape)
 }
 
-/// QR factorization: factors with orthonormal columns, and upper triangular factors.
+/// Computes the QR factorizations of matrices: factors with orthonormal columns, and upper triangular factors.
 pub fn qr(on: OpContext<'_>, x: &RawArray, mode: QrMode) -> Result<[RawArray; 2]> {
     let (b, op) = (on.backend, on.op);
     let [q, r] = qr_of(b, op, x, mode == QrMode::Complete)?;
     Ok([q, creation::triangle(on, &r, 0, false)?])
 }
 
-/// The two factors; the elements below the diagonal of the second factor are meaningless.
+/// Computes the two factors Q and R. The elements below the diagonal of R are meaningless.
 fn qr_of(b: &Cuda, op: &'static str, x: &RawArray, complete: bool) -> Result<[RawArray; 2]> {
     let [of_q, of_r] = rules::qr(op, &x.shape, complete, x.dtype.size())?;
     let (m, n) = rules::matrix(op, &x.shape)?;
@@ -179,7 +179,7 @@ fn qr_of(b: &Cuda, op: &'static str, x: &RawArray, complete: bool) -> Result<[Ra
     let (tau, codes) = (a.numbers(b, x.dtype, reflections)?, a.numbers(b, DType::Int32, 1)?);
     solver::geqrf(b, &a, &tau, &codes)?;
     let q = Stack::new(b, op, x.dtype, outer, [m, inner])?;
-    // only the columns with reflections are copied; the library fills the other columns
+    // only the columns with Householder reflections are copied; the library fills the other columns
     let columns = outer.len();
     let given = |x: &Stack| x.array.sliced(columns, 0, reflections, 1);
     copy_into(b, op, &given(&a), &given(&q))?;

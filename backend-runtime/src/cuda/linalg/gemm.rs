@@ -1,14 +1,15 @@
 //! A matrix product in the form that cuBLAS takes: column-major matrices and one batch axis.
 
-/// Strides of a matrix, in elements: between rows and between columns.
+/// Strides of a matrix, in elements: from one row to the next, and from one column to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
     pub(crate) row: isize,
     pub(crate) column: isize,
 }
 
-/// A matrix's memory layout in cuBLAS's terms: a column-major matrix or the transpose of one, and its leading
-/// dimension, which is the distance between columns in elements.
+/// The memory layout of a matrix in cuBLAS's terms: column-major or row-major, with a leading dimension. The leading
+/// dimension is the distance in elements between columns of a column-major matrix, or between rows of a row-major
+/// matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     /// Whether the matrix is row-major, so that cuBLAS reads its transpose.
@@ -17,9 +18,9 @@ pub(crate) struct Stored {
 }
 
 impl Matrix {
-    /// The layout in which cuBLAS reads the matrix; `None` if it must be copied first.
+    /// Returns the layout in which cuBLAS can read the matrix; `None` if the matrix must be copied first.
     pub(crate) fn stored(self, rows: usize, columns: usize) -> Option<Stored> {
-        // the stride of an axis of length 1 is never used
+        // the stride of an axis of length 1 is never used, so any value fits
         let fits = |step: isize, across: isize, len: usize, others: usize| {
             let dense = step == 1 || len <= 1;
             let apart = across >= len.max(1) as isize || others <= 1;
@@ -43,7 +44,7 @@ pub(crate) struct Call {
     pub(crate) k: i64,
     /// Leading dimensions of the first matrix, the second matrix and the result, in elements.
     pub(crate) leading: [i64; 3],
-    /// Distances between batches of the first matrix, of the second matrix and of the result, in elements.
+    /// For the first matrix, the second matrix and the result: distance from one batch to the next, in elements.
     pub(crate) strides: [i64; 3],
     pub(crate) batches: i64,
 }
@@ -57,12 +58,13 @@ pub(crate) struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// The axis along which one call computes all batches: the longest axis.
+    /// The longest axis. Along this axis, one call computes all batches; each index of the other axes needs its own
+    /// call.
     fn inside(&self) -> Option<usize> {
         (0..self.shape.len()).max_by_key(|&axis| (self.shape[axis], axis))
     }
 
-    /// Offsets of the left matrix, the right matrix and the result for each call.
+    /// Offsets of the left matrix, the right matrix and the result in elements, for each call.
     pub(crate) fn offsets(&self) -> Vec<[isize; 3]> {
         let inside = self.inside();
         let mut all = vec![[0; 3]];
@@ -82,8 +84,8 @@ impl Batches<'_> {
             Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
-        // in column-major order, the C-order result is read as its transpose, so the call multiplies the transpose of
-        // the right matrix by the transpose of the left matrix
+        // cuBLAS reads the result, which is in C order, as its transpose in column-major order, so the call multiplies
+        // the transpose of the right matrix by the transpose of the left matrix
         Some(Call {
             transpose_first: !right.by_rows,
             transpose_second: !left.by_rows,
@@ -101,7 +103,8 @@ impl Batches<'_> {
 mod tests {
     use super::*;
 
-    /// cuBLAS's definition of the product, element by element: column-major, with `leading` elements between columns.
+    /// Computes what cuBLAS computes for a call, element by element. Matrices are column-major, with `leading` elements
+    /// from one column to the next.
     fn interpret(call: &Call, first: &[i64], second: &[i64], out: &mut [i64]) {
         let stored = |rows: i64, columns: i64, transposed: bool| if transposed { columns } else { rows };
         assert!(call.leading[0] >= stored(call.m, call.k, call.transpose_first).max(1));
@@ -125,7 +128,8 @@ mod tests {
         }
     }
 
-    /// All supported memory layouts of a rows x columns matrix, each with the number of elements that it spans.
+    /// All supported memory layouts of a rows x columns matrix. Each has the number of elements from the first to the
+    /// last.
     fn layouts(rows: usize, columns: usize) -> Vec<(Matrix, usize)> {
         let (r, c) = (rows as isize, columns as isize);
         vec![

@@ -1,4 +1,4 @@
-//! Matrix products of integers, modulo 2^bits.
+//! Matrix products of integers. They wrap: results are modulo 2^bits.
 
 use super::{gemm::Matrix, operands::Operands};
 use crate::{
@@ -19,31 +19,31 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/locate.cuh"), include_str!("../kernels/product.cuh"))),
 };
 
-/// The kernels, listed so that `check` can compile them all.
+/// The kernels of this file, for the list of all kernels that [`check`](crate::cuda::check) compiles.
 pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     let integer = |dtype: &DType| matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
     let instance = |dtype| Instance::new("matrix_product", "", &[dtype]);
     DType::ALL.into_iter().filter(integer).map(instance).collect()
 });
 
-/// Side of the square tile of results that one block computes.
+/// Side length of the square tile of the result that one block computes.
 const SIDE: usize = 64;
 
-/// Minimum number of terms per block if several blocks compute one sum.
+/// Minimum number of terms that a block adds if several blocks compute parts of one sum.
 const TERMS: usize = 1024;
 
 /// Number of blocks that keep a large device busy.
 const ENOUGH: usize = 512;
 
-/// Writes the product into `operands.out`.
+/// Writes the product of `operands.left` and `operands.right` to `operands.out`.
 pub(super) fn product(b: &Cuda, operands: &Operands) -> Result<()> {
     let op = operands.op;
     let [left, right, _] = operands.leading();
     let batches = Merged::new(&[&left, &right]);
     let (rows, inner, columns) = (operands.rows, operands.inner, operands.columns);
     let blocks = rows.div_ceil(SIDE).saturating_mul(columns.div_ceil(SIDE)).saturating_mul(batches.n());
-    // if there are few results with many terms, several blocks share the terms of each result, and their sums are added
-    // afterwards
+    // if there are few results, each with many terms, the terms of each result are divided among several blocks, and
+    // the sums of the blocks are added afterwards
     let parts = (ENOUGH / blocks.min(ENOUGH)).min(inner.div_ceil(TERMS)).max(1);
     let terms = inner.div_ceil(parts);
     let parts = inner.div_ceil(terms);

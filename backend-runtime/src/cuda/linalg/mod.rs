@@ -1,5 +1,5 @@
-//! Linear algebra. Matrix products use cuBLAS for floats, and kernels of this crate for integers, which wrap, and for
-//! sparse matrices. Factorizations use cuSOLVER, and cuBLAS for many small matrices.
+//! Linear algebra. Matrix products of floats use cuBLAS. Products of integers, which wrap, and products with sparse
+//! matrices use kernels of this crate. Factorizations use cuSOLVER, and cuBLAS for many small matrices.
 
 mod batched;
 mod blas;
@@ -27,7 +27,7 @@ use crate::{
 use operands::Operands;
 use std::sync::Arc;
 
-/// Destroys the libraries' handles of a device; they are opened again on the next use.
+/// Destroys the cuBLAS and cuSOLVER handles of a device. They are created again on the next use.
 pub(super) fn forget_handles(device: &Arc<Device>, op: &'static str) -> Result<()> {
     blas::forget_handle(device, op).and(solver::forget_handle(device, op))
 }
@@ -47,7 +47,7 @@ pub fn matmul(on: OpContext<'_>, x1: &RawArray, x2: &RawArray) -> Result<RawArra
         b.set_bytes(op, &out, 0)?;
         return Ok(out);
     }
-    // a one-dimensional operand is a row on the left and a column on the right
+    // a one-dimensional operand on the left is a matrix of one row, and on the right a matrix of one column
     let left = if x1.shape.len() == 1 { x1.expanded(0) } else { x1.clone() };
     let right = if x2.shape.len() == 1 { x2.expanded(1) } else { x2.clone() };
     let Product { rows, inner, columns, .. } = product;
@@ -61,7 +61,8 @@ pub fn matmul(on: OpContext<'_>, x1: &RawArray, x2: &RawArray) -> Result<RawArra
     Ok(out)
 }
 
-/// A view of the diagonals of the matrices that two axes form; the diagonals are along a new last axis.
+/// Returns a view of the diagonals of the matrices that are formed by two axes of `x`. The diagonals lie along a new
+/// last axis.
 pub fn diagonal(on: OpContext<'_>, x: &RawArray, offset: isize, axis1: isize, axis2: isize) -> Result<RawArray> {
     on.backend.check(on.op, x)?;
     let diagonal = rules::Diagonal::of(on.op, &x.shape, offset, [axis1, axis2], x.dtype.size())?;

@@ -6,7 +6,8 @@ use crate::{
     cuda::{Cuda, array::RawArray, copy::copied, walk::Merged},
 };
 
-/// Arrays of matrices with shapes (rows, inner), (inner, columns) and (rows, columns); the last is in C order.
+/// The operands and the result of a matrix product. Their last two axes have lengths (rows, inner), (inner, columns)
+/// and (rows, columns). The result is in C order.
 pub(super) struct Operands {
     /// The op named in errors.
     pub(super) op: &'static str,
@@ -19,7 +20,7 @@ pub(super) struct Operands {
 }
 
 impl Operands {
-    /// The operands, copied if cuBLAS cannot read their matrices in place.
+    /// Copies those operands whose matrices cuBLAS cannot read in place.
     pub(super) fn storable(self, b: &Cuda) -> Result<Operands> {
         let readable = |x: RawArray| match matrix(&x).stored(x.shape[x.shape.len() - 2], x.shape[x.shape.len() - 1]) {
             Some(_) => Ok(x),
@@ -28,15 +29,15 @@ impl Operands {
         Ok(Operands { left: readable(self.left)?, right: readable(self.right)?, ..self })
     }
 
-    /// The operands with `left` and `right` broadcast to the leading axes `batches`.
+    /// Broadcasts the leading axes of `left` and `right` to `batches`.
     pub(super) fn broadcast(self, batches: &[usize]) -> Result<Operands> {
         let left = self.left.broadcast(self.op, &[batches, &[self.rows, self.inner]].concat())?;
         let right = self.right.broadcast(self.op, &[batches, &[self.inner, self.columns]].concat())?;
         Ok(Operands { left, right, ..self })
     }
 
-    /// Merges the batches into one large product; `None` unless all batches share the right matrix and the rows of all
-    /// left matrices are evenly spaced, so that they are rows of one matrix.
+    /// Merges all batches into one large product. Returns `None` unless all batches share the right matrix and the rows
+    /// of all left matrices are evenly spaced, so that they are the rows of one matrix.
     pub(super) fn as_one(&self) -> Option<Operands> {
         let [left, right, _] = self.leading();
         if left.size() <= 1 || !Merged::new(&[&right]).is_one(0) {
@@ -59,12 +60,12 @@ impl Operands {
         Some(Operands { rows, left, right, out, ..*self })
     }
 
-    /// Strides of the matrices `left`, `right` and `out`.
+    /// Strides of the matrices of `left`, `right` and `out`.
     pub(super) fn matrices(&self) -> [Matrix; 3] {
         [matrix(&self.left), matrix(&self.right), matrix(&self.out)]
     }
 
-    /// Views of the operands with only their leading axes.
+    /// Views of `left`, `right` and `out` with only their leading axes.
     pub(super) fn leading(&self) -> [RawArray; 3] {
         [&self.left, &self.right, &self.out].map(|x| {
             let leading = x.shape.len() - 2;

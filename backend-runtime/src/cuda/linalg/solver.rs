@@ -26,13 +26,13 @@ pub(super) struct Handle {
     device: Arc<Device>,
 }
 
-// SAFETY: the handles may be used from any thread; the mutex around them prevents concurrent calls.
+// SAFETY: any thread may use the handles of cuSOLVER; the mutex around them prevents concurrent calls.
 unsafe impl Send for Handle {}
 
-/// The open handles, one per device.
+/// The cuSOLVER handles created so far, one per device.
 static HANDLES: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
-/// Calls `f` with the handle of the device.
+/// Calls `f` with the cuSOLVER handle of the device of `b`, and creates the handle on the first call.
 pub(super) fn with_handle<V>(b: &Cuda, op: &'static str, f: impl FnOnce(&Handle) -> Result<V>) -> Result<V> {
     Library::Cusolver.load()?;
     let mut handles = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()
     let Some(place) = handles.iter().position(|handle| Arc::ptr_eq(&handle.device, device)) else {
         return Ok(());
     };
-    // while the lock is held, no other thread calls with the handle
+    // while the lock is held, no other thread uses the handle
     device.synchronize(op)?;
     let handle = handles.remove(place);
     // SAFETY: the handles were removed from the list, the device is current, and their work has finished.
@@ -91,14 +91,14 @@ fn data_type(op: &'static str, dtype: DType) -> Result<Of> {
     }
 }
 
-/// A length for functions that take 32-bit lengths; an error if it does not fit.
+/// Converts a length for functions that take 32-bit lengths. It is an error if the length does not fit.
 pub(super) fn int(op: &'static str, n: usize) -> Result<i32> {
     let large =
         || Error::library(op, "cuda", format!("the library takes at most {} rows or columns, not {n}", i32::MAX));
     i32::try_from(n).map_err(|_| large())
 }
 
-/// The work areas of a call, on the device and on the host.
+/// The work areas of a call: one in device memory, and one in host memory.
 struct Room {
     device: RawArray,
     host: Vec<u8>,
@@ -122,12 +122,12 @@ impl Room {
     }
 }
 
-/// Address of the elements of `x` that belong to matrix `i`; each matrix has `of_each` elements.
+/// Address of the elements of `x` that belong to matrix `i`. There are `of_each` elements per matrix.
 fn part(x: &RawArray, i: usize, of_each: usize) -> *mut c_void {
     (x.pointer() + (i * of_each * x.dtype.size()) as u64) as _
 }
 
-/// Overwrites one triangle of each matrix with the Cholesky factor.
+/// Overwrites one triangle of each matrix of `a` with the matrix's Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;
@@ -174,7 +174,7 @@ pub(super) fn getrf(b: &Cuda, a: &Stack, pivots: &RawArray, codes: &RawArray) ->
     })
 }
 
-/// Overwrites the right-hand sides with the solutions; [`getrf`] has factorized the matrices.
+/// Overwrites the right-hand sides `x` with the solutions of the systems; [`getrf`] has factorized the matrices `a`.
 pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack, codes: &RawArray) -> Result<()> {
     let (op, n, k) = (a.op, a.rows as i64, x.columns as i64);
     let of = data_type(op, a.array.dtype)?;
@@ -235,7 +235,7 @@ pub(super) fn geqrf(b: &Cuda, a: &Stack, tau: &RawArray, codes: &RawArray) -> Re
     })
 }
 
-/// The singular vectors that [`gesvd`] computes; the values are cuSOLVER's letters.
+/// The singular vectors that [`gesvd`] computes. The discriminants are the letters that cuSOLVER expects.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Vectors {
     None = b'N' as isize,
@@ -243,8 +243,8 @@ pub(super) enum Vectors {
     Full = b'A' as isize,
 }
 
-/// Singular values of matrices with at least as many rows as columns, and optionally the vectors: the columns of `u`
-/// and the rows of `vt`. Destroys the input matrices.
+/// Computes the singular values of matrices with at least as many rows as columns, and optionally the singular vectors:
+/// the columns of `u` and the rows of `vt`. Destroys the input matrices.
 pub(super) fn gesvd(
     b: &Cuda,
     a: &Stack,
@@ -328,20 +328,20 @@ fn mode(vectors: bool) -> Mode {
     if vectors { Mode::CUSOLVER_EIG_MODE_VECTOR } else { Mode::CUSOLVER_EIG_MODE_NOVECTOR }
 }
 
-/// Maximum number of matrices in one batched call: some of cuSOLVER's functions refuse more than about 32000, which its
-/// manual does not mention.
+/// Maximum number of matrices in one batched call. Some functions of cuSOLVER refuse more than about 32000 matrices,
+/// which its manual does not mention.
 const MOST: usize = 1 << 14;
 
-/// Splits a batch into ranges that one call can process; yields the first matrix and the number of matrices of each
-/// range.
+/// Splits a batch of matrices into ranges that one call can process. Yields the index of the first matrix and the
+/// number of matrices of each range.
 pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item = (usize, usize)> {
-    // some functions also count the elements of a call in 32 bits
+    // some functions count the elements of all matrices of a call in 32 bits
     let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MOST);
     (0..batch).step_by(most).map(move |first| (first, most.min(batch - first)))
 }
 
-/// Computes eigenvalues of Hermitian matrices, of which only the lower triangle is read. If `vectors` is true, the
-/// eigenvectors overwrite the matrices.
+/// Computes the eigenvalues of Hermitian matrices. Only the lower triangle of each matrix is read. If `vectors` is
+/// true, the eigenvectors overwrite the matrices.
 pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);
@@ -445,8 +445,9 @@ pub(super) fn syev(b: &Cuda, a: &Stack, w: &RawArray, vectors: bool, codes: &Raw
     })
 }
 
-/// Complex eigenvalues of square matrices, and optionally eigenvectors; for real matrices, two real columns hold a
-/// conjugate pair. Destroys the input matrices.
+/// Computes the complex eigenvalues of square matrices, and optionally the eigenvectors. If the matrices are real, a
+/// conjugate pair of eigenvectors occupies two real columns: the real parts and the imaginary parts. Destroys the input
+/// matrices.
 pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let (of, of_w) = (data_type(op, a.array.dtype)?, data_type(op, w.dtype)?);

@@ -1,8 +1,8 @@
-//! Products with compressed sparse row matrices, by kernels of this crate: cuSPARSE does not check indices and does not
-//! support integers.
+//! Products with compressed sparse row (CSR) matrices, by kernels of this crate, because cuSPARSE does not check
+//! indices and does not support integers.
 //!
-//! The kernels check the pointers and indices that they use. As for all index arrays, the next call that waits for the
-//! device reports an invalid pointer or index.
+//! The kernels check the pointers (`indptr`) and indices that they use. As for all index arrays, an invalid pointer or
+//! index is reported by the next call that waits for the device.
 
 use crate::{
     DType, Result,
@@ -22,7 +22,8 @@ static PROGRAM: Program = Program {
     source: ProgramSource::File(concat!(include_str!("../kernels/atomics.cuh"), include_str!("../kernels/sparse.cuh"))),
 };
 
-/// The numbers of threads among which a kernel can divide a row, each with the template argument that selects it.
+/// The possible numbers of threads that share a row of the matrix. Each comes with the template argument that selects
+/// it.
 const LANES: [(usize, &str); 3] = [(2, "2"), (8, "8"), (32, "32")];
 
 /// The kernels of this file, for the list of all kernels in [`check`](crate::cuda::check).
@@ -42,7 +43,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
         .collect()
 });
 
-/// The product of a compressed sparse row matrix with a vector or a matrix.
+/// Computes the product of a CSR matrix and a dense vector or matrix.
 pub fn csr_matmul(
     on: OpContext<'_>,
     values: &RawArray,
@@ -62,7 +63,7 @@ pub fn csr_matmul(
     product(on, &p, [values, indices, indptr, x], threads, instance)
 }
 
-/// The product of the transpose of a compressed sparse row matrix with a vector or a matrix.
+/// Computes the product of the transpose of a CSR matrix and a dense vector or matrix.
 pub fn csc_matmul(
     on: OpContext<'_>,
     values: &RawArray,
@@ -78,7 +79,8 @@ pub fn csc_matmul(
     product(on, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance)
 }
 
-/// The elements of a product of dense matrices at the positions that `indices` and `indptr` list.
+/// Computes elements of the product of two dense matrices. `indices` and `indptr` list the positions of these elements,
+/// as for a CSR matrix.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &RawArray,
@@ -98,11 +100,11 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
 }
 
-/// Number of positions that the checks report: the position of a wrong pointer, and the position of a wrong index.
+/// Number of positions that the kernels report: the position of a wrong pointer, and the position of a wrong index.
 const FOUND: usize = 2;
 
-/// Runs the kernel of a product. `before` is the array of the sparse matrix's values, or, for a sampled product, the
-/// first dense factor. `behind` is the last dense factor.
+/// Runs the kernel of a product. `before` is the array of the sparse matrix's values; for a sampled product, it is the
+/// first dense factor. `behind` is the dense factor, or the second of two.
 fn product(
     on: OpContext<'_>,
     p: &Compressed,
@@ -116,7 +118,7 @@ fn product(
     let [before, indices] = [contiguous(b, op, before)?, contiguous(b, op, indices)?];
     let [indptr, behind] = [contiguous(b, op, indptr)?, contiguous(b, op, behind)?];
     let out = b.uninit_raw(op, behind.dtype, &p.shape)?;
-    // sums start from 0, and rows with invalid pointers stay 0
+    // the kernels add to zeros, and the rows with invalid pointers stay 0
     b.set_bytes(op, &out, 0)?;
     let found = b.uninit_raw(op, DType::UInt64, &[FOUND])?;
     b.set_bytes(op, &found, u8::MAX)?;

@@ -12,19 +12,19 @@ use crate::{
     rules,
 };
 
-/// Singular value decomposition: left singular vectors, values, right singular vectors.
+/// Computes singular value decompositions: left singular vectors, singular values, right singular vectors.
 pub fn svd(on: OpContext<'_>, x: &RawArray, full_matrices: bool) -> Result<[RawArray; 3]> {
     let which = if full_matrices { Vectors::Full } else { Vectors::Thin };
     let Singular { s, u, vh } = Singular::of(on.backend, on.op, x, which)?;
     Ok([u, s, vh])
 }
 
-/// Singular values.
+/// Computes the singular values of matrices.
 pub fn svdvals(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Ok(Singular::of(on.backend, on.op, x, Vectors::None)?.s)
 }
 
-/// Singular values and vectors; the vectors are empty arrays if none are requested.
+/// Singular values and vectors. If no vectors are requested, `u` and `vh` are empty arrays.
 struct Singular {
     s: RawArray,
     u: RawArray,
@@ -54,7 +54,8 @@ impl Singular {
     }
 }
 
-/// Decomposes many small matrices by Jacobi's method; returns the vectors and writes the values to `s`.
+/// Decomposes many small matrices by Jacobi's method. Returns the singular vectors, and writes the singular values to
+/// `s`.
 fn jacobi(
     b: &Cuda,
     op: &'static str,
@@ -77,7 +78,7 @@ fn jacobi(
     let v = Stack::new(b, op, x.dtype, outer, [n, n])?;
     batched::gesvdj(b, &a, s, Some([&u, &v]), &codes)?;
     notes.note(b, op, &codes)?;
-    // `v` is column-major: read in C order, its memory holds the transpose
+    // `v` is column-major: its memory, read in C order, holds the transpose of the matrix
     if x.dtype != x.dtype.to_real() {
         v.conjugate(b)?;
     }
@@ -85,13 +86,13 @@ fn jacobi(
     Ok([u.matrices().sliced(axis + 1, 0, of_u, 1), v.array.sliced(axis, 0, of_v, 1)])
 }
 
-/// Two empty arrays, to return if no vectors are requested.
+/// Two empty arrays, which are returned if no singular vectors are requested.
 fn none(b: &Cuda, op: &'static str, dtype: DType) -> Result<[RawArray; 2]> {
     let none = b.uninit_raw(op, dtype, &[0])?;
     Ok([none.clone(), none])
 }
 
-/// Decomposes matrices one after the other; returns the vectors and writes the values to `s`.
+/// Decomposes matrices one after the other. Returns the singular vectors, and writes the singular values to `s`.
 fn one_by_one(
     b: &Cuda,
     op: &'static str,
@@ -102,8 +103,8 @@ fn one_by_one(
 ) -> Result<[RawArray; 2]> {
     let outer = leading(&x.shape);
     let (m, n) = rules::matrix(op, &x.shape)?;
-    // the library refuses matrices with more columns than rows; it gets their transposes, which have the same singular
-    // values
+    // the library refuses matrices with more columns than rows, so it gets the transposes of such matrices; they have
+    // the same singular values
     let tall = m >= n;
     let a = if tall { Stack::of(b, op, x, outer)? } else { Stack::of_transposes(b, op, x, outer)? };
     a.tidy(b, Kept::All, tidying::REFUSE_NOT_FINITE, notes)?;
@@ -118,8 +119,8 @@ fn one_by_one(
     let vt = Stack::new(b, op, x.dtype, outer, [a.columns, a.columns])?;
     solver::gesvd(b, &a, s, Some([&u, &vt]), which, &codes)?;
     notes.note(b, op, &codes)?;
-    // the left vectors of a transpose are the right vectors of the matrix, and vice versa; the columns of `vt` and `u`
-    // are read as rows
+    // the left singular vectors of a transpose are the right singular vectors of the matrix, and vice versa; in C
+    // order, the columns of `vt` and `u` are read as rows
     Ok(if tall { [u.matrices(), vt.matrices()] } else { [vt.array, u.array] })
 }
 
@@ -134,7 +135,7 @@ pub fn eigvalsh(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Ok(w)
 }
 
-/// Eigenvalues, and eigenvectors if requested.
+/// Computes the eigenvalues of Hermitian matrices, and the eigenvectors if requested.
 fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let shape = rules::eigen(op, &x.shape, x.dtype.size())?;
     let w = b.uninit_raw(op, x.dtype.to_real(), &shape)?;
@@ -162,7 +163,7 @@ pub fn eigvals(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Ok(w)
 }
 
-/// Eigenvalues, and eigenvectors if requested.
+/// Computes the eigenvalues of square matrices, and the eigenvectors if requested.
 fn general(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let complex = x.dtype.to_complex();
     let shape = rules::eigen(op, &x.shape, complex.size())?;

@@ -35,11 +35,11 @@ fn determinants_of(dtype: DType, pivot: DType) -> Instance {
     Instance::new("determinants", "", &[dtype, dtype.to_real(), pivot])
 }
 
-/// Column-major matrices of one shape, consecutive in memory.
+/// A batch of column-major matrices, all of one shape and consecutive in memory.
 #[derive(Clone)]
 pub(super) struct Stack {
     pub(super) op: &'static str,
-    /// Shape (leading axes, columns, rows), in C order.
+    /// The matrices as an array in C order. Its shape is (leading axes, columns, rows).
     pub(super) array: RawArray,
     pub(super) batch: usize,
     pub(super) rows: usize,
@@ -47,12 +47,12 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Copies the matrices of an array, with its leading axes broadcast to `leading`.
+    /// Copies the matrices of `x`, after its leading axes are broadcast to `leading`.
     pub(super) fn of(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
         Stack::copy_of(b, op, &swapped(x), leading)
     }
 
-    /// Copies the transposes of the matrices.
+    /// Copies the transposes of the matrices of `x`, after its leading axes are broadcast to `leading`.
     pub(super) fn of_transposes(b: &Cuda, op: &'static str, x: &RawArray, leading: &[usize]) -> Result<Stack> {
         Stack::copy_of(b, op, x, leading)
     }
@@ -64,7 +64,7 @@ impl Stack {
         Ok(Stack { op, batch: leading.iter().product(), rows: lengths[1], columns: lengths[0], array })
     }
 
-    /// New matrices with undefined content.
+    /// Allocates matrices with undefined content.
     pub(super) fn new(
         b: &Cuda,
         op: &'static str,
@@ -96,7 +96,7 @@ impl Stack {
         self.array.pointer() + (i * self.step()) as u64
     }
 
-    /// The addresses of all matrices, in device memory.
+    /// Returns an array in device memory with the addresses of all matrices.
     pub(super) fn addresses(&self, b: &Cuda) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, DType::UInt64, &[self.batch])?;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("addresses", "", &[]))?;
@@ -111,7 +111,8 @@ impl Stack {
         b.uninit_raw(self.op, dtype, &[self.batch, of_each])
     }
 
-    /// Checks and corrects the elements. `what` is a combination of the flags in [`tidying`].
+    /// Checks and corrects the elements of the matrices, and sets elements outside the part `kept` to 0. `what` is a
+    /// combination of the flags in [`tidying`].
     pub(super) fn tidy(&self, b: &Cuda, kept: Kept, what: u32, notes: &Notes) -> Result<()> {
         let dtype = self.array.dtype;
         let kernel = b.kernel(self.op, &PROGRAM, Instance::new("tidy", "", &[dtype]))?;
@@ -147,11 +148,11 @@ pub(super) enum Kept {
     All = 0,
     /// Elements on and below the diagonal of the column-major matrix.
     Lower = 1,
-    /// Elements on and above the diagonal.
+    /// Elements on and above the diagonal of the column-major matrix.
     Upper = 2,
 }
 
-/// The kernel's flags for [`Stack::tidy`], which also sets unused elements to 0.
+/// Flags for [`Stack::tidy`]: what the kernel does besides setting unused elements to 0.
 pub(super) mod tidying {
     /// Set imaginary parts on the diagonal to 0.
     pub(in super::super) const REAL_DIAGONAL: u32 = 1;
@@ -163,7 +164,8 @@ pub(super) mod tidying {
     pub(in super::super) const REFUSE_ZERO_DIAGONAL: u32 = 8;
 }
 
-/// Two flags that kernels set during a call: one if an element is not finite, and one if a matrix has no result.
+/// Two flags in device memory, which kernels set during a call of an op: one says that an element is not finite, the
+/// other that a matrix has no result.
 pub(super) struct Notes(RawArray);
 
 impl Notes {
@@ -173,7 +175,7 @@ impl Notes {
         Ok(Notes(notes))
     }
 
-    /// Sets the flag for a matrix without a result if one of the library's `codes` is not 0.
+    /// Sets the flag for a matrix without a result if one of `codes`, the library's error codes, is not 0.
     pub(super) fn note(&self, b: &Cuda, op: &'static str, codes: &RawArray) -> Result<()> {
         let kernel = b.kernel(op, &PROGRAM, Instance::new("note_codes", "", &[]))?;
         let n = codes.size();
@@ -181,8 +183,8 @@ impl Notes {
         unsafe { b.launch(op, kernel, Grid::over(n), &[&codes.pointer(), &(n as u64), &self.0.pointer()]) }
     }
 
-    /// Waits for the device, and returns an error if a flag is set: `failed(op)` if a matrix has no result although all
-    /// elements are finite. The notes are consumed, so that each call of an op waits only once.
+    /// Waits for the device, and returns an error if a flag is set. The error is `failed(op)` if a matrix has no result
+    /// although all elements are finite. The notes are consumed, so that each call of an op waits only once.
     pub(super) fn wait(self, b: &Cuda, op: &'static str, failed: fn(&'static str) -> Error) -> Result<()> {
         match b.download::<u32>(op, &self.0)?[..] {
             [0, 0] => Ok(()),
@@ -192,7 +194,7 @@ impl Notes {
     }
 }
 
-/// Identity matrices; the last two axes may differ in length.
+/// Returns identity matrices; they need not be square.
 pub(super) fn identities(b: &Cuda, op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
     let out = b.uninit_raw(op, dtype, shape)?;
     if out.size() == 0 {
@@ -212,7 +214,8 @@ pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
     fill(b, op, RawElement::of(1_i64).to(out.dtype), out)
 }
 
-/// Determinants of LU-factorized matrices, their signs, and the logarithms of their magnitudes.
+/// From LU factors and pivots of matrices, computes the determinants of the matrices, the signs of the determinants,
+/// and the logarithms of their magnitudes.
 pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: &[usize]) -> Result<[RawArray; 3]> {
     const THREADS: u32 = 128;
     let (op, dtype) = (factors.op, factors.array.dtype);
@@ -231,7 +234,8 @@ pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: 
     Ok([values, signs, logs])
 }
 
-/// Unpacks eigenvectors of real matrices, where two real columns hold a conjugate pair; `values` are the eigenvalues.
+/// Returns the complex eigenvectors of real matrices. In `packed`, two real columns hold a conjugate pair of
+/// eigenvectors; `values` are the eigenvalues, which show where the pairs are.
 pub(super) fn unpack_pairs(b: &Cuda, packed: &Stack, values: &RawArray, leading: &[usize]) -> Result<Stack> {
     let (op, n) = (packed.op, packed.rows);
     let out = Stack::new(b, op, values.dtype, leading, [n, n])?;

@@ -1,4 +1,4 @@
-//! Tests of shapes, and comparisons with the CPU backend, on a GPU or the software driver.
+//! Tests of linear algebra: result shapes, and comparisons with the CPU backend, on a GPU or the software driver.
 
 use super::*;
 use crate::{
@@ -17,7 +17,7 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// Defines wrappers of ops that take and return typed arrays.
+/// Defines wrappers of this module's ops that take and return typed arrays instead of raw arrays.
 macro_rules! functions {
     ($($f:ident($($x:ident),*; $($n:ident: $other:ty),*);)*) => {$(
         fn $f<T: Element>(b: &Cuda, $($x: &CudaArray<T>,)* $($n: $other),*) -> Result<CudaArray<T>> {
@@ -36,7 +36,8 @@ functions! {
     eigvalsh(x;);
 }
 
-/// Multiplies every layout of one operand with every layout of the other; for large operands, each layout occurs once.
+/// Multiplies every layout of one operand by every layout of the other. If the operands are large, each layout is used
+/// only once.
 fn products<T: Numeric>(b: &Cuda, first: &[usize], second: &[usize], tolerance: f64) {
     let (x, y) = (mixed::<T>(first), mixed::<T>(second));
     let expected = cpu::matmul(&CPU, &x.clone().into_shared(), &y.clone().into_shared()).unwrap();
@@ -86,7 +87,7 @@ fn nothing_between_is_zeros() {
     assert!(matches!(matmul(&b, &x, &x), Err(Error::Shapes { op: "matmul", .. })));
 }
 
-/// Needs cuBLAS.
+/// This test needs cuBLAS.
 #[test]
 fn floats_of_every_layout() {
     let Some(b) = device() else { return };
@@ -103,7 +104,7 @@ fn floats_of_every_layout() {
     products::<Complex<f64>>(&b, CASES[5].0, CASES[5].1, 1e-13);
 }
 
-/// A backend with cuSOLVER, if it can be loaded.
+/// Returns a backend for tests that need cuSOLVER; `None` if there is no GPU or cuSOLVER cannot be loaded.
 fn solver() -> Option<Cuda> {
     let b = device()?;
     match super::super::library::Library::Cusolver.load() {
@@ -115,7 +116,7 @@ fn solver() -> Option<Cuda> {
     }
 }
 
-/// A stack of distinct matrices with a large diagonal.
+/// Returns distinct matrices whose diagonals are much larger than their other elements.
 fn dominant(shape: &[usize]) -> ArrayD<f32> {
     let n = shape[shape.len() - 1];
     let mut x = mixed::<f32>(shape).mapv(|x| x / 50.0);
@@ -161,7 +162,8 @@ fn many_large_matrices_and_very_many_small_ones() {
     assert!(squares.iter().zip(&norms).all(|(s, n)| (s - n).abs() < 1e-4), "squares of values are those of elements");
 }
 
-/// Tests every layout: the library reads matrices in place, so views must be copied first.
+/// Tests arrays of every layout. The library reads column-major matrices in place, so views of other layouts must be
+/// copied first.
 #[test]
 fn factors_of_every_layout() {
     let Some(b) = solver() else { return };

@@ -1,5 +1,5 @@
-//! Random distributions that need a varying number of draws per element. Each element has its own stream, and the
-//! results equal the CPU's bit for bit ([`samplers`](crate::random::samplers)).
+//! Random distributions whose sampling needs a varying number of draws per element. Each element has its own random
+//! stream, and the results equal the CPU's bit for bit ([`samplers`](crate::random::samplers)).
 
 use super::super::{
     OpContext,
@@ -44,7 +44,7 @@ fn instance(distribution: Distribution, of: DType, to: DType) -> Instance {
     Instance::new("sampled", name, &[of, to])
 }
 
-/// A parameter that may differ per element.
+/// A parameter of a distribution: one number for all elements, or an array that broadcasts to the shape of the result.
 type Parameter<'a> = RawOperand<'a, RawArray>;
 
 /// Exponentially distributed random numbers.
@@ -77,7 +77,7 @@ pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: Parameter<
     sampled(on, Distribution::Binomial, DType::Int64, shape, &[p], [n as f64, 0.0])
 }
 
-/// Multinomial random counts: `n` trials, counted by category.
+/// Multinomial random counts: for each row of the result, the outcomes of `n` trials, counted by category.
 pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &RawArray) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     b.check(op, weights)?;
@@ -115,7 +115,8 @@ pub fn random_truncated_normal(
     sampled(on, Distribution::TruncatedNormal, on.dtype, shape, &[lower, upper], [mean, std])
 }
 
-/// Counterpart of the C++ struct `Own` in the kernel.
+/// Counterpart of the C++ struct `Own` in the kernel: for each of two parameters, the address of an array (or 0) and a
+/// number.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct KernelOwn {
@@ -126,8 +127,8 @@ struct KernelOwn {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for KernelOwn {}
 
-/// Random numbers of a distribution, in the dtype `to`. `own` has up to two per-element parameters, which broadcast to
-/// the shape.
+/// Draws random numbers of a distribution, in the dtype `to`. `own` has up to two parameters that may be arrays, which
+/// broadcast to the shape. `shared` has parameters that are numbers.
 fn sampled(
     on: OpContext<'_>,
     distribution: Distribution,
@@ -163,7 +164,7 @@ fn sampled(
     for (address, array) in given.array.iter_mut().zip(&arrays) {
         *address = array.as_ref().map_or(0, RawArray::pointer);
     }
-    // without an array, `out` is passed instead, and the kernel does not read it
+    // for a parameter without an array, `out` is passed instead, and the kernel does not read it
     let [first, second] = arrays.each_ref().map(|array| array.as_ref().unwrap_or(&out));
     let walk = Merged::new(&[first, second]).walk::<2>(op)?;
     let kernel = b.kernel(op, &PROGRAM, instance(distribution, on.dtype, to))?;
@@ -187,12 +188,12 @@ mod tests {
     };
     use ndarray::{ArrayD, IxDyn};
 
-    /// Copies `got` to the host; panics unless it has the dtype of the expected elements.
+    /// Copies `got` to the host, and panics unless `got` has the dtype of `_expected`.
     fn host<T: Element>(b: &Cuda, _expected: &HostArray<T>, got: RawArray) -> HostArray<T> {
         b.to_ndarray(&CudaArray::from_raw("random", got).unwrap()).unwrap()
     }
 
-    /// Random numbers equal the CPU's bit for bit, for parameters that reach every branch.
+    /// The random numbers equal the CPU's bit for bit. The parameters are chosen so that every branch is taken.
     #[test]
     fn numbers_are_those_of_the_cpu() {
         let Some(b) = device() else { return };
@@ -206,8 +207,8 @@ mod tests {
                 $(let $name = b.from_ndarray($name).unwrap();)*
                 let on = OpContext::new(&b, stringify!($f), <$t>::DTYPE);
                 let got = $f(on, $shape, $($n,)? $(RawOperand::Array($name.raw()),)* $($arg),*).unwrap();
-                // texts are compared: all NaN have the same text, and other numbers have different texts if their bits
-                // differ
+                // texts are compared: all NaN have the same text, and two other numbers have the same text only if
+                // their bits are equal
                 let text = |x: &dyn std::fmt::Debug| format!("{x:?}");
                 let got = host(&b, &expected, got).mapv(|x| text(&x));
                 assert_eq!(got, expected.mapv(|x| text(&x)), stringify!($f::<$t>));

@@ -5,7 +5,7 @@ use crate::{
     cuda::program::{Instance, KernelList, Program, ProgramSource},
 };
 
-/// Size of the largest accumulator, in bytes.
+/// Size in bytes of the largest accumulator of a fold.
 pub(super) const ACCUMULATOR: usize = 16;
 
 /// A reduction of many elements to one.
@@ -14,11 +14,11 @@ pub(crate) enum Fold {
     Sum,
     Product,
     Mean,
-    /// The mean in the dtype of the accumulator: float32 for 16-bit floats.
+    /// The mean in the accumulator's dtype, which is float32 if the elements are 16-bit floats.
     WideMean,
-    /// The variance about given means.
+    /// The variance, computed from given means.
     Variance,
-    /// The standard deviation about given means.
+    /// The standard deviation, computed from given means.
     Deviation,
     Maximum,
     Minimum,
@@ -49,7 +49,7 @@ impl Fold {
         self.names().fold
     }
 
-    /// The fold's names in the kernels.
+    /// The fold's template arguments in the kernels, for arrays and for formulas.
     pub(crate) const fn names(self) -> Names {
         macro_rules! names {
             ($($fold:ident)*) => {
@@ -61,7 +61,8 @@ impl Fold {
         names!(Sum Product Mean WideMean Variance Deviation Maximum Minimum Any All Largest Smallest)
     }
 
-    /// The fold that computes the same result as the CPU function with this name.
+    /// Returns the fold that computes the same result as the CPU function with this name; `None` if there is no such
+    /// fold.
     pub(crate) fn of_function(name: &str) -> Option<Fold> {
         Some(match name {
             "reduction::sum_of" => Fold::Sum,
@@ -78,7 +79,7 @@ impl Fold {
         })
     }
 
-    /// Dtype of the result, for elements of dtype `of`.
+    /// Dtype of the result if the elements have dtype `of`.
     pub(crate) fn result(self, of: DType) -> DType {
         match self {
             Fold::Sum | Fold::Product => of.to_sum(),
@@ -114,10 +115,10 @@ pub(crate) struct Names {
     pub(crate) of_formula: &'static str,
 }
 
-/// The template arguments of a reduction that an op of the op table defines.
+/// The template arguments in programs with a reduction that an op of the op table defines.
 pub(crate) const OF_ROW: Names = Names { fold: "k_fold", of_formula: "k_fold, k_row" };
 
-/// The dtype in which sums of floats are accumulated.
+/// Returns the dtype in which floats of a dtype are summed.
 pub(crate) fn wide(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::BFloat16 => DType::Float32,
@@ -125,7 +126,7 @@ pub(crate) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The kernels of folds over axes.
+/// The kernels that reduce arrays over axes.
 pub(super) static REDUCE: Program = Program {
     name: "reduce",
     source: ProgramSource::File(concat!(

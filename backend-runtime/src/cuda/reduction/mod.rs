@@ -1,4 +1,5 @@
-//! Sums, extremes, means and scans, by kernels whose results do not depend on the device.
+//! Reductions (sums, extremes, means) and running sums and products, by kernels whose results do not depend on the
+//! device.
 
 mod fold;
 mod plan;
@@ -32,12 +33,12 @@ pub fn sum(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Resul
     over_axes(on, x, axis, keepdims, Fold::Sum)
 }
 
-/// Tests whether any element over axes is nonzero.
+/// Tests whether any element along the axes is nonzero.
 pub fn any(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
     over_axes(on, x, axis, keepdims, Fold::Any)
 }
 
-/// Tests whether all elements over axes are nonzero.
+/// Tests whether all elements along the axes are nonzero.
 pub fn all(on: OpContext<'_>, x: &RawArray, axis: Axes, keepdims: bool) -> Result<RawArray> {
     over_axes(on, x, axis, keepdims, Fold::All)
 }
@@ -96,8 +97,8 @@ fn along_axis(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bo
     reduced(b, op, x, None, axis.as_slice(), keepdims, fold)
 }
 
-/// Reduces `x` over axes by `fold`. If `values` is given, reduces a formula's values instead of `x`; the values have
-/// the layout of `x`.
+/// Reduces `x` over axes by `fold`. If `values` is given, the values of this formula are reduced instead, and only the
+/// layout of `x` is used, which the values share.
 fn reduced(
     b: &Cuda,
     op: &'static str,
@@ -119,8 +120,8 @@ fn reduced(
     Ok(plan.shaped(results, keepdims))
 }
 
-/// A reduction of a formula's values, which have the layout of `x`; `None` if the kernels do not support the reduction,
-/// or if its results have another dtype than `result`.
+/// Reduces the values of a formula, which have the layout of `x`. Returns `None` if the kernels do not support the
+/// reduction, or if its results have another dtype than `result`.
 pub(super) fn of_formula(
     b: &Cuda,
     reduction: &Reduction,
@@ -146,7 +147,7 @@ pub(super) fn of_formula(
     }
 }
 
-/// Evaluates a reduction of the op table (a `fold` row) over axes; the result has the dtype `U`.
+/// Evaluates a reduction that the op table defines in a `fold` row, over axes. The result has the dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     b: &Cuda,
     f: &F,
@@ -158,7 +159,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     CudaArray::from_raw(F::NAME, out)
 }
 
-#[allow(clippy::too_many_arguments)] // the parts of a row, and the arguments of its call
+#[allow(clippy::too_many_arguments)] // the fields of a reduction, and the arguments of its call
 fn fold_of(
     b: &Cuda,
     op: &'static str,
@@ -202,14 +203,14 @@ fn fold_of(
     map(b, op, &program, last.as_slice().into(), &[Input::Given(&results)], result)
 }
 
-/// The sum over axis 0; integers are summed in 64 bits.
+/// Sums `x` over axis 0. Integers are summed in 64 bits.
 pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Result<RawArray> {
     reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
-/// The variance, or its square root if `fold` is the standard deviation. The variance is the sum of squared distances
-/// from the mean, divided by n - correction. It is computed in two passes, to avoid cancellation. Each pass recomputes
-/// a formula's values, which have the layout of `x`.
+/// Computes the variance, or the standard deviation if `fold` says so. The variance is the sum of squared distances
+/// from the mean, divided by n - correction. It is computed in two passes, to avoid cancellation. If `values` is given,
+/// the values of this formula take the place of `x`, and each pass computes them again.
 #[allow(clippy::too_many_arguments)] // the parameters of `var` and `std`, and a formula's values
 fn spread(
     b: &Cuda,

@@ -1,4 +1,4 @@
-//! The plan of a fold: the reduced axes, the order of the kept axes, and the split of the work into blocks.
+//! The plan of a fold (reduction): the reduced axes, the order of the kept axes, and how the work is split into blocks.
 
 use super::fold::{ACCUMULATOR, Fold, Names, REDUCE};
 use crate::{
@@ -15,14 +15,14 @@ use crate::{
 };
 use std::cmp::Reverse;
 
-/// The values of a formula, computed while they are reduced.
+/// The values of a formula. The kernel computes them while it reduces them.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a> {
-    /// The formula's text.
+    /// The formula's C++ text.
     pub(crate) formula: Formula,
-    /// The members of the formula's struct.
+    /// The members of the formula's C++ struct.
     pub(crate) members: Members<'a>,
-    /// The formula's arrays, broadcast to the shape of the values.
+    /// The arrays in the formula, broadcast to the shape of the formula's values.
     pub(crate) inputs: &'a [RawArray],
 }
 
@@ -45,14 +45,15 @@ pub(crate) struct Plan {
     op: &'static str,
     x: RawArray,
     axes: Vec<usize>,
-    /// The kept axes by descending stride, which is the order of the results in memory.
+    /// The axes that are not reduced, by descending stride. In memory, the results have their axes in this order.
     kept: Vec<usize>,
     outer: Merged,
     inner: Merged,
 }
 
 impl Plan {
-    /// Plans a fold of `x` over distinct `axes`. If [`Values`] are reduced, only the layout of `x` matters.
+    /// Plans a fold of `x` over `axes`, which are distinct. If [`Values`] are reduced instead, only the layout of `x`
+    /// matters.
     pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
@@ -73,13 +74,13 @@ impl Plan {
         self.inner.n()
     }
 
-    /// Runs the fold. The results are in the order of the plan; `given` has one value per result, and `over` is the
-    /// fold's divisor.
+    /// Runs the fold. The axes of the results are in the order of the plan. `given` has a value for each result (the
+    /// means, for a variance), and `over` is the number by which the fold divides.
     pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
         self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
 
-    /// Like [`Plan::run`], for the values of a formula.
+    /// Like [`Plan::run`], but reduces the values of a formula.
     pub(crate) fn run_formula(
         &self,
         b: &Cuda,
@@ -92,8 +93,8 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// Like [`Plan::run`], but runs the fold `names` of `program`, and reduces `values` instead of the array if they
-    /// are given.
+    /// Like [`Plan::run`], but runs the fold that `names` names in `program`. If `values` is given, they are reduced
+    /// instead of the array.
     #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,
@@ -126,8 +127,8 @@ impl Plan {
                 let from = x.pointer();
                 let (outer, inner) = (self.outer.walk::<1>(op)?, self.inner.walk::<1>(op)?);
                 // SAFETY: the arguments match the parameters of `reduce`. Both walks stay within `x`. For each position
-                // of `outer` there is a result, and a given value if values are given. With several parts, there is an
-                // accumulator for each part of each result.
+                // of `outer` there is a result and, if values are given, a given value. If the work is split into
+                // several parts, there is an accumulator for each part of each result.
                 unsafe { b.launch(op, kernel, grid, &[&from, &to, &parts, &given, &outer, &inner, &split_argument])? };
             }
             Some(values) => {
@@ -147,8 +148,8 @@ impl Plan {
                                 let inputs = pointers.iter().map(|pointer| pointer as &dyn Argument);
                                 let arguments: Vec<&dyn Argument> = first.into_iter().chain(inputs).collect();
                                 // SAFETY: the arguments match the parameters of `reduce_formula`. Both walks stay
-                                // within every input; results, given values and accumulators have the same sizes as for
-                                // `reduce`.
+                                // within every input. Results, given values and accumulators have the sizes that
+                                // `reduce` needs.
                                 unsafe { b.launch(op, kernel, grid, &arguments)? }
                             })*
                             more => return Err(Error::argument(op, format!("one formula has {more} arrays, but must have at most 8"))),
@@ -177,8 +178,8 @@ impl Plan {
         self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
     }
 
-    /// Number of elements that can be loaded at once, as 16 bytes; 1 unless elements are contiguous and the elements of
-    /// every result begin at a multiple of 16 bytes.
+    /// Number of elements that a thread can load at once, as 16 bytes. It is 1 unless the elements of every result are
+    /// contiguous and begin at a multiple of 16 bytes.
     fn elements_per_pack(&self) -> usize {
         let per_pack = 16 / self.x.dtype.size();
         let aligned = self.x.pointer().is_multiple_of(16)
@@ -187,7 +188,7 @@ impl Plan {
         if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
-    /// Returns the results as an array of the reduced shape. `values` has them in the order of the plan.
+    /// Returns the results as an array of the reduced shape. `values` has the results in the order of the plan.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = rules::c_strides(&in_memory);
@@ -205,23 +206,23 @@ impl Plan {
     }
 }
 
-/// Axes of an array by descending stride.
+/// Sorts axes of `x` by descending stride.
 fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
     axes
 }
 
-/// The split of the work into blocks and threads. It depends only on sizes and never on the device, so that the results
-/// do not depend on the device either.
+/// How the work is split into blocks and threads. The split depends only on sizes and never on the device, so that the
+/// results do not depend on the device either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {
-    /// Binary logarithm of the number of results per block.
+    /// Binary logarithm of the number of results that a block computes.
     width: u32,
-    /// Whether adjacent threads work on adjacent results.
+    /// Whether adjacent threads work on adjacent results, and not on adjacent elements of one result.
     columns: bool,
-    /// Whether several elements are loaded at once.
+    /// Whether a thread loads several elements at once.
     vectors: bool,
-    /// Number of blocks for all results.
+    /// Number of blocks that are needed for all results, if each result has one part.
     blocks: u32,
     /// Number of parts into which the elements of each result are split; each part has its own block.
     parts: u32,
@@ -233,12 +234,12 @@ impl Split {
     /// Number of blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    /// Splits the reduction of `n` elements to each of `results` results. `columns` says whether adjacent results are
-    /// closer in memory than adjacent elements of one result. `per_pack` is the number of elements loaded at once, or
-    /// 1.
+    /// Plans the reduction of `n` elements to each of `results` results. `columns` says whether adjacent results are
+    /// closer together in memory than adjacent elements of one result. `per_pack` is the number of elements that a
+    /// thread loads at once.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
-        // number of threads per result: each thread gets a few elements, and adjacent threads of a warp read adjacent
-        // memory
+        // number of threads per result, chosen so that each thread gets a few elements, and adjacent threads of a warp
+        // read adjacent memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
             256
@@ -252,7 +253,8 @@ impl Split {
         let blocks = results.div_ceil(per_block);
         let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
         let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
-        // a multiple of the elements in a pack of any dtype, so that the beginning of every part is aligned
+        // a multiple of the number of elements in 16 bytes for any dtype, so that the beginning of every part is
+        // aligned
         let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
         Split {
             width: per_block.trailing_zeros(),
@@ -303,7 +305,7 @@ mod tests {
                     let what = format!("{results} results of {n}: {s:?}");
                     let width = 1 << s.width;
                     assert!(width <= 256, "{what}");
-                    // beyond the launch limit, each block computes several groups of results
+                    // if there are more blocks than a launch may have, each block computes several groups of results
                     let blocks = results.div_ceil(width).min(i32::MAX as usize);
                     assert_eq!(s.blocks as usize, blocks, "{what}");
                     assert!(s.chunk.is_multiple_of(16) && s.parts as usize * s.chunk >= n, "{what}");

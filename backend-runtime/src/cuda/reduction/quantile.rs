@@ -13,7 +13,7 @@ use crate::{
     rules,
 };
 
-/// Quantiles over axes; the result has the axes of `q` first.
+/// Quantiles of `x` over axes. The first axes of the result are the axes of `q`.
 pub fn quantile(
     on: OpContext<'_>,
     x: &RawArray,
@@ -50,7 +50,7 @@ pub fn quantile(
         &number(method),
     ];
     // SAFETY: the arguments match the parameters of `quantiles`; the keys of all rows are sorted, and the result has an
-    // element for each `q` and row.
+    // element for each combination of a `q` and a row.
     unsafe { b.launch(op, kernel, Grid::over(out.size()), &arguments)? };
     Ok(out)
 }
@@ -73,7 +73,7 @@ fn check_range(on: OpContext<'_>, q: &RawArray) -> Result<()> {
     }
 }
 
-/// The kernel's code for an interpolation method.
+/// The number that stands for an interpolation method in the kernel.
 fn number(method: Interpolation) -> u32 {
     match method {
         Interpolation::Linear => 0,
@@ -109,7 +109,7 @@ mod tests {
         Interpolation::Nearest,
     ];
 
-    /// Calls the raw function `quantile` with typed arrays.
+    /// Calls the function `quantile` for raw arrays with typed arrays.
     fn quantile<T: Real>(
         b: &Cuda,
         x: &CudaArray<T>,

@@ -27,7 +27,7 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The kernels of running folds, for the list of all kernels in [`check`](crate::cuda::check).
+/// The kernels of running sums and products, for the list of all kernels in [`check`](crate::cuda::check).
 pub(crate) const SCANS: KernelList = (&PROGRAM, || {
     let of = |fold: Fold| {
         DType::ALL.into_iter().flat_map(move |dtype| {
@@ -82,14 +82,14 @@ fn running(
     Ok(out)
 }
 
-/// Running count of the true elements of a 1-D mask; each count includes its own element.
+/// For each element of a 1-D mask, returns the number of true elements up to and including this element.
 pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Result<RawArray> {
     let out = b.uninit_raw(op, DType::Int64, &mask.shape)?;
     scan(b, op, mask, &out, 0, false, Fold::Sum)?;
     Ok(out)
 }
 
-/// A new array of this shape for the result, with the memory order of `x`.
+/// Allocates the result of an op. Its axes have the same memory order as the axes of `x`.
 fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
     b.check(op, x)?;
     let order = in_memory(x, (0..shape.len()).collect());
@@ -100,13 +100,13 @@ fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DT
     Ok(out.view(shape, strides, out.offset))
 }
 
-/// Axes by descending stride.
+/// Sorts axes of `x` by descending stride.
 fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes.sort_by_key(|&axis| Reverse(x.strides[axis].unsigned_abs()));
     axes
 }
 
-/// Writes the running fold of `x` along the axis into `out`; the axis must not be empty.
+/// Writes the running fold of each lane of `x` into `out`. A lane is a 1-D slice along `axis`; it must not be empty.
 fn scan(
     b: &Cuda,
     op: &'static str,
@@ -127,7 +127,7 @@ fn scan(
         return Ok(());
     }
     let nearest = lanes.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
-    // a short lane does not have enough work for a whole block
+    // a short lane does not have enough work for a whole block, so it is computed by one thread
     let columns = nearest < x.strides[axis].unsigned_abs() || length <= 32;
     let split = Split::new(lanes.n(), length, columns);
     let kernel_scan = KernelScan {
@@ -163,10 +163,11 @@ fn scan(
     unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 
-/// The split of the work. It depends only on sizes and never on the device, so that the results do not depend on the
-/// device either.
+/// How the work is split into blocks. The split depends only on sizes and never on the device, so that the results do
+/// not depend on the device either.
 struct Split {
-    /// Whether each thread has its own lane, so that adjacent threads have adjacent lanes.
+    /// Whether each thread has a lane of its own, so that adjacent threads have adjacent lanes. Otherwise a block
+    /// shares a lane.
     columns: bool,
     lanes: usize,
     chunk: usize,
@@ -175,7 +176,7 @@ struct Split {
 
 impl Split {
     fn new(lanes: usize, length: usize, columns: bool) -> Split {
-        // number of lanes that keep a large device busy, and number of elements that justify a chunk
+        // number of lanes that keep a large device busy, and number of elements that are worth a chunk of their own
         let (enough, worth) = if columns { (1 << 17, 64) } else { (1024, 4096) };
         let chunks = (enough / lanes.min(enough)).min(length.div_ceil(worth)).clamp(1, 1024);
         let chunk = length.div_ceil(chunks);
@@ -235,7 +236,7 @@ pub fn diff(
     Ok(current)
 }
 
-/// The array with `before` and `after` joined to its ends; `None` if both are absent.
+/// Joins `before`, `x` and `after` along `axis`. Returns `None` if `before` and `after` are absent.
 fn with_edges(
     on: OpContext<'_>,
     x: &RawArray,
@@ -245,7 +246,7 @@ fn with_edges(
 ) -> Result<Option<RawArray>> {
     let op = on.op;
     let shape = |edge: &RawArray| rules::edge(op, &x.shape, &edge.shape, axis);
-    // both shapes are checked before memory is needed
+    // both shapes are checked first, so that errors come before memory is allocated
     let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
     let edge = |(edge, shape): (&RawArray, &Vec<usize>)| edge.broadcast(op, shape);
     let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
@@ -274,7 +275,7 @@ mod tests {
 
     const CPU: Numpyish = Numpyish::new();
 
-    /// Calls the raw function `cumulative_sum` with typed arrays.
+    /// Calls the function `cumulative_sum` for raw arrays with typed arrays.
     fn cumulative_sum<T: Element>(
         b: &Cuda,
         x: &CudaArray<T>,

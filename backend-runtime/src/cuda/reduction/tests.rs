@@ -14,12 +14,12 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// The context of an op in the dtype of `x`.
+/// The context of a call of the op named `op`, in the dtype of the given array.
 pub(super) fn on<'b, T: Element>(b: &'b Cuda, op: &'static str, _: &CudaArray<T>) -> OpContext<'b> {
     OpContext::new(b, op, T::DTYPE)
 }
 
-/// The result of an op, as a typed array.
+/// Converts the result of an op to a typed array.
 pub(super) fn typed<T: Element>(x: Result<RawArray>) -> Result<CudaArray<T>> {
     CudaArray::from_raw("typed", x?)
 }
@@ -30,7 +30,7 @@ fn axis_sets(ndim: usize) -> Vec<Vec<isize>> {
 
 const SHAPES: [&[usize]; 6] = [&[3, 4, 5], &[2, 300, 3], &[1100, 3], &[3, 1100], &[7], &[]];
 
-/// Calls the op on this backend and on the CPU, and compares the results.
+/// Calls ops on this backend and on the CPU, and compares the results.
 macro_rules! compare {
     ($b:ident, $a:ident, $x:ident, $what:ident, $tolerance:expr; $($f:ident($($arg:expr),*))*) => {$(
         let got = typed($f(on(&$b, stringify!($f), &$a), &$a.raw, $($arg),*)).unwrap();
@@ -98,7 +98,7 @@ fn floats_over_all_axes_and_layouts() {
     floats::<Complex<f32>>(&b, SHAPES[3], 1e-5);
 }
 
-/// Tests sizes that are split among several blocks.
+/// Tests arrays that are so large that several blocks share the elements of one result.
 #[test]
 fn large_arrays() {
     let Some(b) = device() else { return };

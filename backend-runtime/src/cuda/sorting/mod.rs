@@ -1,4 +1,4 @@
-//! Sorting, searching and sets, by integer keys that have the same order as the elements.
+//! Sorting, searching and sets. The kernels sort integer keys, which have the same order as the elements.
 
 mod rows;
 mod unique;
@@ -21,13 +21,13 @@ use crate::{DType, DTypeKind, Result, Side, raw::RawOperand, rules};
 pub fn sort(on: OpContext<'_>, x: &RawArray, axis: isize, descending: bool) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     let axis = rules::axis(op, axis, x.shape.len())?;
-    // floats are moved to their new positions, so that zeros and NaN keep their bits; elements of other dtypes are
-    // recovered from their keys
+    // floats are moved to their new positions, so that zeros keep their signs and NaN their bits; elements of other
+    // dtypes are recovered from their keys
     let wanted = if x.dtype.kind() == DTypeKind::Real { Wanted::Order } else { Wanted::Values };
     along(b, op, x, axis, descending, wanted, |rows| rows.values(b))
 }
 
-/// Indices that would sort along one axis.
+/// Returns the indices that would sort `x` along one axis.
 pub fn argsort(on: OpContext<'_>, x: &RawArray, axis: isize, descending: bool) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     let (axis, shape, _) = rules::scan(op, &x.shape, axis, false, DType::Int64.size())?;
@@ -35,15 +35,15 @@ pub fn argsort(on: OpContext<'_>, x: &RawArray, axis: isize, descending: bool) -
     along(b, op, &x, axis, descending, Wanted::Order, |rows| rows.order_as(b, DType::Int64))
 }
 
-/// The indices that would sort a 1-D array, in an integer dtype that can hold them.
+/// Returns the indices that would sort a 1-D array. `dtype` is an integer dtype that can hold them.
 pub(super) fn order_of(b: &Cuda, op: &'static str, x: &RawArray, dtype: DType) -> Result<RawArray> {
     let rows = Rows::sorted(b, op, x, x.shape[0], false, Wanted::Order)?;
     let order = rows.order_as(b, dtype)?;
     Ok(order.view(vec![order.size()], vec![1], 0))
 }
 
-/// Sorts `x` along an axis. `result` makes an array of shape (rows, length) from the sorted rows; this array is
-/// returned with the axes of `x`.
+/// Sorts the slices of `x` along an axis, as rows. `result` makes an array of shape (rows, length) from the sorted
+/// rows. This array is returned with the axes in the order of `x`.
 fn along(
     b: &Cuda,
     op: &'static str,
@@ -63,7 +63,8 @@ fn along(
     Ok(out.permuted(&back))
 }
 
-/// The index at which to insert each element of `x2` into the sorted 1-D `x1` so that `x1` stays sorted.
+/// For each element of `x2`, returns the index at which it can be inserted into the 1-D array `x1`, which is sorted, so
+/// that `x1` stays sorted.
 pub fn searchsorted(
     on: OpContext<'_>,
     x1: &RawArray,

@@ -1,4 +1,5 @@
-//! Sorts rows of integer keys: short rows in shared memory, and longer rows by radix sort.
+//! Sorts rows of integer keys: short rows in shared memory, and longer rows by radix sort. Each element has a key, and
+//! the keys have the same order as the elements.
 
 use crate::{
     DType, DTypeKind, Error, Result,
@@ -50,7 +51,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     all
 });
 
-/// The kernel for keys of a dtype; with `pairs`, each key is sorted together with its element's position.
+/// The kernel for keys of dtype `key`. If `pairs` is true, the position of each element is moved together with its key.
 fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     let tag = match (key, pairs) {
         (DType::UInt32, true) => "u32, true",
@@ -61,16 +62,16 @@ fn key_instance(name: &'static str, key: DType, pairs: bool) -> Instance {
     Instance::new(name, tag, &[])
 }
 
-/// Longest row that is sorted in a block's shared memory; the kernels have the same constant.
+/// Length of the longest row that is sorted in a block's shared memory. The kernels have the same constant.
 const SHORT: usize = 2048;
 
-/// Number of keys per block. The two constants below are the number of values and of bits of a radix sort's digit. The
-/// kernels have the same constants.
+/// Number of keys that a block handles at a time. The two constants below are the number of values of a digit in the
+/// radix sort, and the number of its bits. The kernels have the same constants.
 const TILE: usize = 4096;
 const DIGITS: usize = 256;
 const DIGIT_BITS: usize = 8;
 
-/// Sorted rows: keys, and optionally each element's original position in its row.
+/// Sorted rows: the sorted keys, and optionally the original position of each element in its row.
 pub(crate) struct Rows {
     op: &'static str,
     /// The unsorted elements. Each run of `length` elements in C order is a row.
@@ -80,22 +81,22 @@ pub(crate) struct Rows {
     length: usize,
     descending: bool,
     keys: RawArray,
-    /// For each key, the original position of its element in the row.
+    /// For each sorted key, the original position of its element in the row, if requested.
     order: Option<RawArray>,
 }
 
-/// The requested information about the sorted elements.
+/// What the caller needs to know about the sorted elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Only values, without the sign of a zero or the bits of a NaN.
+    /// Only the values. The sign of a zero and the bits of a NaN may be lost.
     Values,
-    /// Values and their original positions.
+    /// The values and the original positions of the elements.
     Order,
 }
 
 impl Rows {
-    /// Divides the elements of `x`, in C order, into rows of `length`, and sorts each row. `length` must divide the
-    /// number of elements.
+    /// Sorts rows of `x`: each run of `length` elements in C order is a row. `length` must divide the number of
+    /// elements.
     pub(crate) fn sorted(
         b: &Cuda,
         op: &'static str,
@@ -139,8 +140,8 @@ impl Rows {
         &self.keys
     }
 
-    /// The original positions of the elements in their rows, with shape (rows, length). They are undefined unless
-    /// requested by [`Wanted::Order`].
+    /// Returns the original positions of the elements in their rows, with shape (rows, length). The positions are
+    /// undefined unless [`Wanted::Order`] was requested.
     pub(crate) fn order(&self, b: &Cuda) -> Result<RawArray> {
         match &self.order {
             Some(order) => Ok(order.clone()),
@@ -148,7 +149,7 @@ impl Rows {
         }
     }
 
-    /// Address of the positions; 0 if they were not requested.
+    /// Address of the original positions; 0 if they were not requested.
     pub(crate) fn order_pointer(&self) -> u64 {
         self.order.as_ref().map_or(0, RawArray::pointer)
     }
@@ -196,7 +197,8 @@ impl Rows {
             let (to, order_to) = (spare_keys.pointer(), spare_order.as_ref().map_or(0, RawArray::pointer));
             let all = grid(self.rows * tiles);
             // SAFETY: the arguments match the parameters of the kernels. There is a count for each row, digit and tile,
-            // and a total for each row and digit; keys and positions move from one pair of arrays to the other.
+            // and a total for each row and digit. Keys and positions are read from one pair of arrays and written to
+            // another pair.
             unsafe {
                 b.launch(op, &count, all, &[&keys, &counts, &rows, &length, &shift])?;
                 b.launch(op, &sum, grid(digits), &[&counts, &totals, &(digits as u64), &(tiles as u64)])?;
@@ -210,7 +212,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The elements of another contiguous array of the same size, in the order of these rows.
+    /// Returns the elements of `x`, another contiguous array of the same size, in the sorted order of these rows.
     pub(crate) fn gathered(&self, b: &Cuda, x: &RawArray) -> Result<RawArray> {
         let out = b.uninit_raw(self.op, x.dtype, &[self.rows, self.length])?;
         if out.size() > 0 {
@@ -220,7 +222,7 @@ impl Rows {
         Ok(out)
     }
 
-    /// Writes the elements of `x` to `out` in the order of the keys; `walk` traverses `x` in C order.
+    /// Writes the elements of `x` to `out` in the order of the sorted keys. `walk` traverses `x` in C order.
     fn gather(&self, b: &Cuda, x: &RawArray, walk: &Walk<1>, out: &RawArray) -> Result<()> {
         let (from, order, to) = (moved(x).pointer(), self.order_pointer(), out.pointer());
         let gather = b.kernel(self.op, &PROGRAM, Instance::new("gather", "", &[mover(x.dtype)]))?;

@@ -1,4 +1,4 @@
-//! Distinct elements: the elements are sorted, and the first element of each value is marked.
+//! Distinct elements. The elements are sorted, and then the first element with each value is marked.
 
 use super::rows::{PROGRAM, Rows, Wanted};
 use crate::{
@@ -14,12 +14,12 @@ use crate::{
     },
 };
 
-/// The distinct elements, sorted; each NaN is distinct.
+/// Returns the distinct elements, sorted. Each NaN counts as distinct.
 pub fn unique_values(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Distinct::of(on.backend, on.op, x)?.values(on.backend)
 }
 
-/// The distinct elements, and the number of occurrences of each.
+/// Returns the distinct elements, and for each of them the number of its occurrences.
 pub fn unique_counts(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 2]> {
     let b = on.backend;
     let distinct = Distinct::of(b, on.op, x)?;
@@ -41,12 +41,12 @@ pub fn unique_all(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 4]> {
     Ok([distinct.values(b)?, distinct.firsts(b)?, distinct.inverse(b, &x.shape)?, distinct.counts(b)?])
 }
 
-/// Sorted elements, with a mark on the first element of each distinct value.
+/// Sorted elements; `begins` marks the first element with each value.
 struct Distinct {
     op: &'static str,
     n: usize,
     sorted: RawArray,
-    /// The original index of each sorted element.
+    /// For each sorted element, its index in the original array.
     order: RawArray,
     begins: RawArray,
     firsts: MaskIndices,
@@ -71,12 +71,12 @@ impl Distinct {
         Ok(Distinct { op, n, sorted: flat(&sorted), order: flat(&order), begins, firsts })
     }
 
-    /// The first element of each run of equal elements.
+    /// Returns each distinct value once, in sorted order.
     fn values(&self, b: &Cuda) -> Result<RawArray> {
         self.firsts.elements(b, &self.sorted)
     }
 
-    /// The original index of the first element of each value.
+    /// Returns the original index of the first element with each value.
     fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = b.uninit_raw(self.op, DType::Int64, &[self.n])?;
         copy_into(b, self.op, &self.order, &order)?;
@@ -102,10 +102,10 @@ impl Distinct {
     }
 }
 
-/// Sorts complex numbers in NumPy's order; returns the sorted numbers and their original indices. Numbers without NaN
+/// Sorts complex numbers in NumPy's order. Returns the sorted numbers and their original indices. Numbers without NaN
 /// are first, sorted by real part and then by imaginary part. Numbers with NaN only in the imaginary part follow, then
-/// numbers with NaN only in the real part, then numbers with NaN in both parts. The function sorts stably by one key
-/// after another, beginning with the least important key.
+/// numbers with NaN only in the real part, then numbers with NaN in both parts. The function sorts stably three times:
+/// by imaginary part, by real part, and by which parts are NaN.
 fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawArray)> {
     let n = x.size();
     let sort = |key: &RawArray| Rows::sorted(b, op, key, n, false, Wanted::Order);
@@ -121,14 +121,14 @@ fn by_parts(b: &Cuda, op: &'static str, x: &RawArray) -> Result<(RawArray, RawAr
     Ok((rows.gathered(b, &x)?, rows.gathered(b, &order)?))
 }
 
-/// The real (0) or imaginary (1) parts of contiguous complex numbers, as a view.
+/// Returns a view of the real parts (`which` is 0) or the imaginary parts (1) of contiguous complex numbers.
 fn part(x: &RawArray, which: usize) -> RawArray {
     let parts = x.view(x.shape.clone(), vec![2], 2 * x.offset + which);
     RawArray { dtype: x.dtype.to_real(), ..parts }
 }
 
-/// Runs a kernel with one thread for each of `n` items. `arguments` must match the kernel's parameters, with pointers
-/// to arrays of `n` items.
+/// Runs a kernel with one thread for each of `n` items. `arguments` must match the kernel's parameters. The pointers
+/// among them must point to arrays of `n` items.
 fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());

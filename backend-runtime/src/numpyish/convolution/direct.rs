@@ -1,4 +1,5 @@
-//! Convolutions that are computed tap by tap: convolutions of few channels, and convolutions of integers.
+//! Convolutions of few channels and convolutions of integers. They are computed tap by tap. A tap is an element of the
+//! kernel, which slides over the input; each position of the kernel is a window.
 
 use super::Terms;
 use crate::{
@@ -7,15 +8,15 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Maximum number of results that one task computes; they belong to the same row.
+/// Maximum number of results that one task computes. All of them belong to one row, a 1-D slice along the last axis.
 const SPAN: usize = 1024;
 
-/// If each result is the sum of at most this number of products, a block's overhead takes longer than the block's
-/// loops. Larger blocks are then used, whose sums stay in the L1 cache instead of in registers.
+/// If each result is the sum of at most this number of products, the setup of a block takes longer than its loops.
+/// Larger blocks are then used, although their sums stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it. `T` must be the type
-/// that `dispatch_bits` chooses for the dtype.
+/// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of the
+/// input under them. `T` must be the type that `dispatch_bits` chooses for the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let [_, _, row] = plan.axes.map(|axis| axis.windows);
@@ -46,12 +47,12 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Minimum number of tasks per thread, if each task has this cost.
+/// Minimum number of tasks for one thread, if each task computes `cost` products.
 fn grain(cost: usize) -> usize {
     (parallel::CHEAP / cost.max(1)).max(1)
 }
 
-/// The batch index, the channel of the result, and the two outer indices of a row of results.
+/// Splits the number of a row of results into two pairs of indices: the batch and the channel, and the two outer axes.
 fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [usize; 2]) {
     let channels = terms.plan.groups * terms.plan.outputs;
     let (plane, at) = (row / (lengths[0] * lengths[1]), row % (lengths[0] * lengths[1]));
@@ -59,11 +60,11 @@ fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [us
 }
 
 versions! {
-    /// Computes a range of one row of results, in blocks of `N`.
+    /// Computes a range of the results of one row, in blocks of `N` results.
     ///
     /// # Safety
-    /// The terms must fit the plan and the dtype `T`, and nobody else may write these results. If `UNIT`, the stride of
-    /// the last axis must be 1.
+    /// The terms must fit the plan and the dtype `T`, and nobody else may write these results. If `UNIT` is true, the
+    /// stride of the last axis must be 1.
     unsafe fn span[T: Numeric, const N: usize, const UNIT: bool][T, N, UNIT](terms: &Terms<'_>, row: usize, windows: Range<usize>) {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
@@ -75,16 +76,16 @@ versions! {
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
         let mut begin = windows.start;
         while begin < windows.end {
-            // if the last block would not be full, it begins earlier, and computes some results again; this needs at
-            // least `N` windows
+            // if the last block would not be full, it begins earlier and computes some results again, which is possible
+            // if there are at least `N` windows
             if windows.end - begin < N && windows.end - windows.start >= N {
                 begin = windows.end - N;
             }
             let end = windows.end.min(begin + N);
             let full = end - begin == N;
             let mut sums = [first; N];
-            // `all` has the taps that meet an element in every window of the block, and `some` the taps that meet an
-            // element in at least one window
+            // for the block's windows: in `all` are the taps that meet an element of the line in every window, and in
+            // `some` the taps that meet an element in at least one window
             let (start, end_start) = (last.start(begin), last.start(end - 1));
             let (len, dilation) = (last.len as isize, last.dilation as isize);
             let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
@@ -109,8 +110,8 @@ versions! {
                         for tap in (some.start..all.start).chain(all.end..some.end) {
                             let inside = last.inside(tap, begin..end);
                             let at = start + (tap * last.dilation) as isize;
-                            // SAFETY: the tap belongs to the kernel, and `inside` has only windows whose elements
-                            // belong to the line.
+                            // SAFETY: the tap belongs to the kernel, and `inside` has only windows in which the tap
+                            // meets an element of the line.
                             unsafe {
                                 let weight = *taps.add(tap);
                                 for k in inside.start - begin..inside.end.max(inside.start) - begin {
@@ -143,8 +144,8 @@ versions! {
     }
 }
 
-/// Transposed convolution: adds each element times the kernel to the results. `T` must be the type that `dispatch_bits`
-/// chooses for the dtype.
+/// Computes a transposed convolution: the kernel times each element of the input is added to the results around the
+/// element. `T` must be the type that `dispatch_bits` chooses for the dtype.
 pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let rows = plan.shape.iter().product::<usize>() / plan.axes[2].len;
@@ -174,7 +175,8 @@ versions! {
             // SAFETY: `k` is the index of an element of this row.
             unsafe { *to.add(k) = first };
         }
-        // the window in which a tap meets an index, or `None`
+        // returns the index of the input element whose product with the tap is added to index `at` of the result, if
+        // any
         let window = |axis: &crate::rules::Sliding, at: usize, tap: usize| {
             let from = (at + axis.padding).checked_sub(tap * axis.dilation)?;
             (from.is_multiple_of(axis.stride) && from / axis.stride < axis.windows).then_some(from / axis.stride)
@@ -193,8 +195,8 @@ versions! {
                             continue;
                         }
                         let start = last.start(inside.start) + (tap * last.dilation) as isize;
-                        // SAFETY: the tap belongs to the kernel. `inside` has only elements of the line whose results
-                        // belong to the row.
+                        // SAFETY: the tap belongs to the kernel, and `inside` has only elements whose products are
+                        // added to results in this row.
                         unsafe {
                             let weight = *terms.weight.cast::<T>().add(taps + tap);
                             let from = terms.x.cast::<T>().add(line * last.windows + inside.start);

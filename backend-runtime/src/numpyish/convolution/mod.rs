@@ -1,8 +1,9 @@
-//! Convolutions with channels, and pooling.
+//! Convolutions with channels, and pooling. The kernel slides over the input; each position of the kernel is a window,
+//! and each element of the kernel is a tap.
 //!
-//! A group of many channels is computed as a matrix product of the kernel and the elements that each tap meets. These
-//! elements are copied into a matrix for one block of results at a time, so that the matrix stays in the cache.
-//! Convolutions of few channels and convolutions of integers are summed tap by tap.
+//! If a group has many channels, its convolution is computed as the product of two matrices: the kernel, and a matrix
+//! of the elements that each tap meets in each window. This matrix is made for one block of results at a time, so that
+//! it stays in the cache. Convolutions of few channels and convolutions of integers are summed tap by tap.
 
 #![allow(clippy::needless_range_loop, reason = "axes in lockstep: a counter says which")]
 
@@ -26,7 +27,8 @@ use crate::{
     rules::{self, Convolution, WindowSteps},
 };
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it.
+/// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of `x`
+/// under them.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv<T: Numeric>(
     _: &Numpyish,
@@ -42,7 +44,7 @@ pub fn conv<T: Numeric>(
     typed(conv_of(view(x), view(weight), bias.map(view), &steps, groups))
 }
 
-/// Like `conv`, for arrays of any dtype.
+/// Like `conv`, for arrays whose dtype is known only at run time.
 pub fn conv_of(
     x: View<'_>,
     weight: View<'_>,
@@ -63,7 +65,7 @@ pub fn conv_of(
     })
 }
 
-/// Transposed convolution: adds each element times the kernel to the results.
+/// Computes a transposed convolution: the kernel times each element of `x` is added to the results around the element.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv_transpose<T: Numeric>(
     _: &Numpyish,
@@ -80,7 +82,7 @@ pub fn conv_transpose<T: Numeric>(
     typed(conv_transpose_of(view(x), view(weight), bias.map(view), &steps, output_padding, groups))
 }
 
-/// Like `conv_transpose`, for arrays of any dtype.
+/// Like `conv_transpose`, for arrays whose dtype is known only at run time.
 pub fn conv_transpose_of(
     x: View<'_>,
     weight: View<'_>,
@@ -103,11 +105,11 @@ pub fn conv_transpose_of(
     })
 }
 
-/// Number of channels below which copying elements into a matrix costs more time than the matrix product saves.
+/// If a group has fewer channels than this, copying elements into a matrix takes longer than the matrix product saves.
 const FEW_CHANNELS: usize = 4;
 
-/// Runs the body with `$t` bound to the type of a dtype. Signed and unsigned integers share types, because their sums
-/// of products have the same bits.
+/// Evaluates `$body` with `$t` bound to the type of a dtype. A signed and an unsigned integer dtype of the same size
+/// share a type, because their sums of products have the same bits.
 macro_rules! dispatch_bits {
     ($dtype:expr, $t:ident => $body:expr) => {
         match $dtype {
@@ -148,13 +150,13 @@ macro_rules! dispatch_bits {
 }
 use dispatch_bits;
 
-/// A convolution with its operands, in C order.
+/// The plan of a convolution, the addresses of its operands, which are in C order, and the address `to` of its result.
 struct Terms<'a> {
     plan: &'a Convolution,
     dtype: DType,
     x: *const u8,
     weight: *const u8,
-    /// Null if there is no bias.
+    /// Address of the bias; null if there is no bias.
     bias: *const u8,
     to: *mut u8,
 }
@@ -163,7 +165,7 @@ struct Terms<'a> {
 unsafe impl Sync for Terms<'_> {}
 
 impl Terms<'_> {
-    /// The initial value of the sums for a channel of the result: the channel's bias, or 0.
+    /// Returns the value to which products for a channel of the result are added: the channel's bias, or 0.
     ///
     /// # Safety
     /// `T` must be the type of the dtype, and `channel` must be a channel of the result.
@@ -173,7 +175,8 @@ impl Terms<'_> {
     }
 }
 
-/// Runs a convolution in the dtype that [`computed_in`] returns: float32 for 16-bit floats.
+/// Runs a convolution. It is computed in the dtype that [`computed_in`] returns, which is float32 for 16-bit floats,
+/// and the result is converted back.
 fn run(
     op: &'static str,
     x: View<'_>,
@@ -193,7 +196,7 @@ fn run(
     finished(op, plan.shape, out, x.dtype)
 }
 
-/// The elements in C order, converted to the dtype `to` in which results are computed.
+/// Returns the elements of `x` in C order, converted to `to`, the dtype in which results are computed.
 fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> {
     if x.dtype == to {
         return copy::pack(op, x);
@@ -205,7 +208,7 @@ fn in_dtype<'a>(op: &'static str, x: View<'a>, to: DType) -> Result<Packed<'a>> 
     Ok(Packed::Owned(wide))
 }
 
-/// Converts the results, all of which must have been written, to an array of `dtype`.
+/// Converts the results to an array of dtype `dtype`. All elements of `out` must have been written.
 fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> Result<RawArray> {
     let out = if out.dtype() == dtype {
         out

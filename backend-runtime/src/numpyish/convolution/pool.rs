@@ -1,4 +1,4 @@
-//! Pooling: the largest element or the mean of each window.
+//! Pooling: a window slides over the array, and each result is the largest element or the mean of the window.
 
 use super::{finished, in_dtype};
 use crate::{
@@ -41,13 +41,13 @@ pub fn avg_pool<T: Real>(
     typed(pool("avg_pool", view(x), kernel, &steps, if count_include_pad { Reduce::Mean } else { Reduce::MeanInside }))
 }
 
-/// The reduction of a window.
+/// What is computed for each window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reduce {
     Largest,
-    /// The mean over all taps of the window, with zeros beyond the edges.
+    /// The mean over all positions in the window. Positions beyond the edges of the array count as zeros.
     Mean,
-    /// The mean over the taps that meet elements.
+    /// The mean over the positions in the window that are within the array.
     MeanInside,
 }
 
@@ -65,7 +65,7 @@ fn pool(op: &'static str, x: View<'_>, kernel: &[usize], steps: &WindowSteps, re
     finished(op, plan.shape, out, x.dtype)
 }
 
-/// The addresses of the elements and of the results.
+/// The addresses of the array's elements and of the results.
 struct Ends<T> {
     from: *const T,
     to: *mut T,
@@ -74,7 +74,8 @@ struct Ends<T> {
 // SAFETY: elements are only read, and each thread writes its own rows.
 unsafe impl<T> Sync for Ends<T> {}
 
-/// Pools all planes. `from` must have the elements and `to` must have room for the results, of type `T`.
+/// Pools all planes of an array. `from` must point to the elements, and `to` must have room for the results, both of
+/// type `T`.
 fn pooled<T: Precision>(
     op: &'static str,
     plan: &Convolution,
@@ -115,8 +116,9 @@ fn pooled<T: Precision>(
 }
 
 versions! {
-    /// Pools a range of rows of results: first over the lines that the windows cover, then along the row. If only taps
-    /// that meet elements count, `inside` has their number for each window of the row.
+    /// Computes a range of rows of results. For each row, the lines of elements under its windows are first reduced to
+    /// `line`, and `line` is then reduced along the last axis. If only positions within the array count, `inside` has
+    /// their number for each window of the row.
     ///
     /// # Safety
     /// Both ends must fit the plan, nobody else may write these rows, and `line` must be as long as a line of elements.

@@ -1,4 +1,5 @@
-//! Convolutions of many channels, computed as matrix products.
+//! Convolutions of many channels, computed as matrix products. A tap is an element of the kernel, which slides over the
+//! input; each position of the kernel is a window.
 
 use super::Terms;
 use crate::{
@@ -12,23 +13,26 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Size in bytes of the matrix into which elements are copied for a block of results. The matrix and the packed copies
-/// that the product makes of it stay in the L2 cache together.
+/// Size in bytes of the matrix of a block: in a convolution, the elements that the taps meet; in a transposed
+/// convolution, the products. This matrix and the copies of it that the matrix product packs stay in the L2 cache
+/// together.
 const BLOCK: usize = 1 << 18;
 
-/// Number of channels of the result that one task computes, if there are few tasks.
+/// Maximum number of channels of the result that one task computes, if there are few tasks.
 const CHANNELS: usize = 128;
 
-/// If there are fewer tasks than this number, the channels of a group are divided among several tasks. The number does
-/// not depend on the number of threads, so the results do not depend on it either.
+/// If there are fewer tasks than this, the channels of a group are divided among several tasks. The number does not
+/// depend on the number of threads, so the results do not depend on the number of threads either.
 const TASKS: usize = 32;
 
-/// Number of columns of a block, if each column has `rows` rows. A column belongs to one result or to one element.
+/// Number of columns of the matrix of a block, if the matrix has `rows` rows of elements of `size` bytes. A column
+/// belongs to a result of a convolution, or to an input element of a transposed convolution; there are `all` of these.
 fn columns(rows: usize, size: usize, all: usize) -> usize {
     (BLOCK / rows.saturating_mul(size)).clamp(64, 4096).min(all)
 }
 
-/// Runs `f` for each task on several threads, with scratch memory of `n` elements.
+/// Runs `f` for each of `tasks` tasks, on several threads. Each thread has scratch memory of `n` elements, which `f`
+/// gets.
 fn in_tasks<T: Numeric>(
     op: &'static str,
     tasks: usize,
@@ -53,7 +57,8 @@ fn in_tasks<T: Numeric>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// Convolution: each result is the sum of the products of the kernel with the elements under it.
+/// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of the
+/// input under them.
 pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.len).product();
@@ -64,7 +69,8 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     let groups = plan.batch * plan.groups;
     let channels = if groups * blocks < TASKS { plan.outputs.min(CHANNELS) } else { plan.outputs };
     let parts = plan.outputs.div_ceil(channels);
-    // a single tap that meets every element needs no copy, because the elements already form the matrix
+    // if the kernel has a single tap and neither stride nor padding, the elements already form the matrix, without a
+    // copy
     let plain = plan.axes.iter().all(|axis| axis.taps == 1 && axis.stride == 1 && axis.padding == 0);
     let room = if plain { 0 } else { inner * size };
     in_tasks::<T>(op, groups * blocks * parts, [channels, inner, size], room, |task, memory| {
@@ -97,9 +103,9 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
     })
 }
 
-/// Divides a range of windows, counted in C order, into parts that each lie in one row, and calls `f` for each part.
-/// The arguments of `f` are the two outer indices of the row, the part's windows within the row, and the number of
-/// windows of the range that precede the part.
+/// Divides a range of windows, counted in C order, into parts, each of which lies in one row. Calls `f` for each part.
+/// The arguments of `f` are the two outer indices of the row, the windows of the part as a range within the row, and
+/// the number of windows of the range before the part.
 fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
     let mut at = windows.start;
     while at < windows.end {
@@ -111,7 +117,8 @@ fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize;
 }
 
 versions! {
-    /// Copies the elements that the taps meet in some windows into a matrix, with a row for each tap of each channel.
+    /// Copies the elements that the taps meet in a range of windows into a matrix. The matrix has a row for each tap of
+    /// each channel, and a column for each window.
     ///
     /// # Safety
     /// `x` must have the channels of a group, and `to` must have room for the rows, both of type `T`.
@@ -128,8 +135,8 @@ versions! {
                     let y = lines.start(y) + (high * lines.dilation) as isize;
                     let outside = z < 0 || z >= planes.len as isize || y < 0 || y >= lines.len as isize;
                     let inside = if outside { row.start..row.start } else { last.inside(wide, row.clone()) };
-                    // SAFETY: the row has room for these windows, and `inside` has only windows whose elements are
-                    // within the line.
+                    // SAFETY: the row has room for these windows, and `inside` has only windows in which the tap meets
+                    // an element of the line.
                     unsafe {
                         let to = std::slice::from_raw_parts_mut(to.add(before), row.len());
                         let (skipped, end) = (inside.start - row.start, inside.end - row.start);
@@ -156,8 +163,8 @@ versions! {
     }
 }
 
-/// Transposed convolution: adds each element times the kernel to the results. A task computes some channels of the
-/// result, one block of elements at a time.
+/// Computes a transposed convolution: the kernel times each element of the input is added to the results around the
+/// element. A task computes some channels of the result, from one block of input elements after another.
 pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();
@@ -196,7 +203,8 @@ pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()>
 }
 
 versions! {
-    /// Adds a matrix of products to the results. The matrix has a row for each tap of each channel.
+    /// Adds a matrix of products to the results. The matrix has a row for each tap of each channel, and a column for
+    /// each input element in `elements`.
     ///
     /// # Safety
     /// `from` must have the rows for these elements, and `to` must have the channels, both of type `T`. Nobody else may
@@ -221,8 +229,8 @@ versions! {
                     }
                     let line = ((channel * planes.len + z as usize) * lines.len + y as usize) * last.len;
                     let first = last.start(inside.start) + (wide * last.dilation) as isize;
-                    // SAFETY: the products belong to these elements, and `inside` has only elements whose results are
-                    // within the line.
+                    // SAFETY: the products belong to these elements, and `inside` has only elements whose products are
+                    // added to results within the line.
                     unsafe {
                         let from = from.add(before + inside.start - row.start);
                         let to = to.add(line).offset(first);

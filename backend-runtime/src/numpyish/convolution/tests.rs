@@ -1,4 +1,4 @@
-//! Compares convolutions with their definitions, for shapes that fill blocks and need several threads. Elements are
+//! Compares convolutions with their definitions, for shapes that need several blocks and several threads. Elements are
 //! small integers, so that sums are exact.
 
 use super::*;
@@ -16,7 +16,7 @@ fn values<T: Element>(dice: &mut Dice, shape: &[usize]) -> ArrayD<T> {
     ArrayD::from_shape_vec(IxDyn(shape), values).unwrap()
 }
 
-/// An array with axes of length 1 inserted, so that it has three axes besides batch and channel.
+/// Inserts axes of length 1, so that the array has three axes besides batch and channel.
 fn wide<T: Element>(x: &ArrayD<T>) -> ArrayD<T> {
     let mut x = x.clone();
     while x.ndim() < 5 {
@@ -25,8 +25,8 @@ fn wide<T: Element>(x: &ArrayD<T>) -> ArrayD<T> {
     x
 }
 
-/// Calls `f` for each product, with its indices in the result, in the elements and in the kernel, and with its input
-/// and output channel within the group.
+/// Calls `f` for each product in a convolution. The arguments are the indices of the result, of the element and of the
+/// kernel's element, and the input channel and the output channel within the group.
 fn products(plan: &Convolution, mut f: impl FnMut([usize; 5], [usize; 5], [usize; 5], usize, usize)) {
     let sizes = plan.axes.map(|axis| (axis.windows, axis.taps));
     let places: Vec<[usize; 3]> =
@@ -135,8 +135,8 @@ fn steps(stride: usize, padding: usize, dilation: usize) -> WindowSteps {
 
 fn shapes<T: Numeric>() {
     let mut dice = Dice(7);
-    // rows long enough for whole blocks, for a last block that begins earlier, for edges on both sides, and for several
-    // tasks
+    // the rows are long enough for whole blocks, for a last block that begins earlier, for edges on both sides, and for
+    // several tasks
     for (n, taps) in [(63, 3), (64, 64), (65, 1), (150, 40), (1500, 5)] {
         for (stride, padding, dilation) in [(1, 0, 1), (1, taps - 1, 1), (2, 1, 1), (3, 4, 2)] {
             check::<T>(&mut dice, &[1, n], &[taps], [1, 1, 1], steps(stride, padding, dilation));
@@ -144,7 +144,7 @@ fn shapes<T: Numeric>() {
     }
     check::<T>(&mut dice, &[2, 4, 70], &[3, 3], [3, 1, 1], steps(1, 1, 1));
     check::<T>(&mut dice, &[2, 5, 33], &[2, 3], [2, 3, 2], steps(2, 1, 2));
-    // matrix products with several blocks, with one tap, with groups, and with more channels than a task has
+    // these are matrix products with several blocks, with one tap, with groups, and with more channels than a task has
     check::<T>(&mut dice, &[1, 10, 11], &[3, 3], [1, 64, 4], steps(1, 1, 1));
     check::<T>(&mut dice, &[1, 12, 11], &[3, 2], [2, 5, 6], steps(2, 2, 2));
     check::<T>(&mut dice, &[3, 9, 8], &[1, 1], [1, 7, 5], steps(1, 0, 1));

@@ -1,4 +1,5 @@
-//! Transforms several complex lanes at a time along an axis that is not the last.
+//! Fourier transforms of several complex lanes at a time, along an axis that is not the last one. A lane is a 1-D slice
+//! along the axis.
 
 use super::{
     super::{
@@ -15,22 +16,22 @@ use std::{ops::Range, sync::Arc};
 /// Size of a cache line in bytes.
 pub const LINE: usize = 64;
 
-/// The memory of one cache line, aligned to a cache line.
+/// Memory of the size and the alignment of a cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Line([u8; LINE]);
 
-/// The transforms of all lanes along one axis of an array.
+/// The transforms of all lanes of an array along one axis.
 pub struct Columns<R> {
-    /// The op, for errors.
+    /// The name of the op in errors.
     pub op: &'static str,
     /// The axis along which the lanes are transformed.
     pub axis: usize,
-    /// The plan of one lane's transform.
+    /// The plan of the transform of one lane.
     pub plan: Arc<Plan<R>>,
     /// True if the exponent is +2 pi i jk / n instead of -2 pi i jk / n.
     pub inverse: bool,
-    /// Factor that multiplies the results.
+    /// Factor by which the results are multiplied.
     pub scale: R,
 }
 
@@ -39,8 +40,8 @@ impl<R: Engine> Columns<R> {
     /// of shape `shape` in C order.
     ///
     /// # Safety
-    /// `from` must point to the elements. `to` must have room for the result, and nobody else may use it. Both may
-    /// point to the same array.
+    /// `from` must point to the elements. `to` must have room for the result, and nobody else may use it. `from` and
+    /// `to` may be the same array.
     pub unsafe fn run(
         &self,
         mut axes: Vec<Dim>,
@@ -56,7 +57,7 @@ impl<R: Engine> Columns<R> {
         }
         let kernel = Kernel::<R>::new();
         let (from, to) = (Target(from.cast_mut().cast()), Target(to.cast()));
-        // a group has only neighbouring lanes, so the last group of each row may have fewer lanes
+        // a group has only lanes of one row, so the last group of each row may have fewer lanes
         let in_row = inner.div_ceil(kernel.lanes);
         layout::in_tasks(lanes / inner * in_row, kernel.lanes * self.plan.points, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
@@ -67,19 +68,21 @@ impl<R: Engine> Columns<R> {
     }
 }
 
-/// Groups of lanes that one thread transforms.
+/// The work of one thread: the transforms of some groups of lanes.
 struct Task<'a, R> {
     columns: &'a Columns<R>,
-    /// The transformed axis of the input. Points past its length are zeros.
+    /// The transformed axis of the input. If it is shorter than the transform, zeros follow its points.
     lane: Dim,
     kernel: Kernel<R>,
-    /// Number of lanes in a row: lanes that are neighbours in the result.
+    /// Number of lanes in a row. A row consists of lanes that are neighbours in the result.
     inner: usize,
-    /// Number of lane groups in a row.
+    /// Number of groups of lanes in a row.
     in_row: usize,
 }
 
 impl<R: Engine> Task<'_, R> {
+    /// Transforms the groups of lanes with these numbers.
+    ///
     /// # Safety
     /// The conditions of [`Columns::run`] hold.
     unsafe fn run(&self, groups: Range<usize>, axes: &[Dim], from: *mut R::Complex, to: *mut R::Complex) -> Result<()> {
@@ -111,8 +114,8 @@ impl<R: Engine> Task<'_, R> {
             let whole = many == lanes;
             let ahead = if first + 2 * lanes <= self.inner { 2 * lanes as isize } else { 0 };
             let side_by_side = whole && at.windows(2).all(|w| w[1] == w[0] + 1);
-            // SAFETY: the lanes at these offsets exist, and the lanes of the result belong to this task only; each
-            // scratch array has room for the points of all lanes.
+            // SAFETY: the lanes at these offsets exist, and only this task uses the lanes of the result. Each scratch
+            // array has room for the points of all lanes of a group.
             unsafe {
                 let source = if side_by_side {
                     Points {
@@ -145,8 +148,8 @@ impl<R: Engine> Task<'_, R> {
     }
 }
 
-/// Packs lanes that begin at the offsets in `at`: element 0 of all lanes, then element 1 of all lanes, and so on.
-/// Missing elements and missing lanes become zeros.
+/// Packs the lanes that begin at the offsets in `at`: element 0 of every lane, then element 1 of every lane, and so on.
+/// If a lane is shorter than `points`, or if there are fewer lanes than `lanes`, zeros take the missing places.
 ///
 /// # Safety
 /// The elements must exist, and `to` must have room for `points * lanes` elements.
@@ -189,7 +192,7 @@ mod tests {
         counting::<f64>(shape).mapv(|i| C::new((i * 1.7).sin() + 0.3, (i * i * 0.3).cos()))
     }
 
-    /// Computes a reference result by transforming each lane as a 1-D array.
+    /// Computes the expected result: transforms each lane separately, as a 1-D array.
     fn lane_by_lane(x: &ArrayD<C<f64>>, axis: usize, n: usize, inverse: bool) -> ArrayD<C<f64>> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;
@@ -213,7 +216,7 @@ mod tests {
             [2, 3, 4, 5, 7, 8, 12, 6, 9, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800];
         for &n in if cfg!(miri) { &LENGTHS[..7] } else { &LENGTHS[..] } {
             assert!(Plan::<f64>::new("fft", n).unwrap().is_some());
-            // these shapes have whole groups of lanes, groups with fewer lanes, and rows of few lanes
+            // with these shapes, there are full groups of lanes, groups with fewer lanes, and rows of few lanes
             for shape in [[1, n, 16], [2, n, 5], [3, n, 21]] {
                 let z = waves(&shape);
                 for inverse in [false, true] {

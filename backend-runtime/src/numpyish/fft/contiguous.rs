@@ -1,4 +1,5 @@
-//! Iteration over the lanes of an array of any layout. Each lane is given as contiguous points of one dtype.
+//! Passes over the lanes of an array of any layout. A lane is a 1-D slice along an axis. The points of each lane are
+//! given contiguous and in one dtype.
 
 use super::super::{
     buffer::Buffer,
@@ -9,7 +10,7 @@ use super::super::{
 };
 use crate::{DType, Result};
 
-/// The lanes along an axis, read in place if possible and copied otherwise.
+/// The lanes of an array along an axis. They are read in place if possible, and otherwise copied.
 pub struct Contiguous<'a> {
     x: View<'a>,
     axes: Vec<Dim>,
@@ -17,12 +18,13 @@ pub struct Contiguous<'a> {
     dtype: DType,
     /// Buffer for one lane, if the points of a lane are not contiguous.
     gathered: Option<Buffer>,
-    /// Buffer for one lane, if the lane's dtype or length must change. Zeros follow the lane's own points.
+    /// Buffer for one lane, used if the dtype or the length of lanes must change. Zeros follow the points of a shorter
+    /// lane.
     converted: Option<Buffer>,
 }
 
 impl<'a> Contiguous<'a> {
-    /// Lanes of `points` points each: longer lanes are cut, shorter ones are padded with zeros.
+    /// Prepares lanes of `points` points each, of dtype `dtype`. Longer lanes are cut, and zeros follow shorter lanes.
     pub fn new(op: &'static str, x: View<'a>, axis: usize, dtype: DType, points: usize) -> Result<Contiguous<'a>> {
         let mut axes = layout::dims(x);
         let Dim { len, stride } = axes.remove(axis);
@@ -32,7 +34,7 @@ impl<'a> Contiguous<'a> {
         Ok(Contiguous { x, axes, lane, dtype, gathered, converted })
     }
 
-    /// Calls `f` with the index of each lane and the address of its points.
+    /// Calls `f` for each lane, with its index and the address of its points.
     pub fn each(&self, mut f: impl FnMut(usize, *const u8) -> Result<()>) -> Result<()> {
         let Contiguous { x, axes, lane, dtype, gathered, converted } = self;
         for (k, offset) in Offsets::at(axes, 0).take(layout::size(axes)).enumerate() {
@@ -63,10 +65,10 @@ pub struct Elements {
     pub len: usize,
 }
 
-/// Converts the first `len` elements to another dtype; if there are fewer, zeros fill the rest.
+/// Converts the first `len` elements to another dtype. If there are fewer elements, zeros follow them.
 ///
 /// # Safety
-/// The elements must exist, `to` must have room for `len` elements, and the two must not overlap.
+/// The elements must exist, `to` must have room for `len` elements, and source and target must not overlap.
 pub unsafe fn pad(from: Elements, dtype: DType, to: *mut u8, len: usize) {
     let n = from.len.min(len);
     // SAFETY: the caller guarantees the elements and enough room, and an element whose bytes are all 0 is 0.

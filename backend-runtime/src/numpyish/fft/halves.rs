@@ -1,5 +1,5 @@
-//! Transforms one long real lane to its frequencies, or frequencies to a lane, on all threads. Both directions use a
-//! complex transform of half as many points.
+//! Transforms one long real lane (a 1-D slice along the transformed axis) to its frequencies, or frequencies to a
+//! real lane, on all threads. Both directions use a complex transform of half as many points.
 
 use super::{
     super::{
@@ -24,7 +24,8 @@ pub struct Plan<R> {
 }
 
 impl<R: Engine> Plan<R> {
-    /// Allocates the buffer `between`, which transforms can share if they run one after the other.
+    /// Allocates the scratch memory that `frequencies` and `points` take as `between`. Transforms that run one after
+    /// the other can share it.
     pub fn between(&self, op: &'static str) -> Result<Buffer> {
         Buffer::new(op, self.symmetry.half, R::Complex::DTYPE)
     }
@@ -148,8 +149,8 @@ mod tests {
         assert_eq!(got.unwrap(), expected.unwrap());
     }
 
-    /// The imaginary parts of frequencies without a mirror image are ignored, whatever their value. The same holds for
-    /// shorter lanes.
+    /// The frequencies 0 and `N / 2` have no mirror image. Their imaginary parts are ignored, whatever their value.
+    /// The same holds for shorter lanes, which are transformed by other code.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn parts_that_are_ignored() {

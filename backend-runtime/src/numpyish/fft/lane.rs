@@ -1,4 +1,5 @@
-//! Transforms of one lane, and the plan cache of all transforms: each length is planned once.
+//! The plans of transforms of one lane (a 1-D slice along the transformed axis), and their cache. Each length is
+//! planned only once.
 
 use super::{
     halves, long, stockham,
@@ -63,17 +64,17 @@ const MOST: usize = 256;
 /// The planners and cached plans of one precision.
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
-    /// Plans for several lanes at once; `None` if the length is unsuitable for them.
+    /// Plans that transform several lanes at once, by length; `None` if the length is unsuitable for such a plan.
     side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
-    /// Plans for long lanes.
+    /// Plans that transform one long lane on all threads, by length.
     long: HashMap<usize, Arc<long::Plan<R>>>,
-    /// Tables for real lanes.
+    /// Tables that convert between the spectra of real and complex lanes, by the number of real points.
     symmetries: HashMap<usize, Arc<Symmetry<R>>>,
-    /// The kinds of plans that each length has: one bit per variant of [`Which`].
+    /// For each length in the cache, the kinds of its plans: one bit per variant of [`Which`].
     lengths: HashMap<usize, u8>,
 }
 
-/// The kinds of plans of one length.
+/// The kinds of plans that a length can have. Each value is one bit.
 #[derive(Clone, Copy)]
 enum Which {
     Forward = 1,
@@ -105,7 +106,8 @@ impl<R: FftNum> Plans<R> {
         }
     }
 
-    /// Returns the planners, after a check that there is memory for a new plan of this kind for `n` points.
+    /// Checks that there is memory for a new plan of this kind for `n` points, unless it is planned already, and
+    /// returns the planners.
     fn of_length(&mut self, op: &'static str, n: usize, which: Which) -> Result<&mut Plans<R>> {
         let known = self.lengths.get(&n).copied().unwrap_or(0);
         if known & which as u8 != 0 {
@@ -121,7 +123,7 @@ impl<R: FftNum> Plans<R> {
     }
 }
 
-/// Drops all cached plans. Running transforms keep theirs until they end.
+/// Drops all cached plans. Running transforms keep their plans until they end.
 pub fn forget<R: Engine>() {
     let plans = std::mem::replace(&mut *R::plans().lock().unwrap_or_else(PoisonError::into_inner), Plans::new());
     // the plans are dropped after the lock is released, so that nobody waits for the drop
@@ -178,7 +180,8 @@ pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Pl
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
-/// Returns the cached plan, or builds it. A plan is built outside the lock, because `make` may look up other plans.
+/// Returns the cached plan of length `n`, or builds and caches it. It is built outside the lock, because `make` may
+/// look up other plans.
 fn kept<R: Engine, P>(
     op: &'static str,
     n: usize,

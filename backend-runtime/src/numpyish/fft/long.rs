@@ -1,10 +1,11 @@
-//! Transforms one long lane on all threads, by the four-step algorithm of D. H. Bailey, "FFTs in external or
-//! hierarchical memory", The Journal of Supercomputing 4 (1990). The lane is a matrix in C order. Its columns are
-//! transformed, the results are multiplied by powers of e^(-2 pi i / n), and then the rows are transformed. The
-//! transformed rows are the columns of the result.
+//! Transforms one long lane (a 1-D slice along the transformed axis) on all threads, by the four-step algorithm of D.
+//! H. Bailey, "FFTs in external or hierarchical memory", The Journal of Supercomputing 4 (1990). The `n` points of
+//! the lane are read as a matrix in C order. First its columns are transformed, then the elements are multiplied by
+//! powers of e^(-2 pi i / n), and then the rows are transformed. The result is also a matrix in C order: its columns
+//! are the transformed rows.
 //!
-//! Intermediate results are stored in blocks of a few columns each, so that the memory that a task reads and writes is
-//! contiguous.
+//! Intermediate results are stored in blocks of a few columns each, so that the memory that a task reads and writes
+//! is contiguous.
 
 use super::{
     super::{
@@ -23,10 +24,11 @@ use std::sync::Arc;
 /// Minimum length of a lane that is transformed on all threads. A shorter lane stays in one core's cache in all stages.
 pub const LEAST: usize = 1 << 16;
 
-/// Number of columns of a block, a multiple of the kernel's lanes on every instruction set.
+/// Number of columns of a block. On every instruction set, it is a multiple of the number of lanes that the kernel
+/// transforms at a time.
 const BLOCK: usize = 16;
 
-/// Distance from the block that is read to the block that is prefetched, in blocks.
+/// While one block is read, the block that is this number of blocks ahead is prefetched.
 const AHEAD: usize = 4;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -35,16 +37,16 @@ pub struct Plan<R> {
     columns: usize,
     down: Arc<stockham::Plan<R>>,
     across: Arc<stockham::Plan<R>>,
-    /// Complex factors of the transformed columns, as powers of e^(-2 pi i / n). This table has, for each row, the
-    /// factors of the columns within a block.
+    /// For each row of the matrix, the factors of the columns within a block: complex powers of e^(-2 pi i / n), by
+    /// which the transformed columns are multiplied.
     near: Vec<R>,
-    /// For each block, the factors of its first column. The factor of an element is a `near` factor times a `far`
-    /// factor.
+    /// For each block and each row, the factor of the block's first column. The factor of an element is a `near`
+    /// factor times a `far` factor.
     far: Vec<R>,
 }
 
-/// Rows and columns of the matrix for `n` points, or `None` if `n` is unsuitable. The two numbers are as close to each
-/// other as possible, and [`stockham`] has plans for both.
+/// Returns the numbers of rows and columns of the matrix for `n` points, or `None` if `n` is unsuitable. The two
+/// numbers are as close to each other as possible, and [`stockham`] has plans for both lengths.
 pub fn sides(n: usize) -> Option<[usize; 2]> {
     if !n.is_multiple_of(BLOCK) || n > LONGEST * LONGEST {
         return None;
@@ -56,7 +58,7 @@ pub fn sides(n: usize) -> Option<[usize; 2]> {
 }
 
 impl<R: Engine> Plan<R> {
-    /// Plan for a matrix of this many rows and columns, from [`sides`].
+    /// Builds the plan for a matrix of these numbers of rows and columns, which come from [`sides`].
     pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Plan<R>> {
         let of = |n| -> Result<_> {
             Ok(lane::side_by_side(op, n)?.expect("sides have no other factors, and are not too long"))
@@ -95,7 +97,7 @@ impl<R: Engine> Plan<R> {
         }
     }
 
-    /// Transforms the columns, multiplies the results by their factors, and writes them in blocks.
+    /// Transforms the columns, multiplies the results by their factors, and writes the products in blocks of columns.
     ///
     /// # Safety
     /// The conditions of [`Plan::run`] hold.
@@ -131,7 +133,8 @@ impl<R: Engine> Plan<R> {
         })
     }
 
-    /// Transforms the rows, which are stored in blocks. The transforms are the columns of the result.
+    /// Transforms the rows, which are stored in blocks of columns, and writes each transformed row to a column of the
+    /// result.
     ///
     /// # Safety
     /// The conditions of [`Plan::run`] hold.
@@ -180,7 +183,7 @@ impl<R: Engine> Plan<R> {
     }
 }
 
-/// A group of lanes that are transformed together, and its scratch memory.
+/// What is needed to transform a group of lanes at once: the kernel, the plan, the direction and scratch memory.
 struct Lanes<'a, R> {
     kernel: Kernel<R>,
     plan: &'a stockham::Plan<R>,
@@ -202,7 +205,8 @@ impl<'a, R: Engine> Lanes<'a, R> {
         Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
     }
 
-    /// Points of one group of lanes. Consecutive points are `row` complex numbers apart.
+    /// Describes the points of one group of lanes in memory. Consecutive points of a lane are `row` complex numbers
+    /// apart.
     fn points(&self, start: *mut R::Complex, row: usize) -> Points<R> {
         Points {
             start: start.cast(),

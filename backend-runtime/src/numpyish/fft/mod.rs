@@ -1,6 +1,6 @@
-//! Fourier transforms. `rustfft` transforms single lanes, in loops over the lanes along any axis. Several neighbouring
-//! complex lanes are transformed at a time (`stockham`), and a long lane is divided and transformed on all threads
-//! (`long`, `halves`).
+//! Fourier transforms. `rustfft` transforms single lanes (1-D slices along the transformed axis), in loops over the
+//! lanes along any axis. Several neighbouring complex lanes are transformed at a time (`stockham`), and a long lane
+//! is divided and transformed on all threads (`long`, `halves`).
 
 mod columns;
 mod contiguous;
@@ -59,7 +59,7 @@ along_one_axis! {
     fft<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fft`].
     ifft<Float> -> Complex = half: Neither, Inverse;
-    /// Non-negative frequencies of the transform of real `x`.
+    /// Non-negative frequencies of the real array `x`.
     rfft<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfft`].
     irfft<ComplexFloat> -> Real = half: Input, Inverse;
@@ -114,8 +114,8 @@ impl Transform {
         self.run(x, &rules::transforms(self.op, x.shape, s, axes, self.half)?.axes)
     }
 
-    /// Runs the passes in the precision of the dtype. The function is not generic, so that no transform is compiled
-    /// again in a user's crate.
+    /// Runs the transform in the precision of the dtype of `x`. `axes` has pairs of an axis and the number of points
+    /// along this axis. The function is not generic, so that no transform is compiled again in a user's crate.
     fn run(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         match x.dtype {
             DType::Float64 | DType::Complex128 => self.run_in::<f64>(x, axes),
@@ -123,8 +123,9 @@ impl Transform {
         }
     }
 
-    /// Runs one pass for each pair of an axis and its number of points, from the last pair to the first. A half
-    /// spectrum is transformed from the first pair to the last instead, and the final pass makes it real.
+    /// Runs one pass for each pair of an axis and its number of points, from the last pair to the first. If `x` has
+    /// only the non-negative frequencies, the passes run from the first pair to the last instead, and the last pass
+    /// makes the result real.
     fn run_in<R: Engine>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         let &Transform { op, direction, norm, .. } = self;
         let pass = |&(axis, n): &(usize, usize)| Pass { op, axis, n, direction, norm };
@@ -172,7 +173,8 @@ pub fn rfftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
     typed(frequencies("rfftfreq", T::DTYPE, n, n / 2 + 1, d, |i, _| i as f64))
 }
 
-/// Frequencies `cycle(i, n) / (n d)` for `i < count`; `cycle` gives the number of cycles within `n` samples.
+/// Returns the frequencies `cycle(i, n) / (n d)` for `i < count`. `cycle` gives the number of cycles within `n`
+/// samples.
 fn frequencies(
     op: &'static str,
     dtype: DType,
@@ -214,7 +216,7 @@ mod tests {
         (0..n).map(|k| x.iter().take(n).enumerate().map(|(j, v)| v * turns[j * k % n]).sum()).collect()
     }
 
-    /// The naive transform along one axis, times the scale of `norm`.
+    /// Transforms each lane along one axis by `naive`, and multiplies the results by the scale of `norm`.
     fn expected(x: &ArrayD<C>, axis: usize, n: usize, direction: Direction, norm: Norm) -> ArrayD<C> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;
@@ -271,7 +273,8 @@ mod tests {
         }
     }
 
-    /// The full spectrum of a half spectrum; imaginary parts that must be zero are set to zero.
+    /// Completes a half spectrum (the non-negative frequencies) to the full spectrum of `n` points. Imaginary parts
+    /// that must be zero are set to zero.
     fn full(half: &ArrayD<C>, axis: usize, n: usize) -> ArrayD<C> {
         let mut shape = half.shape().to_vec();
         shape[axis] = n;

@@ -23,16 +23,17 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A transform of `n` points along an axis. Longer lanes are cut, shorter ones are padded with zeros.
+/// A transform of `n` points along an axis. It transforms all lanes (1-D slices along the axis). Longer lanes are
+/// cut, and shorter lanes are padded with zeros.
 #[derive(Clone, Copy)]
 pub struct Pass {
-    /// The op, for errors.
+    /// The name of the op, for error messages.
     pub op: &'static str,
     /// The axis along which lanes are transformed.
     pub axis: usize,
     /// Number of points of the transform.
     pub n: usize,
-    /// The sign of the exponent.
+    /// The direction, which gives the sign of the exponent.
     pub direction: Direction,
     /// The normalization, which gives the factor of the results.
     pub norm: Norm,
@@ -48,7 +49,7 @@ unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
 }
 
 impl Pass {
-    /// Complex transform of a complex or real array.
+    /// Transforms the lanes of a complex or real array to complex lanes.
     pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         if x.dtype.kind() != DTypeKind::Complex {
             return self.real_lanes::<R>(x, self.n);
@@ -91,7 +92,8 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
     }
 
-    /// Like [`Pass::complex`], but overwrites the result `x` of another pass if the length stays the same.
+    /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if the length stays the
+    /// same.
     pub fn again<R: Engine>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);
@@ -152,7 +154,7 @@ impl Pass {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
 
-    /// Returns whether the lanes of the result are contiguous, and there is at least one.
+    /// Returns whether the lanes of the result are contiguous and there is at least one lane.
     fn is_lane_by_lane(&self, shape: &[usize]) -> bool {
         let (before, after) = (&shape[..self.axis], &shape[self.axis + 1..]);
         !before.contains(&0) && after.iter().all(|&len| len == 1)
@@ -189,7 +191,7 @@ impl Pass {
         R::of(self.direction.scale(self.norm, self.n))
     }
 
-    /// Transforms a complex lane in place.
+    /// Returns a function that transforms a complex lane in place.
     fn transform<R: Engine>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
         let plan = lane::complex::<R>(self.op, self.n, self.direction)?;
         let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
@@ -200,12 +202,12 @@ impl Pass {
         })
     }
 
-    /// The non-negative frequencies of a real array.
+    /// Transforms the lanes of a real array to their non-negative frequencies.
     pub fn real_to_half<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         self.real_lanes::<R>(x, self.n / 2 + 1)
     }
 
-    /// The first `out_len` frequencies of real lanes, which include at least the non-negative frequencies.
+    /// Transforms real lanes to their first `out_len` frequencies, which include at least the non-negative ones.
     fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
@@ -231,8 +233,8 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, out, COSTLY, &new) }
     }
 
-    /// Real lanes from their non-negative frequencies. Imaginary parts of frequencies without a mirror image are
-    /// ignored.
+    /// Computes real lanes from their non-negative frequencies. Imaginary parts of frequencies without a mirror image
+    /// (0 and `n / 2`) are ignored.
     pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
         let out = Lanes { dtype: R::DTYPE, len: self.n };
         let how = self.frequencies::<R>(false, !self.is_inverse());

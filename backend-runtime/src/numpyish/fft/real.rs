@@ -1,5 +1,6 @@
-//! Transforms between one real lane and its frequencies. For an even number of points, they use a complex transform of
-//! half as many points; for an odd number, a complex transform of the same length.
+//! Transforms one real lane (a 1-D slice along the transformed axis) to its frequencies, or frequencies to a real
+//! lane. For an even number of points, a complex transform of half as many points is used; for an odd number, a
+//! complex transform of the same length.
 
 use super::{
     contiguous::{Elements, pad},
@@ -10,25 +11,26 @@ use crate::{ComplexFloat, Element, Float, Numeric, Result, numpyish::buffer, rul
 use rustfft::Fft;
 use std::sync::Arc;
 
-/// The plan for one length, and the memory for one running transform.
+/// The plan for one length, and the memory for one transform at a time.
 pub struct Lane<R: Engine> {
     n: usize,
     how: Frequencies<R>,
     complex: Arc<dyn Fft<R>>,
-    /// Set for an even number of points only.
+    /// The tables and the kernel that convert between the spectra of the complex and the real lane; `None` if the
+    /// number of points is odd.
     symmetry: Option<(Arc<Symmetry<R>>, Kernel<R>)>,
     scratch: Vec<R::Complex>,
-    /// Room for the spectrum of the complex lane, or for padding too few frequencies.
+    /// Room for the spectrum of the complex lane, or for given frequencies that are padded with zeros.
     spectrum: Vec<R::Complex>,
 }
 
 impl<R: Engine> Lane<R> {
-    /// The plan of transforms from `n` points to frequencies.
+    /// Makes the plan of transforms from `n` points to frequencies.
     pub fn forward(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
         Lane::new(op, n, how, Direction::Forward)
     }
 
-    /// The plan of transforms from frequencies to `n` points.
+    /// Makes the plan of transforms from frequencies to `n` points.
     pub fn inverse(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
         Lane::new(op, n, how, Direction::Inverse)
     }
@@ -42,7 +44,8 @@ impl<R: Engine> Lane<R> {
         Ok(Lane { n, how, complex, symmetry, scratch, spectrum })
     }
 
-    /// Writes the frequencies of some points. Missing points are 0.
+    /// Computes the frequencies of `points`, and writes them to `to`. If there are fewer than `n` points, the missing
+    /// ones count as 0.
     ///
     /// # Safety
     /// The points must exist. `to` must have room for the frequencies, and nobody else may use it.
@@ -76,8 +79,8 @@ impl<R: Engine> Lane<R> {
         }
     }
 
-    /// Computes the points whose first frequencies are given, and writes them, multiplied by `n` and by `how.scale`.
-    /// Missing frequencies are 0.
+    /// Computes the points with the given first frequencies, multiplies them by `n` and by `how.scale`, and writes
+    /// them to `to`. Missing frequencies count as 0.
     ///
     /// # Safety
     /// The frequencies must exist. `to` must have room for the points, and nobody else may use it.

@@ -1,5 +1,5 @@
-//! Transforms several neighbouring lanes at once, one lane per element of a register. Each instruction does the same in
-//! all lanes, so that nothing is moved within registers.
+//! Transforms several neighbouring lanes (1-D slices along the transformed axis) at once, one lane per element of a
+//! SIMD register. Each instruction does the same in all lanes, so that nothing is moved within registers.
 //!
 //! The algorithm is Stockham's, decimation in frequency with mixed radices, which needs no reordering: C. Van Loan,
 //! Computational Frameworks for the Fast Fourier Transform, SIAM 1992, sections 1.7 and 2.5. A stage turns `s`
@@ -15,8 +15,8 @@ use super::{
 use crate::{Real, Result, scalar::float64};
 
 /// Maximum length of a transform of several lanes at once. In measurements with 64 lanes of float64, transforms of
-/// single lanes were as fast from 8192 points on, because the scratch arrays are then so large; the time to gather a
-/// single lane was not counted.
+/// single lanes were as fast from 8192 points on, because the scratch arrays for several lanes are then so large. The
+/// time to gather a single lane was not counted.
 pub const LONGEST: usize = 1 << 14;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -33,11 +33,11 @@ struct Stage<R> {
     rest: usize,
     /// The powers of e^(-2 pi i / radix), real and imaginary parts.
     roots: Vec<R>,
-    /// The twiddle factors of each butterfly `p`, for all its results but the first.
+    /// The twiddle factors of each butterfly `p`, for all its results but the first, whose factor is 1.
     twiddles: Vec<R>,
 }
 
-/// The radices of `n`, or `None` if `n` has a prime factor above 7.
+/// Returns the radices of the stages for `n` points, or `None` if `n` has a prime factor above 7.
 pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     let mut radices = Vec::new();
     for odd in [7, 5, 3] {
@@ -120,14 +120,15 @@ pub struct Points<R> {
     pub turns: Turns<R>,
 }
 
-/// Complex factors of the points of several lanes. Each factor is the product of a `near` and a `far` factor.
+/// Complex factors of the points of several lanes. The factor of a point is the product of a `near` and a `far`
+/// factor.
 #[derive(Clone, Copy)]
 pub struct Turns<R> {
-    /// Factors of point 0, one for each lane; null if there are no factors.
+    /// The `near` factors of point 0, one for each lane; null if there are no factors.
     pub near: *const R,
     /// Distance from the `near` factors of one point to the `near` factors of the next, in numbers.
     pub stride: usize,
-    /// Factor of point 0 that all lanes share.
+    /// The `far` factor of point 0, which is the same for all lanes.
     pub far: *const R,
     /// Distance from the `far` factor of one point to the `far` factor of the next, in numbers.
     pub far_stride: usize,
@@ -139,7 +140,7 @@ impl<R> Turns<R> {
 }
 
 impl<R: Copy> Points<R> {
-    /// Every `step`-th point, beginning with point `first`.
+    /// Selects every `step`-th point, beginning with point `first`.
     #[inline(always)]
     fn every(self, step: usize, first: usize) -> Points<R> {
         let Turns { near, stride, far, far_stride } = self.turns;
@@ -300,7 +301,7 @@ impl<V: Vector<Real: Engine>> Complex<V> {
     }
 }
 
-/// A transform of `P` points in registers. `roots` are the powers of e^(-2 pi i / P).
+/// A butterfly: a transform of `P` points in registers. `roots` are the powers of e^(-2 pi i / P).
 trait Butterfly<V: Vector, const P: usize> {
     unsafe fn of(x: [Complex<V>; P], roots: *const V::Real) -> [Complex<V>; P];
 }
@@ -385,13 +386,13 @@ impl<V: Vector, const P: usize> Butterfly<V, P> for Odd {
 /// The order in which a stage writes its results.
 #[derive(Clone, Copy)]
 enum Order {
-    /// The order that leads to sorted results of the last stage.
+    /// Stockham's order. After the last stage, the results are sorted by frequency.
     Sorted,
-    /// Consecutive parts, which the remaining stages transform one after another.
+    /// The results form consecutive parts. The remaining stages transform one part after another.
     Parts,
 }
 
-/// One stage. The last one has no twiddle factors and multiplies its results by `scale`.
+/// Runs one stage. The last stage (`LAST`) multiplies its results by `scale`, and has no twiddle factors.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // loops over indices become operations on registers
 unsafe fn stage<V: Vector<Real: Default>, B: Butterfly<V, P>, const P: usize, const LAST: bool>(
@@ -453,12 +454,12 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
     }
 }
 
-/// Size in bytes up to which a transform stays in a core's L1 cache, together with the other memory that it uses.
+/// Maximum size in bytes of a transform that stays in a core's L1 cache together with the other memory that it uses.
 const NEAR: usize = 1 << 15;
 
 impl<R> Plan<R> {
-    /// Returns whether all stages but the first run part by part, so that each stage finds the results of the stage
-    /// before in the L1 cache.
+    /// Returns whether the first stage divides the points into parts, each of which goes through all other stages
+    /// before the next part does. Then each stage finds the results of the previous stage in the L1 cache.
     fn has_parts(&self, lanes: usize) -> bool {
         self.stages.len() > 2 && 2 * size_of::<R>() * lanes * self.points > NEAR
     }
@@ -493,7 +494,8 @@ unsafe fn transform<V: Vector<Real: Engine>>(
     }
 }
 
-/// The points between two stages. All fields but `start` and `len` are compile-time constants.
+/// Describes the points between two stages, which are in scratch memory. All fields but `start` and `len` are
+/// compile-time constants.
 #[inline(always)]
 fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     let stride = 2 * V::LANES as isize;
@@ -526,7 +528,7 @@ unsafe fn through<V: Vector<Real: Engine>>(
 
 type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 3]);
 
-/// The transform for the instruction set of this process.
+/// The transform, compiled for the instruction set that this process uses.
 #[derive(Clone, Copy)]
 pub struct Kernel<R> {
     /// Number of lanes that are transformed at a time.

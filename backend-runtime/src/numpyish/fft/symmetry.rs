@@ -1,7 +1,7 @@
-//! Conversion between the frequencies of a real lane and the spectrum of a complex lane whose numbers are pairs of
-//! neighbouring real points. The symmetry of real transforms separates the frequencies of the even points from the
-//! frequencies of the odd points, as in: H. Sorensen and others, "Real-valued fast Fourier transform algorithms", IEEE
-//! Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
+//! Conversion between the frequencies of a real lane (a 1-D slice along the transformed axis) and the spectrum of a
+//! complex lane whose numbers are pairs of neighbouring real points. The symmetry of real transforms separates the
+//! frequencies of the even points from the frequencies of the odd points, as in: H. Sorensen and others, "Real-valued
+//! fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
 
 use super::{
     super::buffer,
@@ -12,7 +12,7 @@ use super::{
 use crate::{Numeric, Real, Result};
 use std::ops::Range;
 
-/// The table for one length.
+/// The factors of the conversion, for one number of real points.
 pub struct Symmetry<R> {
     /// Half the number of real points.
     pub half: usize,
@@ -23,8 +23,8 @@ pub struct Symmetry<R> {
 /// Options for reading or writing the frequencies of real lanes.
 #[derive(Clone, Copy)]
 pub struct Frequencies<R> {
-    /// True if the negative frequencies are written after the non-negative ones. Only non-negative frequencies are
-    /// read.
+    /// True if the negative frequencies are written after the non-negative ones. A conversion that reads frequencies
+    /// always reads the non-negative ones only.
     pub all: bool,
     /// True if the frequencies are the complex conjugates of a transform with exponent -2 pi i jk / n.
     pub conjugate: bool,
@@ -33,7 +33,7 @@ pub struct Frequencies<R> {
 }
 
 impl<R: Engine> Symmetry<R> {
-    /// The table for `n` real points, an even number.
+    /// Computes the factors for `n` real points, an even number.
     pub fn new(op: &'static str, n: usize) -> Result<Symmetry<R>> {
         let half = n / 2;
         let mut turns = buffer::vec(op, 2 * (half / 2 + 1))?;
@@ -50,16 +50,17 @@ impl<R: Engine> Symmetry<R> {
 /// Direction of the conversion.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// From the spectrum of the complex lane to the frequencies. Both may begin at the same address.
+    /// Converts the spectrum of the complex lane to the frequencies of the real lane. Input and result may begin at
+    /// the same address.
     Apart,
-    /// From the frequencies to twice the spectrum of the complex lane; the imaginary parts of frequencies without a
-    /// mirror image are ignored.
+    /// Converts the frequencies of the real lane to twice the spectrum of the complex lane. The imaginary parts of
+    /// frequencies without a mirror image are ignored.
     Together,
 }
 
 type Run<R> = unsafe fn(Way, &Symmetry<R>, Range<usize>, *const R, *mut R, Frequencies<R>);
 
-/// The loops for the instruction set of this process.
+/// The loops of the conversion, compiled for the instruction set that this process uses.
 #[derive(Clone, Copy)]
 pub struct Kernel<R>(Run<R>);
 
@@ -104,7 +105,7 @@ impl<R: Engine> Kernel<R> {
         Kernel(plain::<R>)
     }
 
-    /// Converts the frequencies of a range of [pairs](Symmetry::pairs), and their mirror images.
+    /// Converts a range of [pairs](Symmetry::pairs) of a frequency and its mirror image.
     ///
     /// # Safety
     /// The spectrum must have `half` complex numbers. The frequencies must have `half + 1` complex numbers, or
@@ -123,7 +124,7 @@ impl<R: Engine> Kernel<R> {
     }
 }
 
-/// Converts a vector of pairs at a time, and the remaining pairs one by one.
+/// Converts a whole vector of pairs at a time, and the remaining pairs one by one.
 #[inline(always)]
 unsafe fn pairs<V: Vector<Real: Engine>>(
     way: Way,
@@ -133,7 +134,8 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     to: *mut V::Real,
     how: Frequencies<V::Real>,
 ) {
-    // in place, no number is read after it is overwritten: vectors overlap neither their mirror images nor each other
+    // if `from` and `to` are the same memory, no number may be read after it is overwritten, so a vector must overlap
+    // neither its mirror image nor another vector
     let in_place = std::ptr::eq(from, to);
     let end = if in_place { range.end.min(symmetry.half.div_ceil(2)) } else { range.end };
     let start = range.start.max(1).min(end);
@@ -159,7 +161,7 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     }
 }
 
-/// A vector of one number.
+/// A vector of one number, of the same real type as `V`.
 type Single<V> = <<V as Vector>::Real as Engine>::Single;
 
 #[inline(always)]
@@ -180,7 +182,7 @@ unsafe fn one<V: Vector<Real: Engine>>(
     }
 }
 
-/// Writes the frequencies from index `k` on, and their mirror images.
+/// Writes a vector of frequencies, beginning with index `k`, and their mirror images.
 #[inline(always)]
 unsafe fn apart<V: Vector<Real: Engine>>(
     symmetry: &Symmetry<V::Real>,
@@ -220,7 +222,7 @@ unsafe fn apart<V: Vector<Real: Engine>>(
     }
 }
 
-/// Writes the spectrum of the complex lane from index `k` on, and its mirror image.
+/// Writes a vector of the complex lane's spectrum, beginning with index `k`, and its mirror image.
 #[inline(always)]
 unsafe fn together<V: Vector<Real: Engine>>(
     symmetry: &Symmetry<V::Real>,

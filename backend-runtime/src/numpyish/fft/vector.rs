@@ -1,6 +1,6 @@
-//! Vectors of real numbers in one register, for loops that the compiler does not vectorise by itself, because a
-//! butterfly has too many operands. All types round in the same way, so that a transform has the same bits on each
-//! instruction set.
+//! Vectors of real numbers in one SIMD register. The compiler does not vectorise the loops of Fourier transforms by
+//! itself, because a butterfly has too many operands. All vector types round in the same way, so that a transform has
+//! the same bits on each instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -24,8 +24,8 @@ pub trait Vector: Copy {
     unsafe fn split(from: *const Self::Real) -> [Self; 2];
     /// Stores complex numbers, whose parts have the order of [`split`](Vector::split).
     unsafe fn join(re: Self, im: Self, to: *mut Self::Real);
-    /// The elements in reverse order. If they are in the order of [`split`](Vector::split), that order is reversed,
-    /// too.
+    /// Returns the elements in reverse order. If they are in the order of [`split`](Vector::split), the result is in
+    /// that order, too, and [`join`](Vector::join) stores the complex numbers in reverse order.
     unsafe fn reverse(self) -> Self;
     /// A vector with the same number in all elements.
     unsafe fn splat(x: Self::Real) -> Self;

@@ -1,5 +1,5 @@
-//! Exact Euclidean distances to the background, computed one axis after another. The algorithm is described in: P. F.
-//! Felzenszwalb, D. P. Huttenlocher, 2012, Distance transforms of sampled functions.
+//! Exact Euclidean distances to the background (the false elements), computed one axis after another. The algorithm
+//! is described in: P. F. Felzenszwalb, D. P. Huttenlocher, 2012, Distance transforms of sampled functions.
 
 use crate::{
     DType, Precision, Result,
@@ -26,7 +26,7 @@ pub fn distance_transform_edt<T: Precision>(
 }
 
 /// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are computed in
-/// float64, and are exact integers if the sampling is 1.
+/// float64. They are exact integers if the sampling is 1.
 pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Result<RawArray> {
     const OP: &str = "distance_transform_edt";
     let steps = sampling.map(|steps| numbers(OP, steps)).transpose()?;
@@ -59,7 +59,8 @@ fn numbers(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     unsafe { convert::reals_to_f64(op, x.dtype, packed.start(), x.len()) }
 }
 
-/// Writes the squared distances along the last axis. They are infinite on lines without background.
+/// Writes, for each element, the squared distance to the nearest false element of the same line along the last axis,
+/// or infinity if that line has no false element.
 fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     let last = measured.lengths.len() - 1;
     let (len, step) = (measured.lengths[last], measured.steps[last]);
@@ -89,8 +90,8 @@ fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     });
 }
 
-/// Adds the distances along another axis. Each element becomes the minimum, over all elements `e` of its lane, of `e`
-/// plus the squared distance to `e`.
+/// Takes the distances along another axis into account. Each element becomes the minimum, over all elements `e` of
+/// its lane (the 1-D slice along the axis), of the value of `e` plus the squared distance to `e`.
 fn along(op: &'static str, squares: &Buffer, measured: &Measured, axis: usize) -> Result<()> {
     let (len, step) = (measured.lengths[axis], measured.steps[axis]);
     if len < 2 {
@@ -137,7 +138,7 @@ impl Envelope {
             let at = at as f64;
             let mut from = f64::NEG_INFINITY;
             while let Some(last) = seen.last() {
-                // exact if neighbours are at distance 1, because all terms are integers
+                // this is exact if neighbours are at distance 1, because all terms are integers
                 let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
                 from = rise / (2.0 * (at - last.at));
                 if from > last.from {
@@ -179,7 +180,7 @@ fn from_before(squares: &Buffer, measured: &Measured) {
     }
 }
 
-/// The square roots of `squares`. They overwrite the squares if the dtype stays the same.
+/// Returns the square roots of `squares`, as `dtype`. They overwrite the squares if `dtype` is float64.
 fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
     let n = squares.len();
     let out = if dtype == DType::Float64 { None } else { Some(Buffer::new(op, n, dtype)?) };

@@ -68,7 +68,7 @@ pub fn extreme_of(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// Filters the lanes along an axis in place.
+/// Filters the lanes (1-D slices) along an axis in place, with a window of `size` elements.
 fn along<T: RealNumeric, const LARGEST: bool>(
     op: &'static str,
     x: *mut T,
@@ -93,9 +93,10 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 }
 
 versions! {
-    /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Lanes are divided
-    /// into pieces that are as long as the window. A window covers the end of one piece and the start of the next. The
-    /// result is the better of the end's extreme, from `tails`, and the start's extreme, from `rows`.
+    /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Each lane is
+    /// divided into pieces that are as long as the window. A window covers the end of one piece and the start of the
+    /// next piece. The result is the better of two extremes: that of the end, from `tails`, and that of the start,
+    /// from `rows`.
     ///
     /// # Safety
     /// `x` must have the lanes, and nobody else may use them. `rows`, `tails` and `sources` must be as long as an

@@ -1,6 +1,6 @@
-//! Interpolation on a grid, row by row. All points of a result row lie between the same lines of the array. So these
-//! lines are first combined into one line, in spans that fit the cache. Each point is then interpolated along this line
-//! only.
+//! Interpolation at the points of a grid, one row of the result at a time. All points of a row lie between the same
+//! few lines (1-D slices along the last axis) of the array. So these lines are first combined into one line, in spans
+//! that fit the cache. Each point is then interpolated along this line only.
 
 use super::{
     super::{parallel, simd::versions},
@@ -13,30 +13,33 @@ use std::ops::Range;
 /// Number of elements of a line that are combined at a time. They stay in the L1 cache.
 const SPAN: usize = 512;
 
-/// Maximum number of lines that are combined for one row: 4 along each of two axes.
+/// Maximum number of lines that are combined for one row of the result: 4 along each of two axes.
 const LINES: usize = 16;
 
-/// Consecutive points of a row.
+/// Consecutive points of a row of the result.
 enum Piece {
-    /// Points that depend only on `len` elements of a line, beginning with index `first`.
+    /// Points that are interpolated together. They depend only on `len` elements of a line, beginning with index
+    /// `first`.
     Joined { points: Range<usize>, first: isize, len: usize },
     /// Points at the edges of the axis, each of which is computed separately.
     Alone(Range<usize>),
 }
 
-/// The taps of a point along the last axis, in a smaller type than `Taps`.
+/// The index of a point's first tap along the last axis, and the weights of its `W` taps. A tap is an element of the
+/// array that the point depends on. This type is smaller than `Taps`.
 struct Near<const W: usize> {
     at: isize,
     weight: [f64; W],
 }
 
-/// The rows of a grid, to be interpolated.
+/// The rows of a grid, and the arrays that are interpolated at their points.
 pub struct Rows<'a, P> {
-    /// The taps of all positions along each axis, for 2 or 3 axes.
+    /// For each axis (2 or 3 of them), the taps of all positions along this axis.
     pub tables: &'a [Vec<Taps>],
-    /// Number of elements from the start of one array to the start of the next, for several arrays of the same shape.
+    /// Number of elements from the start of one input array to the start of the next; there may be several arrays of
+    /// the same shape.
     pub apart: usize,
-    /// Address of the arrays.
+    /// Address of the input arrays.
     pub from: *const P,
     /// Address of the result.
     pub to: *mut P,
@@ -48,13 +51,13 @@ pub struct Rows<'a, P> {
 unsafe impl<P: Sync> Sync for Rows<'_, P> {}
 
 impl<P: Pixel> Rows<'_, P> {
-    /// Returns whether this module can interpolate along `count` axes at this order, and whether there are enough
-    /// points for combining lines to be faster.
+    /// Returns whether this module can interpolate along `count` axes at this order, and whether there are so many
+    /// points that it is faster to combine lines.
     pub fn suit(count: usize, order: usize, channels: usize, from: usize, to: usize) -> bool {
         matches!(count, 2 | 3) && matches!(order, 1 | 3) && channels == 1 && from / 2 <= to
     }
 
-    /// Writes all `n` points.
+    /// Interpolates at all `n` points, and writes the results.
     ///
     /// # Safety
     /// The arrays and the result must fit the tables, nobody else may use the result, and the order must have `W` taps.
@@ -105,7 +108,8 @@ impl<P: Pixel> Rows<'_, P> {
     }
 }
 
-/// Divides the points of an axis into ranges that are computed together, and ranges that are computed one by one.
+/// Divides the points of a row into ranges that are interpolated together, and ranges that are interpolated one by
+/// one.
 fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>> {
     let mut pieces: Vec<Piece> = rules::list(op, table.len())?;
     for (k, taps) in table.iter().enumerate() {
@@ -126,7 +130,8 @@ fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>
 }
 
 versions! {
-    /// Writes points between lines. Each line is given by its offset from `line` and its weight.
+    /// Combines lines into one line, and writes the points interpolated along it. Each line is given by its offset
+    /// from `line` and its weight.
     ///
     /// # Safety
     /// Each line must have `len` elements, at most `SPAN`, and `to` must have room for the points. The taps of the

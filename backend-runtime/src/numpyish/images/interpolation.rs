@@ -30,7 +30,7 @@ pub struct Spline {
     pub order: usize,
     /// The rule for positions beyond the edges.
     pub mode: Boundary,
-    /// The value beyond the edges, for modes that use one.
+    /// The value beyond the edges, for modes in which this value is a constant.
     pub cval: f64,
     /// True if the elements are samples. Spline coefficients are then computed from them first.
     pub prefilter: bool,
@@ -150,7 +150,7 @@ pub fn zoom_of(x: View<'_>, shape: &[usize], spline: Spline, grid_mode: bool) ->
 /// The positions at which an array is interpolated.
 enum Source<'a> {
     Points(Points<'a>),
-    /// The position `rows o + offset` for each index `o` of a grid.
+    /// For each index `o` of a grid, the position `rows o + offset`, where `rows` is a matrix.
     Map {
         rows: Vec<Vec<f64>>,
         offset: Vec<f64>,
@@ -163,8 +163,8 @@ enum Source<'a> {
     },
 }
 
-/// Coordinates in memory. `strides` has the distances, in elements, between the components of a point, between points,
-/// and between batches.
+/// Coordinates in memory. `strides` has three distances in elements: between the components of a point, between
+/// points, and between the entries of a batch.
 struct Points<'a> {
     start: *const u8,
     dtype: DType,
@@ -200,12 +200,13 @@ struct Job<'a> {
     channels: usize,
     points: usize,
     /// Distance, in elements, between consecutive arrays of the stack; 0 if the stack has one array. The arrays of a
-    /// stack differ in their indices along the axes before the interpolated axes.
+    /// stack have different indices along the axes before the interpolated axes.
     apart: usize,
     order: usize,
     cval: f64,
     source: &'a Source<'a>,
-    /// For each axis of a grid, the taps of all its positions. Empty if the positions are not those of a grid.
+    /// For each axis of a grid, the taps (the coefficients that a value depends on, and their weights) of all its
+    /// positions. Empty if the positions are not those of a grid.
     tables: Vec<Vec<Taps>>,
 }
 
@@ -303,7 +304,7 @@ fn interpolated(
     unsafe { RawArray::new(op, sampling.shape.clone(), out) }
 }
 
-/// The taps of all positions of a grid, as one list for each axis.
+/// Computes the taps (offsets and weights of coefficients) of all positions of a grid, as one list for each axis.
 fn tables(
     op: &'static str,
     axes: &[SampledAxis],

@@ -1,4 +1,4 @@
-//! Labels connected regions, by union-find over the runs of nonzero elements along the last axis.
+//! Labels connected regions of nonzero elements, by union-find over the runs of nonzero elements along the last axis.
 
 use crate::{
     DType, Element, Result,
@@ -21,8 +21,8 @@ use std::{
     },
 };
 
-/// Labels the connected regions of nonzero elements from 1 on, in the order of their first elements. Also returns the
-/// number of regions.
+/// Labels the connected regions of nonzero elements. The first label is 1, and the labels have the order of the
+/// regions' first elements. Also returns the number of regions.
 pub fn label<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -57,7 +57,7 @@ pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -
     Ok((unsafe { RawArray::new(OP, x.shape.to_vec(), out) }?, count))
 }
 
-/// The lines of a C-order array along its last axis.
+/// The lines (1-D slices along the last axis) of an array in C order.
 struct Lines {
     start: Ends<u8>,
     dtype: DType,
@@ -70,14 +70,14 @@ struct Lines {
     links: Vec<Link>,
 }
 
-/// The position of a neighbouring line relative to a line.
+/// The position of a neighbouring line relative to a line, and the neighbours of an element that lie in that line.
 struct Link {
     /// Offset, in indices, of the neighbouring line along each axis but the last.
     steps: Vec<isize>,
     /// Number of lines by which the neighbouring line precedes the line.
     before: usize,
-    /// The neighbours in the neighbouring line: the smallest and the largest offset along the last axis, for each range
-    /// of neighbours.
+    /// The neighbours of an element that lie in the neighbouring line. For each range of neighbours, the smallest and
+    /// the largest offset along the last axis.
     spans: Vec<(isize, isize)>,
 }
 
@@ -101,7 +101,8 @@ impl Lines {
                 continue;
             }
             match links.last_mut().filter(|link| link.steps == steps) {
-                // adjacent offsets become one span, except if runs are single elements: widened runs would then overlap
+                // adjacent offsets become one span, except if runs are single elements: with longer spans, such runs
+                // would overlap
                 Some(Link { spans, .. }) if joins && spans.last().is_some_and(|span| span.1 + 1 == along) => {
                     spans.last_mut().into_iter().for_each(|span| span.1 = along);
                 }
@@ -271,9 +272,9 @@ fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Unites each run of one line with the runs of another line that it touches. Two runs touch if an element of the first
-/// run has a neighbour in the second run at an offset within `span`. Runs of one line do not overlap; runs that are
-/// widened by the span overlap by at most one element.
+/// Unites each run of one line with the runs of another line that it touches. Two runs touch if an element of the
+/// first run has a neighbour in the second run at an offset within `span`. Runs of one line do not overlap. Even if
+/// they are widened by the span, they overlap by at most one element.
 fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, isize), parents: &[AtomicUsize]) {
     let (mut i, mut j) = (here.start, there.start);
     while i < here.end && j < there.end {
@@ -282,15 +283,15 @@ fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, 
         if start < to && from < end {
             unite(parents, i, j);
         }
-        // this is written without a branch, which the processor could not predict
+        // there is no branch here, because the processor could not predict it
         let is_over = end <= to;
         i += usize::from(is_over);
         j += usize::from(!is_over);
     }
 }
 
-/// The root of the region of `run`: the first of the runs that are known to belong to the same region. Also shortens
-/// the path from `run` to the root.
+/// Returns the root of the region of `run`: the first of the runs that are known to belong to the same region. Also
+/// shortens the path from `run` to the root.
 fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
     loop {
         let parent = parents[run].load(Relaxed);
@@ -304,8 +305,8 @@ fn root(parents: &[AtomicUsize], mut run: usize) -> usize {
     }
 }
 
-/// Unites the regions of two runs: of the roots of both regions, the first becomes the parent of the last. So a parent
-/// never comes after its run.
+/// Unites the regions of two runs: the root that comes first becomes the parent of the other root. So the parent of a
+/// run never comes after the run.
 fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     let (mut a, mut b) = (root(parents, a), root(parents, b));
     while a != b {
@@ -317,7 +318,7 @@ fn unite(parents: &[AtomicUsize], a: usize, b: usize) {
     }
 }
 
-/// Replaces each parent by the label of its region, from 1 on. Returns the number of regions.
+/// Replaces the parent of each run by the label of the run's region, from 1 on. Returns the number of regions.
 fn numbered(parents: &mut [AtomicUsize]) -> i64 {
     let mut count = 0;
     for run in 0..parents.len() {
@@ -339,7 +340,7 @@ mod tests {
     use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
-    /// Reference result: floods each region from its first element.
+    /// Computes a reference result by flooding each region from its first element.
     fn flooded(x: &ArrayD<bool>, steps: &[Vec<isize>]) -> (ArrayD<i64>, i64) {
         let (mut labels, mut count) = (ArrayD::zeros(x.raw_dim()), 0);
         for (start, &is_set) in x.indexed_iter() {

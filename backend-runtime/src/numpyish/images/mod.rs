@@ -73,11 +73,12 @@ fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     (shape, dtype.to_real())
 }
 
-/// Number of lanes that are filtered at once. A row with one element of each of these lanes fills whole vector
-/// registers.
+/// Number of lanes (1-D slices along an axis) that are filtered at once. A row with one element of each of these
+/// lanes fills whole vector registers.
 const LANES: usize = 16;
 
-/// The lanes along one axis of an array in C order, in blocks of [`LANES`].
+/// The lanes along one axis of an array in C order, divided into blocks of [`LANES`] lanes. `len` is the length of a
+/// lane, and `inner` is the distance, in elements, between the elements of a lane.
 #[derive(Clone, Copy)]
 struct Blocks {
     len: usize,
@@ -110,8 +111,8 @@ impl Blocks {
         (super::parallel::CHEAP / 4 / (self.len.max(1) * LANES)).max(1)
     }
 
-    /// Allocates one row for each element of a lane, and `border` further rows. A row has one element of each lane of a
-    /// block.
+    /// Allocates one row for each element of a lane, and `border` more rows. A row holds one element of each lane of
+    /// a block.
     fn room<T: Copy + Default>(self, op: &'static str, border: usize) -> crate::Result<Vec<[T; LANES]>> {
         let mut rows = rules::list(op, self.len.saturating_add(border))?;
         rows.resize(self.len + border, [T::default(); LANES]);

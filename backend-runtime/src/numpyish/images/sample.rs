@@ -18,7 +18,7 @@ pub struct Taps {
 /// The position of a point relative to the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// All coefficients are neighbours within the array.
+    /// All coefficients are within the array, next to each other along the axis.
     Inside,
     /// Some coefficients are beyond an edge. They are replaced by other coefficients or, at [`BEYOND`], by the value
     /// beyond the edge.
@@ -46,7 +46,7 @@ pub struct SampledAxis {
 }
 
 impl SampledAxis {
-    /// Computes the coefficients and weights for a position.
+    /// Computes the offsets and weights of the coefficients that the value at `place` depends on.
     #[inline(always)]
     pub fn taps(&self, place: f64, taps: &mut Taps) {
         let (len, order) = (self.len as isize, self.order);
@@ -91,8 +91,8 @@ impl SampledAxis {
 }
 
 /// Maps a position beyond the ends of an axis to a position in or near the axis that has the same value. The last
-/// element is at `last`. Returns `None` for the value beyond the edge, and a position that is not finite if no position
-/// has the same value.
+/// element is at `last`. Returns `None` if the value is the constant beyond the edge. Returns a position that is not
+/// finite if no position has the same value.
 fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
     let len = last + 1.0;
     // a position at least this far beyond an edge depends only on values beyond the edge
@@ -113,15 +113,15 @@ fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
             Some(if at > len { 2.0 * len - at } else { at } - 0.5)
         }
         Boundary::Wrap if last == 0.0 => Some(at * 0.0),
-        // here the first and the last element are one point, which is read at the end farther from `at`
+        // in this mode, the first and the last element are the same point, which is read at the end farther from `at`
         Boundary::Wrap if at < 0.0 => Some(at + last * ((-at / last).floor() + 1.0)),
         Boundary::Wrap => Some(at - last * (at / last).floor()),
         Boundary::GridWrap => Some(periodic(at, len)),
     }
 }
 
-/// Maps an index a few elements beyond the ends of an axis to the index that has the same value. Returns `None` for the
-/// value beyond the edge.
+/// Maps an index a few elements beyond the ends of an axis to the index that has the same value. Returns `None` if
+/// the value is the constant beyond the edge.
 fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     if (0..len).contains(&index) {
         return Some(index);
@@ -142,8 +142,9 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
     })
 }
 
-/// Weights of the coefficients around a position. For even orders, `t` is the distance of the position from the middle
-/// coefficient. For odd orders, it is the distance from the last coefficient before the position.
+/// Computes the weights of the coefficients around a position. For even orders, `t` is the distance of the position
+/// from the middle coefficient. For odd orders, `t` is the distance from the last coefficient at or before the
+/// position.
 #[inline(always)]
 fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     match order {
@@ -185,8 +186,8 @@ fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
     }
 }
 
-/// The value at a position, for `N` axes and `W` coefficients per axis. The coefficients are neighbours along each
-/// axis. `step` is the stride of the last axis.
+/// Computes the value at a position, for `N` axes and `W` coefficients per axis. The coefficients are next to each
+/// other along each axis. `step` is the stride of the last axis.
 ///
 /// # Safety
 /// All coefficients must exist: every axis must be [`Place::Inside`].
@@ -218,7 +219,8 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// The value at any position, for any number of axes. `taps` has only the axes that have not been summed over yet.
+/// Computes the value at any position, for any number of axes. `taps` has only the axes that are still to be summed
+/// over.
 ///
 /// # Safety
 /// The coefficients must exist.

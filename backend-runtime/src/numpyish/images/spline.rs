@@ -51,7 +51,7 @@ pub(super) fn spline_filter_along(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// Filters the lanes along an axis in place.
+/// Filters the lanes (1-D slices) along an axis in place.
 fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[f64], ends: SplineEnds) -> Result<()> {
     if blocks.len < 2 {
         return Ok(());
@@ -72,7 +72,7 @@ fn along<T: Precision>(op: &'static str, out: &Buffer, blocks: Blocks, poles: &[
 }
 
 versions! {
-    /// Filters the lanes of one block.
+    /// Filters the lanes of one block, once for each pole of the filter.
     ///
     /// # Safety
     /// `x` must have the lanes, and nobody else may use them; `rows` must be as long as a lane.
@@ -100,7 +100,7 @@ versions! {
 }
 
 /// Applies the filter of one pole, forward and backward. The first filtered value is a sum over infinitely many
-/// samples; `ends` says how the samples continue beyond the edge. Terms are omitted if their power of the pole is
+/// samples, and `ends` says how the samples continue beyond the edge. The sum omits terms whose power of the pole is
 /// smaller than the precision.
 #[inline(always)]
 fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {

@@ -100,8 +100,9 @@ pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     });
 }
 
-/// The index along the axis from which each element of an extended lane is read. An extended lane has a border at both
-/// ends. `usize::MAX` means the value beyond the edge.
+/// Returns, for each element of an extended lane, the index along the axis from which it is read; `usize::MAX` stands
+/// for the constant beyond the edge. An extended lane is a lane (1-D slice along the axis) with a border at both
+/// ends.
 pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode: Boundary) -> Result<Vec<usize>> {
     let mut all = rules::list(op, len + window.border)?;
     let first = -(window.before as isize);
@@ -111,7 +112,7 @@ pub(super) fn sources(op: &'static str, len: usize, window: rules::Window, mode:
 }
 
 versions! {
-    /// Correlates the lanes of one block.
+    /// Correlates the lanes of one block with the weights.
     ///
     /// # Safety
     /// Both ends must have the lanes, and nobody else may write them. `rows` and `sources` must be as long as an

@@ -18,8 +18,8 @@ use crate::{
 use std::sync::atomic::{AtomicBool, Ordering};
 
 versions! {
-    /// Returns whether all indices, which are counted from either end, are within an axis. The test has no branches: an
-    /// index outside the axis sets a sign bit.
+    /// Returns whether all indices are within an axis of length `len`; negative indices count from the end. The test
+    /// has no branches: an index outside the axis sets the sign bit of `bad`.
     unsafe fn all_inside[][](indices: &[i64], len: usize) -> bool {
         let n = len as i64;
         let mut bad = 0;
@@ -44,7 +44,8 @@ pub(super) fn check(op: &'static str, indices: &[i64], axis: usize, len: usize) 
     Err(Error::index(op, index, axis, len))
 }
 
-/// Converts an index that is counted from either end of an axis to an index that is counted from the start.
+/// Converts an index along an axis of length `len` to an index that is not negative. Negative indices count from the
+/// end.
 #[inline(always)]
 pub(super) fn from_start(index: i64, len: usize) -> usize {
     (index + ((index >> 63) & len as i64)) as usize
@@ -145,14 +146,16 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
-    // each row reads one slab: element `k` of a row reads column `k` of the slab, unless the slab has one column
+    // element `k` of a row of the result is read from column `k` of the row's slab, or from the only column of the
+    // slab
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
     gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
 
-/// The rows of a gather. Each row has `width` elements, which are read from a slab of `len` times `inner` elements.
+/// The rows of the result of a gather. A row has `width` elements, which are read from one slab of the input: a
+/// matrix of `len` rows (one for each index along `axis`) and `inner` columns.
 struct Rows {
     count: usize,
     width: usize,
@@ -161,8 +164,8 @@ struct Rows {
     inner: usize,
 }
 
-/// Gathers rows. `slab(row)` is the index of the first element of the row's slab, and `indices(row)` are the row's
-/// indices.
+/// Gathers the rows of a result. `slab(row)` is the index, in the input, of the first element of the row's slab.
+/// `indices(row)` are the row's indices.
 fn gather<'a>(
     op: &'static str,
     shape: Vec<usize>,
@@ -172,7 +175,8 @@ fn gather<'a>(
     slab: &(dyn Fn(usize) -> usize + Sync),
     indices: &(dyn Fn(usize) -> &'a [i64] + Sync),
 ) -> Result<RawArray> {
-    /// Number of indices of one task. They are checked first, and read again while they are in the cache.
+    /// Maximum number of indices of one task. A task first checks its indices, and then reads them again while they
+    /// are in the cache.
     const COLUMNS: usize = 1 << 12;
     let &Rows { count, width, axis, len, inner } = rows;
     let size = dtype.size();
@@ -204,8 +208,8 @@ fn gather<'a>(
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Gathers the elements at indices within the axis. If `inner` is 1, all indices read the only column of the slab.
-/// Otherwise index `k` reads column `first + k`.
+/// Gathers elements of a slab at indices that are within the axis. Index `k` selects a row of the slab, and is read
+/// from column `first + k`, or from the only column if `inner` is 1.
 ///
 /// # Safety
 /// The slab must have `len` times `inner` elements, `out` must have room for an element for each index, and the columns
@@ -288,16 +292,18 @@ pub fn scatter<T: Element>(
 
 /// The loops of a scatter. Each combines values with elements: a value replaces an element, is added to it, and so on.
 struct Put {
-    /// Combines a value for each index with the element at that index, in a lane of `len` elements.
+    /// Combines a value for each index with the element at that index, in a lane (a 1-D slice along the axis) of
+    /// `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
     /// Combines `n` values with `n` elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
-    /// If set, this loop is used instead of the others. It combines each element with all values for the element at
-    /// once, in some columns of the lanes.
+    /// If set, this loop is used instead of the others. In some columns of the lanes, it combines each element with
+    /// all values for this element at once.
     runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
 }
 
-/// The columns `first..first + n` of lanes with `inner` columns, and the values for these columns.
+/// The lanes that a task changes: columns `first..first + n` of a matrix of `len` rows and `inner` columns, in which
+/// the indices select rows. The values for these columns are at `values`.
 struct Lanes {
     to: *mut u8,
     values: *const u8,
@@ -454,8 +460,8 @@ fn smallest(dtype: DType) -> Put {
     ordered!(dtype, minimum_at minimum_row)
 }
 
-/// Combines values with elements in the order of the indices, so that sums do not depend on the threads, and the last
-/// of several equal indices wins.
+/// Combines values with elements in the order of the indices. So sums do not depend on the number of threads, and if
+/// a scatter writes several values to the same element, the last one remains.
 fn scattered(
     op: &'static str,
     x: View<'_>,
@@ -464,7 +470,7 @@ fn scattered(
     axis: isize,
     put: Put,
 ) -> Result<RawArray> {
-    /// Maximum number of columns of one task.
+    /// Maximum number of columns of one task. A column is an index along the axes after `axis`.
     const COLUMNS: usize = 1 << 9;
     let axis = rules::scattered(op, x.shape, indices.shape, values.shape, axis)?;
     let (len, size) = (x.shape[axis], x.dtype.size());

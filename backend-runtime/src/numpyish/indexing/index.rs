@@ -21,12 +21,12 @@ use crate::{
     rules::{self, Kept, Selection},
 };
 
-/// The elements that a list of indices selects. The result is a view if the list has only slices, numbers and new axes.
+/// Selects elements by a list of indices. The result is a view if the list has only slices, numbers and new axes.
 pub fn get<T: Element>(_: &Numpyish, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     got("get", x, index)
 }
 
-/// Like [`get`], with the name of the op for errors.
+/// Like [`get`], with the name of the op for error messages.
 fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
     let selection = select(op, x.shape(), index)?;
     match selection.is_view() {
@@ -66,7 +66,8 @@ pub fn places<B: Arrays>(
     got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
 }
 
-/// Writes values to the elements that a list of indices selects. If indices are equal, the last of their values wins.
+/// Writes values to the elements that a list of indices selects. If several indices are equal, the last of their
+/// values remains.
 pub fn set<T: Element>(
     _: &Numpyish,
     x: &mut NdArray<T>,
@@ -90,7 +91,7 @@ fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Re
     Selection::of(op, &Numpyish::new(), shape, index.iter())
 }
 
-/// The [`Step`]s that make a view of a selection without arrays.
+/// The [`Step`]s that make a view of the selected elements. The selection has no arrays.
 fn steps(selection: &Selection) -> Vec<Step> {
     let spans = || selection.spans.iter().enumerate();
     let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
@@ -100,7 +101,7 @@ fn steps(selection: &Selection) -> Vec<Step> {
     steps
 }
 
-/// The arrays and masks in a list, as views.
+/// Returns the arrays and masks in a list of indices, as views.
 fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'a>> {
     let items: Vec<Index<'a, Numpyish>> = index.iter().collect();
     let picked = selection.picks.iter().filter_map(|pick| match items[pick.item] {
@@ -111,16 +112,18 @@ fn picked<'a>(selection: &Selection, index: Indices<'a, Numpyish>) -> Vec<View<'
     picked.collect()
 }
 
-/// The plan of the loops. The offset of a selected element from the array's first element is the sum of one offset of
-/// each list and of an offset within the row. All offsets are in elements.
+/// The plan of the loops over the selected elements. The offset of an element, counted from the array's first
+/// element, is the sum of four offsets: one from each of the three lists, and one within a row. All offsets are in
+/// elements.
 struct Walk {
-    /// Offsets along the axes before the arrays' axes in the result.
+    /// Offsets for all indices along the axes that come before the arrays' axes in the result.
     before: Vec<isize>,
     /// Offsets along the axes that the arrays select from, one for each index of the arrays' common shape.
     arrays: Vec<isize>,
-    /// Offsets along the axes after the arrays' axes in the result, except the last of these axes.
+    /// Offsets for all indices along the axes that come after the arrays' axes in the result, except the last of
+    /// these axes.
     behind: Vec<isize>,
-    /// Length and stride of this last axis. If there is no such axis, a single element.
+    /// The row: length and stride of this last axis. If there is no such axis, the row is a single element.
     row: (usize, isize),
 }
 
@@ -297,7 +300,7 @@ impl Walk {
     /// Number of elements of one task.
     const TASK: usize = CHEAP / 4;
 
-    /// Copies all elements of the walk, one after another.
+    /// Copies all selected elements to `ends.to`, one after another.
     ///
     /// # Safety
     /// `from` must have these elements, of type `U`, and `to` must have room for all of them.
@@ -337,9 +340,9 @@ impl Walk {
         });
     }
 
-    /// Combines the elements of the walk with values: one value for all elements, or one value per element in the order
-    /// of the walk. If several indices are equal, their values are combined one after another, in the order of the
-    /// indices.
+    /// Combines the selected elements with values: one value for all elements, or one value per element in the order
+    /// in which [`Walk::gather`] copies them. If several indices are equal, their values are combined one after
+    /// another, in the order of the indices.
     ///
     /// # Safety
     /// `ends.to` must have these elements, of type `U`. They must be distinct, except that arrays may have equal
@@ -350,7 +353,7 @@ impl Walk {
         single: bool,
         combine: impl Fn(*mut U, U) + Copy + Sync,
     ) {
-        /// Number of columns of one task.
+        /// Maximum number of elements of a row that one task combines.
         const COLUMNS: usize = 1 << 12;
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let parts = n.div_ceil(COLUMNS);
@@ -390,7 +393,7 @@ impl Walk {
         });
     }
 
-    /// Adds values, or a single value, to the elements of the walk. All values for one element are added in float32.
+    /// Adds values, or a single value, to the selected elements. All values for one element are added in float32.
     ///
     /// # Safety
     /// The conditions of [`Walk::put`] hold.
@@ -420,8 +423,8 @@ impl Walk {
     }
 }
 
-/// Calls [`Walk::put`] or [`Walk::put_sums`] for one dtype, to replace elements or to add to them. The last argument is
-/// `single`.
+/// Calls [`Walk::put`] or [`Walk::put_sums`] for one dtype, to replace elements or to add to them. The last argument
+/// says whether there is a single value.
 type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again

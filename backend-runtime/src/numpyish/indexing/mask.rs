@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Masked},
 };
 
-/// Number of flags that one task searches for true flags.
+/// Number of flags (elements of a mask) that one task searches for true ones.
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, it selects subarrays over
@@ -56,7 +56,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
     unsafe { RawArray::new(OP, vec![n], out) }
 }
 
-/// The subarrays of shape `cell` whose flag is true.
+/// Copies the subarrays of shape `cell` whose flags are true.
 fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: &[usize]) -> Result<RawArray> {
     let n = flags.iter().filter(|&&flag| flag).count();
     let shape = [&[n], cell].concat();
@@ -72,8 +72,8 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the values whose flags are true, of which there are `room`. Every value is written after the values kept so
-/// far, but is kept only if its flag is true. So there is no branch to predict.
+/// Writes the values whose flags are true; there are `room` of them. So that there is no branch to predict, every
+/// value is written behind the values kept so far. If its flag is false, the next value overwrites it.
 ///
 /// # Safety
 /// `out` must have room for `room` values.

@@ -10,7 +10,7 @@ use crate::{
 };
 use ndarray::Slice as Part;
 
-/// A part of the array, as a view that shares its memory.
+/// A part of `x`, as a view that shares the memory of `x`.
 pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
     changed_by(x, part(x.shape(), slices))
 }

@@ -31,7 +31,7 @@ impl Runs {
     }
 }
 
-/// The sum of an element and of the values in `more`.
+/// The sum of an element and of the values in `more`, rounded once.
 #[inline(always)]
 pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
     let first: f32 = first.into();
@@ -39,7 +39,7 @@ pub(super) fn sum<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) 
     T::of(f64::from(sum))
 }
 
-/// The product of an element and of the values in `more`.
+/// The product of an element and of the values in `more`, rounded once.
 #[inline(always)]
 pub(super) fn product<T: Real + Into<f32>>(first: T, more: impl Iterator<Item = T>) -> T {
     let first: f32 = first.into();

@@ -1,4 +1,5 @@
-//! Converts batches of matrices to double precision and column-major order for `backend-linalg`, and results back.
+//! Converts batches of matrices to double precision and column-major order for `backend-linalg`, and converts the
+//! results back.
 
 use super::pack;
 use crate::{
@@ -104,8 +105,8 @@ pub fn by_columns<S: Wide>(
 const SEVERAL_THREADS: usize = 1 << 16;
 
 /// Calls `f` for each matrix of a batch, on several threads if that saves time. A matrix has at most `m` rows and at
-/// most `m` columns. `written` is the number of elements of the result. If it is 0, `f` is not called, because a batch
-/// may have any number of empty matrices. If several matrices fail, returns one of their errors.
+/// most `m` columns. `written` is the number of elements of the result. If `written` is 0, `f` is not called, because
+/// a batch may have any number of empty matrices. If several matrices fail, returns one of their errors.
 pub fn each(
     op: &'static str,
     batch: usize,

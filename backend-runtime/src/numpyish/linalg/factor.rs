@@ -51,7 +51,7 @@ fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Resul
     matrices(op, b, &system.batches, Order::Columns)
 }
 
-/// The solution, in the shape of the result.
+/// Arranges the solution in the shape of the result.
 fn solution<S: Wide>(op: &'static str, x: Vec<S>, system: &System, dtype: DType) -> Result<RawArray> {
     if system.is_vector { array(op, system.shape(), x, dtype) } else { by_columns(op, system.shape(), x, dtype) }
 }
@@ -184,7 +184,8 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
             // SAFETY: each matrix belongs to one call.
             let (a, s, u, v) = unsafe { (part_a.at(i), part_s.at(i), part_u.at(i), part_v.at(i)) };
             S::svd(a, s, Some([&mut *u, &mut *v]), m, n)?;
-            // `v` is stored column by column; the same memory, read row by row, is the transpose of `v`
+            // `v` is stored column by column; read row by row, the same memory is the transpose of `v`, so only the
+            // elements have to be conjugated
             v.iter_mut().for_each(|x| *x = Scalar::conj(*x));
             Ok(())
         })?;

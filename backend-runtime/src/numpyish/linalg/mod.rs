@@ -1,5 +1,5 @@
 //! Matrix products. Floats are multiplied by the crate `gemm`. This module has its own loops for integers, which wrap
-//! around, and for products of a matrix and a vector, which are limited by memory.
+//! around, and for products of a matrix and a vector, whose speed is limited by memory.
 
 mod cross;
 mod dense;
@@ -117,7 +117,8 @@ impl Product {
         if n == 0 || self.inner == 0 {
             return Ok(out);
         }
-        // an integer product adds rows to one another, so the elements of each row must be contiguous
+        // an integer product adds up multiples of rows of the right operand, so the elements of each row must be
+        // contiguous
         let integers = matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned);
         let scattered = integers && dims(x2).last().is_some_and(|d| d.stride != 1 && d.len > 1);
         let packed = if scattered { copy::Packed::Owned(copy::to_buffer(OP, x2)?) } else { copy::Packed::Borrowed(x2) };
@@ -271,9 +272,9 @@ impl Parts {
     /// Parts begin at rows that are multiples of the first number, or at columns that are multiples of the second
     /// number. These numbers are about the size of a register block.
     const REGISTERS: [usize; 2] = [8, 48];
-    /// For results with at most this many rows and at most this many columns, `gemm` uses other blocks along the inner
-    /// axis, which round differently. It also does so for results of at most [`FEW`](Parts::FEW) elements. No part is
-    /// that small.
+    /// For results with at most this many rows and at most this many columns, `gemm` divides the inner axis into
+    /// other blocks, so that sums are rounded differently. It also does so for results of at most [`FEW`](Parts::FEW)
+    /// elements. Therefore no part is that small.
     const SMALL: usize = 64;
     /// The largest number of elements of a result for which `gemm` uses these other blocks; see
     /// [`SMALL`](Parts::SMALL).
@@ -500,7 +501,7 @@ mod tests {
         counting::<i64>(shape).mapv(|i| T::from_i64(i * 7919 % 17 - 8))
     }
 
-    /// Reference result: computes each element by the definition.
+    /// Computes each element of a reference result by the definition.
     fn naive<T: Numeric>(x1: &ArrayD<T>, x2: &ArrayD<T>) -> Vec<T> {
         let a = if x1.ndim() == 1 { x1.clone().insert_axis(ndarray::Axis(0)) } else { x1.clone() };
         let b = if x2.ndim() == 1 { x2.clone().insert_axis(ndarray::Axis(1)) } else { x2.clone() };
@@ -523,7 +524,8 @@ mod tests {
         out
     }
 
-    /// The elements are small integers, so that every dtype computes exact results.
+    /// Checks products of arrays in several layouts. The elements are small integers, so that every dtype computes
+    /// exact results.
     fn check<T: Numeric>(left: &[usize], right: &[usize], expected: &[usize]) {
         let (x1, x2) = (values::<T>(left), values::<T>(right));
         let correct = naive(&x1, &x2);

@@ -1,8 +1,8 @@
 //! Products with sparse matrices in the formats CSR (compressed rows) and CSC (compressed columns).
 //!
-//! Rows are divided among threads so that each thread gets about the same number of elements. Each row is summed by one
-//! thread in a fixed order, so results do not depend on the threads. Indices are checked in ranges that are so short
-//! that they stay in the cache until they are used.
+//! Rows are divided among threads so that each thread gets about the same number of elements. Each row is summed by
+//! one thread in a fixed order, so results do not depend on the number of threads. Indices are checked in ranges that
+//! are so short that they stay in the cache until they are used.
 
 use super::converted;
 use crate::{
@@ -139,7 +139,7 @@ pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: Vi
     finished(OP, p.shape, out, x1.narrow)
 }
 
-/// The result in the dtype of the operands. 16-bit floats are rounded only here, once.
+/// Returns the result in the dtype of the operands. 16-bit floats are rounded only here, once.
 fn finished(op: &'static str, shape: Vec<usize>, elements: Buffer, narrow: Option<DType>) -> Result<RawArray> {
     let Some(dtype) = narrow else {
         // SAFETY: every row has been written.
@@ -199,8 +199,8 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Returns whether the pointers are non-negative and ascend. The test has no branches: a pointer that fails sets a
-    /// sign bit.
+    /// Returns whether the pointers are non-negative and ascend. The test has no branches: a pointer that fails sets
+    /// the sign bit of `bad`.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
@@ -242,7 +242,7 @@ impl<'a> Structure<'a> {
         unsafe { self.indptr.slice::<i64>(self.shape.rows + 1) }
     }
 
-    /// The range of elements of consecutive rows.
+    /// Returns the range of the elements of consecutive rows.
     fn elements(&self, rows: Range<usize>) -> Range<usize> {
         let pointers = self.indptr();
         pointers[rows.start] as usize..pointers[rows.end] as usize
@@ -260,7 +260,8 @@ impl<'a> Structure<'a> {
         low
     }
 
-    /// The rows of part number `part`, if the rows are divided into `parts` parts of about the same number of elements.
+    /// Returns the rows of part number `part`, if the rows are divided into `parts` parts of about the same number of
+    /// elements.
     fn rows_of_part(&self, part: usize, parts: usize) -> Range<usize> {
         let places = (self.shape.stored + self.shape.rows) as u128;
         let at = |part: usize| {
@@ -501,8 +502,8 @@ unsafe fn combined<T: Numeric, const W: usize>(
     }
 }
 
-/// Multiplies `W` columns of a row, which are at `from`, by the value of each element. Adds each product to the row of
-/// `out` at the element's index.
+/// Multiplies the `W` elements at `from`, which are part of a row of `x`, by the value of each sparse element. Adds
+/// each product to the row of `out` at the sparse element's index.
 ///
 /// # Safety
 /// The elements must have values, and indices that are rows of `out`. From `out` on, rows must have `W` elements, at
@@ -530,7 +531,7 @@ unsafe fn spread<T: Numeric, const W: usize>(
     }
 }
 
-/// The inner product of `n` elements.
+/// The inner product of two vectors of `n` elements.
 ///
 /// # Safety
 /// `left` and `right` must have `n` elements.

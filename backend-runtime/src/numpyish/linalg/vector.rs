@@ -1,8 +1,8 @@
-//! Products of a matrix and a vector. They read every element once, so they are limited by memory. Threads divide the
-//! rows, or blocks of the vector if there are few rows.
+//! Products of a matrix and a vector. They read every element of the matrix only once, so their speed is limited by
+//! memory. Threads divide the rows of the matrix or, if there are few rows, blocks of the vector.
 //!
-//! Each element of the result is computed without the others: a sum is computed for each block of the vector, and these
-//! sums are added in order. So the element has the same bits on any number of threads.
+//! Each element of the result is computed independently of the others: a sum is computed for each block of the
+//! vector, and these sums are added in order. So the element has the same bits on any number of threads.
 
 use super::{
     super::{
@@ -18,15 +18,17 @@ use std::{array::from_fn, hint::black_box, mem::MaybeUninit, ops::Range, slice};
 /// Number of partial sums that are computed in parallel for a row.
 const LANES: usize = 32;
 
-/// Number of elements of a block of the vector, if the loop goes along rows. These elements stay in the L1 cache. The
-/// products of a block are summed first, and this sum is then added to the sum of the earlier blocks.
+/// Number of elements of a block of the vector, if the rows of the matrix are contiguous. These elements stay in the
+/// L1 cache. The products of a block are summed first, and this sum is then added to the sum of the earlier blocks.
 const BLOCK: usize = 2048;
 
-/// Number of elements of a block of the vector, if columns are added. It is so small that there are enough blocks for
-/// all threads. A block needs whole columns of the matrix, which are contiguous.
+/// Number of elements of a block of the vector, if the columns of the matrix are contiguous. It is so small that
+/// there are enough blocks for all threads. The product with a block adds whole columns, which are multiplied by the
+/// block's elements.
 const COLUMNS: usize = 256;
 
-/// Number of results that are computed together, if columns are added. The sums of these results stay in the L1 cache.
+/// Number of results that are computed together, if the columns of the matrix are contiguous. The sums of these
+/// results stay in the L1 cache.
 const ROWS: usize = 1024;
 
 /// Maximum length of a row for which [`LANES`] partial sums are too many. Several such rows are summed at a time. The
@@ -196,8 +198,9 @@ versions! {
         }
     }
 
-    /// Multiplies each of `n` columns by an element of the vector, and adds the columns. They are contiguous, and begin
-    /// `column` elements apart. Each step of the inner loop adds elements of four columns, one after another.
+    /// Multiplies each of `n` columns by an element of the vector, and adds these products. The columns are
+    /// contiguous, and begin `column` elements apart. Each step of the inner loop adds elements of four columns, one
+    /// after another.
     unsafe fn along_columns[T: Numeric][T](a: *const T, column: isize, x: *const T, to: *mut T, rows: usize, n: usize, adds: bool) {
         let fours = n / 4 * 4;
         let mut sums = [const { MaybeUninit::<T>::uninit() }; ROWS];
@@ -256,8 +259,8 @@ fn dot<T: Numeric>(a: &[T], x: &[T]) -> T {
     rest.iter().zip(rest_x).fold(sums[0], |sum, (a, x)| sum.plus(a.times(*x)))
 }
 
-/// The inner products of `R` rows with a vector. All of them have `n` elements, and the rows begin `row` elements
-/// apart.
+/// The inner products of `R` rows with a vector. The rows and the vector have `n` elements, and the rows begin `row`
+/// elements apart.
 ///
 /// # Safety
 /// The rows and the vector must have `n` elements.
@@ -308,7 +311,7 @@ mod tests {
 
     const B: Numpyish = Numpyish::new();
 
-    /// The elements are integers, whose products and sums are exact in any order.
+    /// An array of integers, whose products and sums are exact in any order.
     fn numbers(shape: &[usize]) -> ArrayD<f64> {
         counting::<f64>(shape).mapv(|i| (i * 7.0) % 23.0 - 11.0)
     }

@@ -173,7 +173,8 @@ pub(crate) fn sampled(
 /// Number of elements that are drawn at a time.
 const PART: usize = many::MOST;
 
-/// Draws one element for each pair of parameters.
+/// Draws one element for each pair of parameters. The arguments are the key of the random stream, the first block,
+/// the pairs, the parameters that all elements share, and the output.
 type Loop = unsafe fn(u64, u64, &[[f64; 2]], [f64; 2], &mut [f64]);
 
 fn loop_of(distribution: Distribution) -> Loop {
@@ -188,7 +189,8 @@ fn loop_of(distribution: Distribution) -> Loop {
 }
 
 versions! {
-    /// Draws one element per block, from block `first` on. A new sampler is made only when the parameters change.
+    /// Draws one element per block of the random stream, from block `first` on. A new sampler is made only when the
+    /// parameters change.
     unsafe fn draw[S: Sampler][S](key: u64, first: u64, own: &[[f64; 2]], shared: [f64; 2], out: &mut [f64]) {
         let Some(&last) = own.first() else { return };
         let (mut last, mut sampler) = (last, S::new(last, shared));
@@ -382,7 +384,7 @@ mod tests {
             let mean = x.iter().map(|x| (x - known.mean) / N as f64).sum::<f64>();
             assert!(mean.abs() < 5.0 * known.std / (N as f64).sqrt(), "{what}: mean off by {mean}");
             let square = x.iter().map(|x| (x - known.mean) * (x - known.mean) / N as f64).sum::<f64>().sqrt();
-            // the fourth moment is large for small shape parameters
+            // the fourth moment is large for small shape parameters, so the deviation of the numbers is less certain
             let is_heavy = matches!(known.distribution, Distribution::Gamma | Distribution::Beta) && known.own[0] < 1.0;
             let heavy = if is_heavy { 0.1 } else { 0.02 };
             assert!((square / known.std - 1.0).abs() < heavy, "{what}: deviation {square}");

@@ -17,8 +17,9 @@ use crate::random::{
 /// Maximum number of elements that are drawn in one call.
 pub const MOST: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters. Each element uses its own block, from block `first` on. Returns
-/// false, and draws nothing, if drawing elements together is not faster for this distribution.
+/// Draws up to [`MOST`] elements with these parameters. Each element uses its own block of the random stream, from
+/// block `first` on. Returns false, and draws nothing, if drawing elements together is not faster for this
+/// distribution.
 pub fn make(
     distribution: Distribution,
     key: u64,
@@ -71,8 +72,8 @@ type Part<T> = [T; MOST];
 struct Normals {
     /// The first and the second number of each pair.
     pairs: [Part<f64>; 2],
-    /// Number of blocks that each element has used. Half of the last of these blocks is unused if drawing began in the
-    /// middle of a block.
+    /// For each element, the number of blocks that it has used. If the drawing of the pair began in the middle of a
+    /// block, half of the last of these blocks is unused.
     used: Part<u32>,
 }
 
@@ -90,9 +91,9 @@ wide_versions! {
         }
     }
 
-    /// Draws a pair of numbers for each of `n` elements, which have the blocks from `first` on. Adds the number of
-    /// blocks that an element needs to its entry of `to.used`. With `HALF`, the second half of the last used block has
-    /// not been used yet.
+    /// Draws a pair of normally distributed numbers for each of `n` elements. Element `i` uses block `first + i` and
+    /// its further blocks. Adds the number of blocks that an element needs to its entry of `to.used`. With `HALF`,
+    /// drawing begins with the second half of the last used block.
     unsafe fn normals[const HALF: bool][HALF](key: u64, first: u64, n: usize, to: &mut Normals) {
         let mut waiting: Part<u16> = [0; MOST];
         for i in 0..n {

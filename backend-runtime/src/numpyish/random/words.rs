@@ -66,8 +66,8 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// Each register has one word of several blocks, in the lower halves of its lanes. Multiplications read only the lower
-/// halves, but leave other bits in the upper halves.
+/// Each register has one word of several blocks, in the lower halves of its lanes (64-bit elements). Multiplications
+/// read only the lower halves, but leave other bits in the upper halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
@@ -141,7 +141,7 @@ mod x86 {
         let (groups, rest) = out.as_chunks_mut::<{ 2 * REGISTERS * LANES }>();
         let [m0, m1] = [_mm512_set1_epi64(MULTIPLIERS[0].into()), _mm512_set1_epi64(MULTIPLIERS[1].into())];
         let (low, numbers) = (_mm512_set1_epi64(LOW as i64), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-        // the first order interleaves p0 .. p3 with q0 .. q3 (p0 q0 p1 q1 ..), the second p4 .. p7 with q4 .. q7
+        // `begin` interleaves p0 .. p3 with q0 .. q3 (p0 q0 p1 q1 ..), and `end` interleaves p4 .. p7 with q4 .. q7
         let (begin, end) = (_mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15));
         for (k, group) in groups.iter_mut().enumerate() {
             let mut x = [[_mm512_setzero_si512(); 4]; REGISTERS];

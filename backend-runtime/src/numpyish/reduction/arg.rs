@@ -86,7 +86,8 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
 }
 
-/// Searches short contiguous lanes, several at a time. Their elements must already have the dtype of the search.
+/// Searches short contiguous lanes (1-D slices along `axis`), several at a time. Their elements must already have the
+/// dtype of the search.
 fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Search) -> Result<RawArray> {
     let plan = Plan::new(op, x.into(), &[axis], keepdims);
     let (len, reading) = (x.shape[axis], search.reading(x.into()));
@@ -104,7 +105,7 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
     unsafe { plan.array(found) }
 }
 
-/// Searches the lanes of a formula, whose elements are computed during the search.
+/// Searches the lanes (1-D slices along an axis) of a formula, whose elements are computed during the search.
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
@@ -131,7 +132,8 @@ fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: 
 /// to find the best value first, and then its index.
 const SHORT: usize = 100;
 
-/// Elements along an axis: `start` is the offset of the first element, and `stride` is the distance between neighbours.
+/// A lane, the elements along an axis. `start` is the offset of the first element, and `stride` is the distance
+/// between neighbours.
 #[derive(Clone, Copy)]
 struct Lane {
     start: isize,
@@ -151,9 +153,10 @@ struct Search {
     dtype: DType,
     folding: &'static Folding,
     largest: bool,
-    /// Index of the first of `n` elements that equals `value`, or of the first NaN if `value` is NaN.
+    /// Returns the index of the first of the `n` elements at `x` that equals `value`, or of the first NaN if `value`
+    /// is NaN.
     find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
-    /// Order of a value relative to the best so far; `None` if either is NaN.
+    /// Returns the order of a value relative to the best value so far; `None` if either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,
     is_nan: unsafe fn(*const u8) -> bool,
     /// Writes, for each of `count` lanes, the index of the best of its `n` elements. The lanes start `step` elements
@@ -185,7 +188,7 @@ impl Search {
         Search { dtype, ..search }
     }
 
-    /// Reads elements in the dtype of the search.
+    /// Returns a reader of the elements of `x`, which converts them to the dtype of the search.
     fn reading<'a>(&self, x: Source<'a>) -> Reading<'a> {
         Reading::new(x, conversion(x.dtype, self.dtype), self.dtype.size())
     }

@@ -12,7 +12,8 @@ use super::super::{
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
-/// Differences of neighbouring elements along one axis. Differences are taken `n` times, each time of the last result.
+/// Differences of neighbouring elements along one axis. Differences are taken `n` times, each time of the previous
+/// result.
 pub fn diff<T: Numeric>(
     b: &Numpyish,
     x: &NdArray<T>,
@@ -35,7 +36,7 @@ pub fn diff<T: Numeric>(
     }
 }
 
-/// Concatenates `before`, `x` and `after`. Returns `None` if neither `before` nor `after` is given.
+/// Concatenates `before`, `x` and `after`. Returns `None` if both `before` and `after` are `None`.
 fn with_edges<T: Numeric>(
     b: &Numpyish,
     op: &'static str,
@@ -45,7 +46,7 @@ fn with_edges<T: Numeric>(
     after: Option<&NdArray<T>>,
 ) -> Result<Option<NdArray<T>>> {
     let shape = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-    // both shapes are checked before memory is needed
+    // both shapes are checked before any memory is allocated
     let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
     let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| broadcast_to(b, edge, shape).map_err(|e| e.within(op));
     let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;

@@ -1,5 +1,5 @@
-//! Folds: the operations that combine all elements of an output into one value, and their loops over many outputs at
-//! once.
+//! Folds: operations that combine many elements into one value, such as a sum. A reduction folds the elements of each
+//! output (an element of its result). This module also has the loops of the folds, which fold many outputs at once.
 
 use super::{
     super::{convert::Value, simd::versions},
@@ -194,18 +194,18 @@ impl<A: Float> Fold<A> for SquaredDeviations {
     }
 }
 
-/// The loops of a fold over one dtype. The plan that calls them ([`plan`](super::plan)) is compiled once for all
-/// dtypes.
+/// The loops of one fold over elements of one dtype. The plan that calls them ([`plan`](super::plan)) is compiled
+/// once for all dtypes.
 pub struct Folding {
     /// Dtype of the accumulators.
     pub acc: DType,
-    /// Size of an operand `Given` in bytes, or 0 if all outputs share one operand.
+    /// Size in bytes of the operand `Fold::Given` of one output, or 0 if all outputs share one operand.
     pub given: usize,
-    /// Folds each lane to one value.
+    /// Folds each lane to one value. A lane consists of the elements of one output.
     pub lanes: Loop,
     /// Folds the products of corresponding elements of two lanes, if the fold has such a loop.
     pub products: Option<Loop>,
-    /// Folds several rows to one row of values.
+    /// Folds several rows to one row of values. A row has one element of each of several outputs.
     pub rows: unsafe fn(&Rows),
     /// True if the order of the elements does not change the result.
     pub is_exact: bool,
@@ -213,7 +213,7 @@ pub struct Folding {
     pub merge: unsafe fn(acc: *mut u8, other: *const u8, n: usize),
 }
 
-/// Rows that are folded to one row of values, column by column.
+/// Rows that are folded to one row of values, column by column. Each column belongs to one output.
 #[derive(Clone, Copy)]
 pub struct Rows {
     /// Base address for `offsets`, which are the offsets of the first element of each row. There is at least one row.
@@ -222,7 +222,7 @@ pub struct Rows {
     pub count: usize,
     /// Number of elements of each row.
     pub width: usize,
-    /// The operands `Given`, one for each column.
+    /// The operands `Fold::Given`, one for each column.
     pub given: *const u8,
     /// The accumulators of earlier rows; null if no rows were folded before.
     pub before: *const u8,
@@ -331,7 +331,7 @@ struct Typed<'a, A, V, G> {
 
 impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// Folds `COLUMNS` columns at a time, from column `done` on, until fewer columns are left. The accumulators of
-    /// these columns stay in registers.
+    /// the columns stay in registers.
     ///
     /// # Safety
     /// The columns must exist in all rows and in the results, and there must be at least one row.
@@ -362,9 +362,9 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Folds `COLUMNS` columns from column `first` on. If `IN_ORDER`, all elements are folded as if they were ordered.
-    /// If one is not ordered, the function returns false, and the values are wrong. Elements are tested in pairs,
-    /// because one comparison is enough for two elements.
+    /// Folds `COLUMNS` columns from column `first` on. If `IN_ORDER`, all elements are folded as if they were ordered
+    /// (not NaN). If an element is not ordered, the function returns false, and the values are wrong. Elements are
+    /// tested in pairs, because one comparison is enough for two elements.
     ///
     /// # Safety
     /// The conditions of [`Typed::columns`] hold.

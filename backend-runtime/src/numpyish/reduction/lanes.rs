@@ -1,4 +1,5 @@
-//! The loops that fold lanes of contiguous elements, many lanes per call.
+//! Loops that fold lanes. A lane consists of the contiguous elements that are folded to one output (an element of the
+//! result of a reduction). One call folds many lanes.
 
 // these are loops over indices, so that accumulators stay in registers
 #![allow(clippy::needless_range_loop)]
@@ -27,7 +28,7 @@ pub struct Lanes {
     pub step: isize,
     /// Number of lanes.
     pub count: usize,
-    /// The operands `Given`, one for each lane.
+    /// The operands `Fold::Given`, one for each lane.
     pub given: *const u8,
     /// Address of the results, which are contiguous.
     pub to: *mut u8,
@@ -122,8 +123,8 @@ impl<A: Numeric> Items<A> for Products<'_, A> {
     }
 }
 
-/// Initial accumulators, one for each given element. This is a loop because `map` would be a call with arrays in
-/// memory.
+/// Returns initial accumulators, one for each element of `x`. This is a loop, because `map` would compile to a call
+/// with arrays in memory.
 #[inline(always)]
 pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N] {
     let mut values = [F::start(x[0]); N];
@@ -133,7 +134,7 @@ pub fn started<A: Element, F: Fold<A>, const N: usize>(x: &[A; N]) -> [F::Acc; N
     values
 }
 
-/// Initial accumulators, one for each of the first `N` elements.
+/// Returns initial accumulators, one for each of the first `N` elements.
 ///
 /// # Safety
 /// There must be `N` elements.
@@ -179,8 +180,8 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side
 }
 
-/// Like [`chunked`], but folds all elements as if they were ordered, and returns `None` if an element is not. Elements
-/// are tested in pairs, because one comparison is enough for two elements.
+/// Like [`chunked`], but folds all elements as if they were ordered (not NaN), and returns `None` if an element is
+/// not ordered. Elements are tested in pairs, because one comparison is enough for two elements.
 ///
 /// # Safety
 /// The conditions of [`chunked`] hold.
@@ -300,8 +301,8 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     side[0]
 }
 
-/// Number of accumulators for a block of `n` elements. This is [`sides`] for most folds. An exact fold may use more,
-/// because any number of accumulators gives the same result.
+/// Number of accumulators for a block of `n` elements. For most folds, it is [`sides(n)`](sides). An exact fold may
+/// use more, because any number of accumulators gives the same result.
 #[inline(always)]
 fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
     if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) }
@@ -362,7 +363,7 @@ unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> 
 /// Number of lanes that are folded together if each has one accumulator.
 const TOGETHER: usize = 8;
 
-/// Value of `SIDES` for lanes of several blocks.
+/// The value of `SIDES` that stands for lanes of several blocks.
 const BLOCKS: usize = 0;
 
 /// Lanes, with the types of elements and accumulators.

@@ -179,7 +179,7 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
     Ok(to)
 }
 
-/// Folds `x` to values in the accumulator dtype of `folding`.
+/// Folds the elements of `x` to one value per output. The values have the accumulator dtype of `folding`.
 ///
 /// # Safety
 /// The folding must be for the dtype `of`, the plan and the operands `given` must be for `x`, and there must be
@@ -279,7 +279,7 @@ mod tests {
         (0..1 << ndim).map(|bits| (0..ndim as isize).filter(|a| bits >> a & 1 == 1).collect()).collect()
     }
 
-    /// Reference result: folds axis by axis, one element at a time.
+    /// Computes a reference result: applies `f` to the elements of each output.
     fn naive<T: Element, U: Element>(
         x: &ArrayD<T>,
         axes: &[isize],

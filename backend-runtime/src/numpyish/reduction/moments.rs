@@ -22,7 +22,8 @@ pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Resu
     unsafe { plan.array(values) }
 }
 
-/// Variances: sums of squared deviations from the mean, divided by `n - correction`. If `root`, their square roots.
+/// Variances: sums of squared deviations from the mean, divided by `n - correction`. If `root`, returns the square
+/// roots of the variances.
 pub fn variance(
     op: &'static str,
     x: Source<'_>,

@@ -1,4 +1,4 @@
-//! The order in which the elements of an output are folded.
+//! The order in which the elements of an output (an element of the result of a reduction) are folded.
 //!
 //! The order depends only on the lengths of the reduced axes and on their layout in memory. It does not depend on the
 //! other outputs of the call or on the number of threads. So an output has the same bits if only a part of the array,
@@ -9,9 +9,9 @@
 //! of which folds every `sides(n)`-th element; then half of the accumulators are merged into the other half, until one
 //! is left. The values of the blocks are merged pairwise.
 //!
-//! There are two algorithms with that order. To fold a lane, the accumulators of one output are kept next to each other
-//! in a register. To fold rows, whose elements belong to different outputs, all rows of the same side are added to one
-//! row of accumulators.
+//! There are two algorithms with that order. To fold a lane (the elements of one output), the accumulators of this
+//! output are kept next to each other in a register. To fold rows, whose elements belong to different outputs, all
+//! rows of the same side are added to one row of accumulators.
 
 use super::{
     super::layout::{Dim, Offsets},
@@ -38,7 +38,8 @@ pub const MOST_SIDES: usize = 32;
 /// The maximum number of elements that one accumulator folds.
 pub const LONGEST: usize = 32;
 
-/// Minimum length of a run that is divided into blocks of its own; several shorter runs share a block.
+/// Minimum length of a run (see [`Order`]) that is divided into blocks of its own. Several shorter runs share a
+/// block.
 const ALONE: usize = BLOCK / 2;
 
 /// The elements of an output in order, and their division into blocks.
@@ -49,8 +50,8 @@ pub struct Order {
     dims: Vec<Dim>,
     /// Number of elements.
     len: usize,
-    /// Number of elements of a run: the elements along the axis of smallest stride, or along several axes without a
-    /// kept axis between them. A run is usually contiguous.
+    /// Number of elements of a run. A run consists of the elements along the axis of smallest stride, or along
+    /// several axes if no axis between them is kept (not reduced). A run is usually contiguous.
     run: usize,
 }
 
@@ -96,7 +97,7 @@ impl Order {
         run + first..run + self.run.min(first + BLOCK)
     }
 
-    /// The number of elements of each block in a range, with one division for all blocks.
+    /// Returns the number of elements of each block in a range. There is only one division for all these blocks.
     pub fn lengths(&self, blocks: Range<usize>) -> impl Iterator<Item = usize> {
         let (run, each, most) = match self.run < ALONE {
             // all elements are treated as one run

@@ -29,7 +29,7 @@ pub struct Plan {
     order: Order,
     /// Offset of the first element of the first output.
     start: isize,
-    /// Lengths of the axes that are not reduced, in the order of memory.
+    /// Lengths of the axes that are not reduced, from the axis with the largest stride to the axis with the smallest.
     shape: Vec<usize>,
     /// For each axis of the result, its index in `shape`.
     places: Vec<usize>,
@@ -41,15 +41,18 @@ pub struct Plan {
 /// The algorithm that folds the outputs.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Folds output after output.
+    /// Folds the lanes (the elements of an output) one after another.
     Lanes,
-    /// Folds output after output if lanes are dense. Otherwise adds rows, because lanes are short.
+    /// Folds the lanes one after another if they are dense (contiguous). Otherwise adds rows, because the lanes are
+    /// short.
     ShortRows,
-    /// Adds rows to one another. The inner loops are long, and read memory in order.
+    /// Adds rows to one another. A row has one element of each of many outputs, so the inner loops are long, and read
+    /// memory in order.
     Rows,
 }
 
-/// Maximum number of outputs for which several threads share the elements of one output.
+/// Maximum number of outputs for which several threads share the elements of one output, if outputs are not folded by
+/// rows.
 const FEW: usize = 256;
 
 impl Plan {
@@ -81,7 +84,7 @@ impl Plan {
         Plan { op, kept, order, start, shape, places, inserted, way }
     }
 
-    /// The op, for errors.
+    /// The name of the op, for error messages.
     pub fn op(&self) -> &'static str {
         self.op
     }
@@ -250,7 +253,7 @@ impl Plan {
         });
     }
 
-    /// Folds a range of outputs by rows.
+    /// Folds a range of outputs, by adding rows with one element of each output.
     ///
     /// # Safety
     /// The conditions of [`Plan::lanes`] hold.
@@ -263,8 +266,8 @@ impl Plan {
         });
     }
 
-    /// Calls `f` for at most `widest` outputs along the last kept axis at a time. The second argument of `f` is the
-    /// index of the first of these outputs.
+    /// Calls `f` for at most `widest` outputs at a time, which are neighbours along the last axis that is not
+    /// reduced. The second argument of `f` is the index of the first of these outputs.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         if outputs.is_empty() {
             return; // other axes may have no elements
@@ -289,11 +292,12 @@ impl Plan {
     }
 }
 
-/// Division of few outputs with many elements among several threads.
+/// The division of few outputs, each with many elements, among several threads.
 struct Split {
-    /// Number of blocks of a piece, a power of two, so that the same pairs of blocks are merged as without pieces.
+    /// Number of blocks of a piece (a range of the elements of each output). It is a power of two, so that the same
+    /// pairs of blocks are merged as without pieces.
     each: usize,
-    /// Number of ranges into which the elements of each output are divided.
+    /// Number of pieces into which the elements of each output are divided.
     pieces: usize,
     /// Number of ranges into which the outputs are divided.
     groups: usize,
@@ -350,7 +354,7 @@ fn nearness(d: Dim) -> usize {
     if d.stride == 0 { usize::MAX } else { d.stride.unsigned_abs() }
 }
 
-/// Removes axes of length 1. Merges neighbouring axes if the outer axis continues the inner axis.
+/// Removes axes of length 1. Merges neighbouring axes if one stride leads through the elements of both.
 fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = Vec::new();
     for d in dims.into_iter().filter(|d| d.len != 1) {

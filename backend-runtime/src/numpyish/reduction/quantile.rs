@@ -84,7 +84,7 @@ fn quantiles_in<A: Ranked>(
             Ok(())
         }))
     };
-    // the kept axes are first, and then the reduced axes, which are merged into one axis
+    // puts the kept axes first, and then the reduced axes, which become one axis of `lanes`
     let order: Vec<usize> = kept.iter().chain(&axes).copied().collect();
     let moved_shape: Vec<usize> = order.iter().map(|&k| x.shape[k]).collect();
     let moved_strides: Vec<isize> = order.iter().map(|&k| x.strides[k]).collect();
@@ -207,8 +207,8 @@ versions! {
     }
 }
 
-/// Reorders a slice so that each of these indices has the element that it would have in the sorted slice. The indices
-/// are sorted. The first element of the slice has index `first`.
+/// Reorders a slice so that each index in `indices` has the element that it would have in the sorted slice. `indices`
+/// is sorted, and counts the first element of the slice as `first`.
 fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;

@@ -1,4 +1,5 @@
-//! The elements that a fold reads, from an array in memory of any stride and dtype, or from a formula.
+//! Reads the elements that a fold (an operation such as a sum) combines. They come from an array in memory, of any
+//! strides and dtype, or from a formula.
 
 use super::{
     super::{
@@ -10,11 +11,11 @@ use super::{
 };
 use std::mem::MaybeUninit;
 
-/// The elements of an array, converted to the dtype of a fold when they are read.
+/// The elements of an array or a formula, which are converted to the dtype of a fold when they are read.
 pub struct Reading<'a> {
     formula: Option<&'a Fused<'a>>,
     start: *const u8,
-    /// Size in bytes of an element of the array; `wide` is the size in bytes of an element of the fold.
+    /// Size in bytes of an element of the array; `wide` is its size in bytes in the dtype of the fold.
     size: usize,
     wide: usize,
     /// Gathers elements of any stride into contiguous memory.
@@ -44,13 +45,14 @@ impl Block {
 }
 
 impl<'a> Reading<'a> {
-    /// Creates a `Reading` of the elements of `x`. `convert` converts each element to `wide` bytes.
+    /// Creates a `Reading` of the elements of `x`. `convert` converts the elements to the dtype of the fold, in which
+    /// an element has `wide` bytes.
     pub fn new(x: Source<'a>, convert: Option<Convert>, wide: usize) -> Reading<'a> {
         let gather = by_bits!(x.dtype, U => gather::<U>);
         Reading { formula: x.formula(), start: x.start, size: x.dtype.size(), wide, gather, convert }
     }
 
-    /// Size in bytes of an element of the fold.
+    /// Size in bytes of an element in the dtype of the fold.
     pub fn wide(&self) -> usize {
         self.wide
     }
@@ -60,12 +62,12 @@ impl<'a> Reading<'a> {
         self.convert.is_none() && self.formula.is_none()
     }
 
-    /// Like [`Fused::dense_factors`], or `None` if elements are converted.
+    /// Like [`Fused::dense_factors`], but returns `None` if elements are converted.
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         self.formula.filter(|_| self.convert.is_none())?.dense_factors()
     }
 
-    /// Like [`Fused::factors`], or `None` if elements are converted.
+    /// Like [`Fused::factors`], but returns `None` if elements are converted.
     ///
     /// # Safety
     /// There must be elements at all offsets that are read.

@@ -1,4 +1,5 @@
-//! Reductions defined by `fold` rows of the op table: generic loops around the scalar expressions of a row.
+//! Reductions that are defined by `fold` rows of the op table. Such a row has scalar expressions, and this module has
+//! the generic loops around them.
 
 use super::{
     converted,
@@ -18,7 +19,7 @@ use crate::{
 };
 use std::{marker::PhantomData, ptr};
 
-/// The loops of a table row over elements of one dtype.
+/// The loops of a row of the op table over elements of one dtype.
 pub struct FoldLoops {
     /// The dtype in which the loops read elements.
     of: DType,
@@ -60,7 +61,7 @@ unsafe fn finish<A: Element, F: EachFold<A>>(op: *const u8, acc: *const u8, out:
     }
 }
 
-/// The fold of a table row. All outputs share one operand, which is the op with its parameters.
+/// The fold that a row of the op table defines. All outputs share one operand, which is the op with its parameters.
 struct Row<F>(PhantomData<F>);
 
 impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
@@ -93,7 +94,7 @@ impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
     }
 }
 
-/// The reduction of a `fold` row over axes, with a result of dtype `U`.
+/// Reduces `x` over axes by the `fold` row `F`, with a result of dtype `U`.
 pub fn fold<U: Element, T: Element, F: FoldSource>(
     _: &Numpyish,
     f: &F,
@@ -107,7 +108,8 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
 /// Like `fold`, for an array or a formula, with a result of dtype `result`.
 pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
-    // elements are read in their own dtype, or in the accumulator's dtype if they are joined unchanged
+    // elements are read in their own dtype, or in the accumulator's dtype if the row's expression `map` does not
+    // change them
     let read = |dtype: DType| F::loops().iter().find(|loops| loops.of == dtype);
     let own = if F::CUDA.map == "x0" { F::CUDA.acc_element.dtype(x.dtype) } else { x.dtype };
     let loops = read(computed_in(own)).expect("a fold row has loops for each of its dtypes");

@@ -1,9 +1,10 @@
 //! Cumulative sums and products.
 //!
-//! The elements of a lane are joined in blocks, from the start of the lane. A block has four quarters. Each quarter is
-//! scanned separately, and then the total of all elements before the quarter is joined to the results of the quarter.
-//! If one lane is scanned, its four quarters are scanned in parallel. If rows are scanned, whose elements belong to
-//! different lanes, the quarters are scanned one after another. So a lane has the same bits whatever else is scanned.
+//! The elements of a lane (a 1-D slice along the scanned axis) are joined, that is, added or multiplied. This is done
+//! in blocks, from the start of the lane. A block has four quarters. Each quarter is scanned separately, and then the
+//! total of all elements before the quarter is joined to the results of the quarter. If one lane is scanned, its four
+//! quarters are scanned in parallel. If rows are scanned, whose elements belong to different lanes, the quarters are
+//! scanned one after another. So the results of a lane have the same bits whatever else is scanned.
 
 use super::super::{
     NdArray, Numpyish,
@@ -42,7 +43,7 @@ pub fn cumulative_prod<T: Element>(
     typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
 }
 
-/// The operation that joins an accumulator and the next element.
+/// The operation that joins an accumulator and the next element: an addition or a multiplication.
 trait Join: 'static {
     /// True if joining partial results of a lane may overflow or underflow although joining its elements in order does
     /// not. A product of large numbers may overflow before it is multiplied by 0 or by small numbers, and a product of
@@ -89,13 +90,13 @@ impl Join for Multiplying {
 struct Scan {
     /// The result for no elements.
     identity: Value,
-    /// True if rows are scanned by quarters, because the order of operations changes the results. False for products of
-    /// floats, which are always joined one after another.
+    /// True if rows are scanned by quarters, which is needed only if the order of operations changes the results.
+    /// False for products of floats, whose elements are always joined one after another.
     by_quarters: bool,
     /// Joins `n` elements to `n` accumulators.
     row: unsafe fn(acc: *mut u8, x: *const u8, n: usize),
-    /// Joins `n` elements to the accumulators `own` of a quarter. Then joins the accumulators to the totals `before`
-    /// the quarter, and writes these results to `out`.
+    /// Joins `n` elements to the accumulators `own` of a quarter. Then joins these accumulators to the totals of all
+    /// elements before the quarter, which are in `before`, and writes the results to `out`.
     quarter: unsafe fn(own: *mut u8, before: *const u8, x: *const u8, out: *mut u8, n: usize),
     /// Scans `n` elements, starting from the value `carry`, and sets `carry` to the last result. `out` may equal `x`.
     block: unsafe fn(x: *const u8, out: *mut u8, n: usize, carry: *mut u8),
@@ -150,7 +151,8 @@ fn is_rounded<A: Element>() -> bool {
     A::DTYPE.kind() >= DTypeKind::Real
 }
 
-/// Number of columns of a tile. The accumulators of these columns stay in the L1 cache.
+/// Number of columns of a tile, a range of columns that are scanned together. The accumulators of these columns stay
+/// in the L1 cache.
 const TILE: usize = 512;
 
 /// Maximum length of lanes that are scanned several at a time.
@@ -172,8 +174,8 @@ type Tile = [MaybeUninit<Value>; TILE];
 /// Uninitialised scratch memory.
 const NO_TILE: Tile = [const { MaybeUninit::uninit() }; TILE];
 
-/// Scans along an axis, with results in the dtype of a sum. If other axes follow the scanned axis, whole rows are
-/// joined to one another.
+/// Scans along an axis, with results in the dtype of a sum. If other axes follow the scanned axis, all elements at
+/// one index of the scanned axis (a row) are joined to the accumulators at once.
 fn scan(
     op: &'static str,
     x: View<'_>,
@@ -313,7 +315,7 @@ impl Scanned {
         wide
     }
 
-    /// Joins the elements from `at` on to the accumulators.
+    /// Joins `width` elements, beginning at index `at`, to the accumulators.
     unsafe fn row(&self, at: usize, acc: &mut Tile, wide: &mut Tile, width: usize) {
         // SAFETY: the elements belong to the array, and tiles have room for `width` values.
         unsafe { (self.scan.row)(acc.as_mut_ptr().cast(), self.load(at, wide, width), width) };
@@ -347,7 +349,7 @@ impl Scanned {
         }
     }
 
-    /// Writes the accumulators to the result from element `at` on.
+    /// Writes the accumulators to the elements of the result that begin at index `at`.
     unsafe fn write(&self, acc: &Tile, at: usize, width: usize) {
         let (acc, size) = (acc.as_ptr().cast::<u8>(), self.out.size());
         // SAFETY: the elements belong to the result.

@@ -1,5 +1,5 @@
-//! Two algorithms that fold the elements of outputs in a given order: by lanes, one output after another, and by rows
-//! of neighbouring outputs.
+//! Two algorithms that fold the elements of outputs (elements of the result of a reduction) in a given order: by
+//! lanes, one output after another, and by rows, which have one element of each of several neighbouring outputs.
 
 use super::{
     super::convert::Value,
@@ -26,7 +26,7 @@ type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
 const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 
 /// Number of rows of accumulators that [`Tile::tree`] needs: one for each level of the tree of sides, and one for the
-/// values of a group of sides.
+/// values of a group of sides. A side is one of the accumulators of each output (see [`order`](super::order)).
 const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
 
 /// Maximum size in bytes of all rows that wait to be merged.
@@ -104,8 +104,9 @@ impl Folded<'_> {
         self.order.is_dense() && (self.from.direct() || self.order.len() <= BLOCK || self.products().is_some())
     }
 
-    /// The loop over products, and the addresses of both factors. `None` for short lanes: for these it is faster to
-    /// compute the products first, and then fold several lanes at a time.
+    /// If the elements are products of two arrays: the loop over products, and the addresses of both factors. `None`
+    /// for short lanes, because for these it is faster to compute the products first, and then fold several lanes at
+    /// a time.
     fn products(&self) -> Option<(Loop, [*const u8; 2])> {
         if sides(self.order.len()) == 1 {
             return None;
@@ -162,7 +163,7 @@ impl Folded<'_> {
         self.from.wide().max(self.folding.acc.size()).max(self.folding.given)
     }
 
-    /// Folds neighbouring outputs by rows.
+    /// Folds neighbouring outputs, by rows that have one element of each output.
     ///
     /// # Safety
     /// `row` must give the offsets of the outputs' first elements, for at most [`Folded::widest`] outputs. `given` must
@@ -282,7 +283,7 @@ const COLLISION: usize = 1 << 12;
 #[derive(Clone, Copy)]
 enum How {
     Begin,
-    /// Adds the rows to the values at the destination.
+    /// Folds the rows into the values at the destination.
     Add,
     /// Folds the rows into this memory, and merges the result into the values at the destination.
     Join(*mut u8),
@@ -310,7 +311,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Folds a few rows as a single side, one after another.
+    /// Folds a few rows, one after another, into a single row of accumulators.
     unsafe fn one_side(&self, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let mut offsets = [0; LONGEST];
         let step = rows.step();
@@ -343,8 +344,8 @@ impl Tile<'_> {
                 let mut start = self.row.start + at;
                 while done < end {
                     let side = done % sides;
-                    // folds whole turns of rows, one row into each side, or only the rows up to the last side or up to
-                    // the end
+                    // a turn is one row for each side; folds all whole turns, or only the rows up to the last side or
+                    // up to the end
                     let (count, turns) = match end - done {
                         left if side == 0 && left >= sides => (sides, left / sides),
                         left => (left.min(sides - side), 1),
@@ -460,7 +461,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Folds a node of the tree into the accumulators of one group.
+    /// Folds all sides of a tree node into the accumulators of one group of sides.
     unsafe fn node(
         &self,
         node: Node,
@@ -514,7 +515,7 @@ impl Tile<'_> {
         given.wrapping_add(side * self.row.width * self.of.folding.given)
     }
 
-    /// Folds the rows of a chain to values.
+    /// Folds the rows of a chain to one row of values. `how` says how `to` gets these values.
     unsafe fn fold(&self, how: How, chain: &Chain<'_>, to: *mut u8, scratch: &mut Block) {
         let Chain { start, offsets, width, given } = *chain;
         let from = self.of.from;

@@ -1,12 +1,12 @@
 //! Maps elements to unsigned integers ("keys") of the same order, and sorts keys. The key of NaN is the largest.
 //!
-//! One sort of keys serves every dtype. Dtypes of up to 32 bits have 32-bit keys, and all other dtypes have 64-bit
+//! All dtypes are sorted by the same code. Dtypes of up to 32 bits have 32-bit keys, and all other dtypes have 64-bit
 //! keys.
 
 use super::super::{buffer, simd::versions};
 use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
 
-/// An unsigned integer whose order is the order of the elements.
+/// The unsigned integer type of keys, which have the same order as the elements.
 pub trait Key: Element + Ord {
     /// The AVX-512 register for keys of this type.
     #[cfg(target_arch = "x86_64")]
@@ -85,7 +85,7 @@ versions! {
             unsafe {
                 keys.add(first).copy_to_nonoverlapping(block.as_mut_ptr(), many);
                 let x = x.cast::<T>().add(first);
-                // the compiler knows the length of a whole block
+                // whole blocks have a loop of their own, because the compiler knows their length
                 if many == BLOCK {
                     for (i, key) in block.iter().enumerate() {
                         *x.add(i) = key.element(descending);
@@ -258,8 +258,8 @@ const fn by_digits_from<K: Key>() -> usize {
     if size_of::<K>() == 4 { 1100 } else { 30_000 }
 }
 
-/// Sorts on this thread. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The
-/// keys must be in the order of their lowest `given` bits already.
+/// Sorts on this thread. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed.
+/// The keys must already be sorted by their lowest `given` bits.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     if K::sort_in_vectors(keys) {
         return Ok(false);
@@ -286,8 +286,8 @@ fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], gi
     Ok(false)
 }
 
-/// Sorts digit by digit, from bit `given` on. Returns `true` if the result is in `spare`. The number of keys must fit a
-/// `u32`.
+/// Sorts digit by digit, from bit `given` on. The keys must already be sorted by the bits below. Returns `true` if
+/// the result is in `spare`. The number of keys must fit a `u32`.
 fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     let n = keys.len();
     let digits = (8 * size_of::<K>() - given).div_ceil(DIGIT);
@@ -387,7 +387,7 @@ mod tests {
     fn sorted_one_by_one() {
         for n in [0, 1, 2, 500, 1100, 1700, 5000, 70_000] {
             for given in [0, 17, 40] {
-                // the lowest bits increase like indices
+                // the lowest `given` bits are the index, so the keys are sorted by these bits
                 let part = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * (i % 7)) & (u64::MAX << given);
                 let mut keys: Vec<u64> = (0..n).map(|i| if given == 0 { part(i) } else { part(i) | i }).collect();
                 let mut expected = keys.clone();

@@ -69,8 +69,8 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
 }
 
 impl<K: Key> Wanted<K> {
-    /// Makes a table if the table is short compared to the number of keys plus `n`. Here, `n` is the number of elements
-    /// to look up. Otherwise sorts the keys.
+    /// Makes a table if it would be short compared to the number of keys plus the number `n` of elements to look up.
+    /// Otherwise sorts the keys.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {
         const BITS_FOR_EACH: u64 = 64;
         let (least, most) = keys::range(&keys);

@@ -1,4 +1,4 @@
-//! Sorts many keys on several threads: divides them into pieces, sorts the pieces, and merges them.
+//! Sorts many keys on several threads: divides the keys into pieces, sorts the pieces, and merges them.
 
 use super::keys::{self, Key};
 use crate::{
@@ -11,11 +11,12 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Minimum number of keys per piece. With fewer keys, another merge would take longer than it saves.
+/// Minimum number of keys per piece. With fewer keys, the additional merge would take longer than the other thread
+/// saves.
 const PIECE: usize = 1 << 15;
 
-/// Sorts keys. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The keys must
-/// be in the order of their lowest `given` bits already.
+/// Sorts keys. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The keys
+/// must already be sorted by their lowest `given` bits.
 pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let pieces = if keys.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
     sort_in(pieces.min(keys.len() / PIECE), op, keys, spare, given)

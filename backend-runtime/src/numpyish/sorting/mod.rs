@@ -1,4 +1,5 @@
-//! Sorting, searching and set operations, by means of integer keys.
+//! Sorting, searching and set operations. Each element is converted to an integer, its key. The keys have the same
+//! order as the elements. A lane is a 1-D slice along the sorted axis.
 
 mod keys;
 mod members;
@@ -39,7 +40,7 @@ pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: b
     typed(sorted(view(x), axis, descending))
 }
 
-/// Indices that sort along one axis. Equal elements keep their order, and NaN comes last.
+/// Returns the indices that sort `x` along one axis. Equal elements keep their order, and NaN comes last.
 pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
     typed(sorting_indices(view(x), axis, descending))
 }
@@ -88,11 +89,12 @@ fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawAr
     arranged::<K>(op, x, axis, descending, &|keys, spare| merge::sort(op, keys, spare, 0))
 }
 
-/// Reorders keys. The second argument is scratch memory. Returns `true` if the result is in this memory.
+/// A function that reorders keys. The second argument is scratch memory. Returns `true` if the result is in the scratch
+/// memory.
 type Arrange<'f, K> = dyn Fn(&mut [K], &mut Vec<K>) -> Result<bool> + Sync + 'f;
 
-/// Reorders the elements of each lane along an axis in the same way as `arrange` reorders the keys of the lane. 0.0 and
-/// -0.0 have equal keys, and keep their order.
+/// Reorders the elements of each lane (1-D slice along `axis`) in the same way as `arrange` reorders the keys of the
+/// lane. 0.0 and -0.0 have equal keys, and keep their order.
 fn arranged<K: Key>(
     op: &'static str,
     x: View<'_>,
@@ -101,7 +103,7 @@ fn arranged<K: Key>(
     arrange: &Arrange<'_, K>,
 ) -> Result<RawArray> {
     let len = x.shape[axis];
-    // keys are stored in the memory of the result if they are as wide as its elements
+    // if a key has the size of an element of the result, the keys are stored in the memory of the result
     let apart = size_of::<K>() != x.dtype.size();
     let new = || -> Result<LaneFn<'_>> {
         let (mut keys, mut spare) = (buffer::vec::<K>(op, if apart { len } else { 0 })?, Vec::new());
@@ -123,7 +125,7 @@ fn arranged<K: Key>(
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Writes the keys of `n` elements, and returns whether one of the elements is -0.0.
+/// Converts `n` elements to keys, writes these to `keys`, and returns whether one of the elements is -0.0.
 ///
 /// # Safety
 /// `x` must point to `n` elements of the dtype, and `keys` must have room for `n` keys.
@@ -142,7 +144,7 @@ unsafe fn read_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending: bo
     negative_zero.into_inner()
 }
 
-/// Replaces the contents of a vector with the keys of `n` elements; its capacity must be at least `n`.
+/// Replaces the contents of a vector with the keys of `n` elements. The capacity of the vector must be at least `n`.
 ///
 /// # Safety
 /// `x` must point to `n` elements of the dtype.
@@ -155,7 +157,7 @@ unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending:
     }
 }
 
-/// Writes the elements of `n` keys. `to` may be the same memory as `keys`.
+/// Converts `n` keys back to elements, and writes these to `to`, which may be the same memory as `keys`.
 ///
 /// # Safety
 /// There must be `n` keys, and `to` must have room for `n` elements of the dtype.
@@ -197,7 +199,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
     let (n, left) = (x1.len(), side == Side::Left);
-    // a search compares few elements; so if there are few searches, most elements need no key
+    // each search compares few elements; if there are few searches, only the compared elements are converted to keys
     if n / 32 >= out.len() {
         // SAFETY: the packed copies have the elements and the values, and the result has one place per value.
         unsafe {
@@ -223,7 +225,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     unsafe { RawArray::new(op, x2.shape.to_vec(), out) }
 }
 
-/// The keys of `n` elements.
+/// Converts `n` elements to keys.
 ///
 /// # Safety
 /// `x` must point to `n` elements of the dtype.

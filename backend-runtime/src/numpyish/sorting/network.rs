@@ -1,5 +1,5 @@
-//! Sorts many short lanes at a time by a sorting network. The comparisons of a network do not depend on the values. So
-//! each element of a vector register can belong to another lane.
+//! Sorts many short lanes (1-D slices along the last axis) at a time with a sorting network. A network makes the same
+//! comparisons for all values. So each element of a vector register can belong to a different lane.
 
 #[cfg(target_arch = "x86_64")]
 use super::registers::Register;
@@ -16,30 +16,31 @@ use super::{
 };
 use crate::{DType, Result};
 
-/// Maximum length of lanes that a network sorts.
+/// Maximum length of a lane (1-D slice) that a network sorts.
 pub const LONGEST: usize = 32;
 
-/// Minimum number of lanes for which sorting several lanes at a time is faster.
+/// Minimum number of lanes for which it is faster to sort several lanes at a time than one by one.
 pub const WORTH: usize = 4;
 
-/// Number of lanes that are sorted at a time.
+/// Number of lanes (1-D slices) that are sorted at a time.
 const TOGETHER: usize = 16;
 
-/// Keys of several lanes: row `i` has element `i` of each lane.
+/// The keys of [`TOGETHER`] lanes, one lane per column: row `i` has the key of element `i` of each lane.
 type Tile<K> = [[K; TOGETHER]; LONGEST];
 
-/// Pairs of rows, in the order in which they are compared. The first row of a pair gets the smaller keys.
+/// Pairs of rows of a [`Tile`], in the order in which they are compared. In each column, the first row of a pair gets
+/// the smaller key, and the second row gets the larger key.
 struct Network {
     pairs: [(u8, u8); MOST],
     many: usize,
 }
 
-/// Number of pairs in the network for [`LONGEST`] rows.
+/// Number of pairs of rows that the network for [`LONGEST`] rows compares.
 const MOST: usize = 191;
 
 impl Network {
-    /// The network for `n` rows, at most [`LONGEST`]. It is Batcher's merge exchange: algorithm M of section 5.2.2 of
-    /// Knuth's "The Art of Computer Programming", volume 3.
+    /// Creates the network for `n` rows, at most [`LONGEST`]. It is Batcher's merge exchange: algorithm M of section
+    /// 5.2.2 of Knuth's "The Art of Computer Programming", volume 3.
     fn new(n: usize) -> Network {
         let mut network = Network { pairs: [(0, 0); MOST], many: 0 };
         let most = n.next_power_of_two() / 2;
@@ -61,7 +62,7 @@ impl Network {
         network
     }
 
-    /// Sorts each lane of a tile, that is, each column.
+    /// Sorts each column of a tile. A column has the keys of one lane.
     fn sort<K: Key>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
         // SAFETY: `set` reports that the processor has the instructions; there are no other preconditions.
@@ -100,7 +101,7 @@ pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
-/// At most [`TOGETHER`] lanes, which are consecutive in memory.
+/// At most [`TOGETHER`] lanes (1-D slices along the last axis), which are consecutive in memory.
 struct Group {
     dtype: DType,
     len: usize,
@@ -112,7 +113,8 @@ impl Group {
     /// Sorts the lanes.
     ///
     /// # Safety
-    /// Both pointers must have these lanes, and the network must have as many rows as a lane has elements.
+    /// `from` must point to the elements of these lanes, and `to` must have room for them. The network must have as
+    /// many rows as a lane has elements.
     unsafe fn sort<K: Key>(
         &self,
         loops: &Loops<K>,

@@ -1,8 +1,8 @@
-//! Sorts the indices of keys by the keys.
+//! Sorts indices by their keys (argsort).
 //!
-//! The sort works on 64-bit entries, for which there are vector instructions. An entry has the index in its lowest
-//! bits, and above the index as many of the key's highest bits as fit. So equal keys keep their order. Entries that
-//! have the same bits of the key are sorted again by the key's remaining bits.
+//! The sort works on 64-bit entries, for which there are vector instructions. Each entry has the index of a key in its
+//! lowest bits, and above the index as many of the key's highest bits as fit. So equal keys keep their order. Entries
+//! with the same bits of the key are sorted again by the remaining bits of their keys.
 
 use super::{
     super::{
@@ -68,8 +68,8 @@ const fn index(entry: u64, index_bits: u32) -> u64 {
 }
 
 versions! {
-    /// Writes an entry for each key: the distance of the key from `least`, without the lowest `below` bits, and the
-    /// index.
+    /// Writes an entry for each key. The lowest `index_bits` bits are the index of the key. The bits above are the
+    /// distance of the key from `least`, without the lowest `below` bits of this distance.
     unsafe fn pack[K: Key][K](keys: &[K], first: usize, least: u64, below: u32, index_bits: u32, entries: &mut [u64]) {
         for (i, (entry, key)) in entries.iter_mut().zip(keys).enumerate() {
             *entry = ((key.cast::<u64>().wrapping_sub(least) >> below) << index_bits) | (first + i) as u64;
@@ -77,7 +77,7 @@ versions! {
     }
 }
 
-/// The keys from which entries are made.
+/// The keys from which `pack` made entries, and the parameters of `pack`.
 struct Keys<'a, K> {
     keys: &'a [K],
     least: u64,
@@ -143,8 +143,8 @@ mod tests {
         assert!(order == expected, "{} {index_bits}", keys.len());
     }
 
-    /// Keys that differ in their highest bits, in their lowest bits, in both, or not at all. In some cases the index
-    /// takes so many bits that only few bits of a key are compared at a time.
+    /// Tests keys that differ in their highest bits, in their lowest bits, in both, or not at all. In some cases the
+    /// index takes so many bits that only few bits of a key are compared at a time.
     #[test]
     fn equal_keys_keep_their_order() {
         simd::with_each(|_| {

@@ -3,12 +3,13 @@
 use super::keys::Key;
 use std::arch::x86_64::*;
 
-/// A register of keys. Its operations are instructions that process all lanes at once. They must be called only from
-/// functions that are compiled for the instruction set of the register.
+/// A vector register of keys. A lane is the part of the register that holds one key. Each operation processes all lanes
+/// at once. The operations must be called only from functions that are compiled for the instruction set of the
+/// register.
 pub trait Register: Copy {
-    /// The key of one lane.
+    /// The integer type of the keys.
     type Key: Key;
-    /// Number of lanes.
+    /// Number of lanes, that is, of keys in a register.
     const LANES: usize;
 
     /// # Safety
@@ -19,13 +20,13 @@ pub trait Register: Copy {
     /// The processor must have the register's instructions, and `to` must have room for [`Register::LANES`] keys.
     unsafe fn store(self, to: *mut Self::Key);
 
-    /// The same key in every lane.
+    /// Creates a register with the same key in every lane.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
     unsafe fn all(key: Self::Key) -> Self;
 
-    /// The smaller and the larger of two keys in each lane.
+    /// For each lane, the smaller and the larger of the two keys.
     ///
     /// # Safety
     /// The processor must have the register's instructions.
@@ -43,9 +44,9 @@ pub trait Register: Copy {
     /// The processor must have the register's instructions.
     unsafe fn or<const BIT: usize>(self, other: Self) -> Self;
 
-    /// Divides the keys into two groups. Keys up to the key of `most` are written from `left` on, and larger keys are
-    /// written so that they end just before `right`. Returns the number of keys in the first group. Memory between the
-    /// two groups may be overwritten.
+    /// Divides the keys into two groups by the key that all lanes of `most` contain. Keys up to this key are written
+    /// from `left` on. Larger keys are written so that they end just before `right`. Returns the number of keys in the
+    /// first group. Memory between the two groups may be overwritten.
     ///
     /// # Safety
     /// The processor must have the register's instructions. There must be room for [`Register::LANES`] keys from `left`
@@ -69,7 +70,7 @@ pub struct Half64(__m256i);
 #[derive(Clone, Copy)]
 pub struct Half32(__m256i);
 
-/// The index of the corresponding word of lane `i ^ by`, for each word of lane `i`. A lane has `each` words.
+/// For each 32-bit word of lane `i`, the index of the corresponding word of lane `i ^ by`. A lane has `each` words.
 const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     let mut all = [0; WORDS];
     let mut i = 0;
@@ -90,8 +91,8 @@ const fn lanes_with(bit: usize) -> u16 {
     all
 }
 
-/// A mask of words: -1 for the words of lanes whose index has the bit `bit`, and 0 for all other words. A lane has
-/// `each` words.
+/// A mask of 32-bit words: -1 for the words of lanes whose index has the bit `bit`, and 0 for all other words. A lane
+/// has `each` words.
 const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     let (mut all, mut i) = ([0; 8], 0);
     while i < 8 {
@@ -101,8 +102,8 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// An order of all words, for each set of lanes. In this order, the words of the lanes in the set come last. A lane has
-/// `words` words.
+/// For each set of lanes, an order of all 32-bit words that puts the words of these lanes last. Lane `i` is in the set
+/// if bit `i` of the set's index is 1. A lane has `words` words.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -125,10 +126,10 @@ const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS
     all
 }
 
-/// Orders of 4 lanes with two words each.
+/// The table that [`orders`] computes for registers of 4 lanes with two words each.
 static FOURS: [[u8; 8]; 16] = orders(4, 2);
 
-/// Orders of 8 lanes with one word each.
+/// The table that [`orders`] computes for registers of 8 lanes with one word each.
 static EIGHTS: [[u8; 8]; 256] = orders(8, 1);
 
 impl Register for Wide64 {
@@ -158,7 +159,8 @@ impl Register for Wide64 {
         // SAFETY: the caller guarantees that the processor has these instructions, and that the memory is valid.
         unsafe {
             let low = _mm512_min_epu64(self.0, other.0);
-            // computes the larger key by logic, which runs on another port of the core than the minimum
+            // The larger key is the exclusive or of both keys and the smaller key. This instruction runs on another
+            // port of the core than the minimum.
             (Wide64(low), Wide64(_mm512_ternarylogic_epi64::<0x96>(self.0, other.0, low)))
         }
     }
@@ -240,7 +242,7 @@ impl Register for Wide32 {
         // `right`, only the keys above `most` are written.
         unsafe {
             // A table of orders would have 65536 entries. Therefore, the first group is written as a whole register,
-            // and the second group is then written over the excess of the first.
+            // whose unused end may then be overwritten by the second group.
             let above = _mm512_cmpgt_epu32_mask(self.0, most.0);
             let many = above.count_ones() as usize;
             _mm512_storeu_si512(left.cast(), _mm512_maskz_compress_epi32(!above, self.0));
@@ -251,7 +253,7 @@ impl Register for Wide32 {
     }
 }
 
-/// Permutes 8 words.
+/// Moves word `order[i]` of `x` to position `i`, for each of the 8 words.
 ///
 /// # Safety
 /// The processor must have AVX2.
@@ -261,7 +263,7 @@ unsafe fn permuted(x: __m256i, order: &[u8; 8]) -> __m256i {
     unsafe { _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order.as_ptr().cast()))) }
 }
 
-/// Takes the words of `y` for which `words` is -1, and the words of `x` for which `words` is 0.
+/// Takes each 32-bit word from `y` if its entry in `words` is -1, and from `x` if the entry is 0.
 ///
 /// # Safety
 /// The processor must have AVX2.

@@ -1,13 +1,13 @@
-//! Binary search of many values. Several values are searched at a time, so that their memory accesses overlap. There
-//! are no branches, because they could not be predicted.
+//! Binary search for many values in sorted keys. Several searches run side by side, so that their memory accesses
+//! overlap. There are no branches, because they could not be predicted.
 
 use super::{super::simd::versions, keys::Key};
 use crate::DType;
 
-/// Number of values that are searched at a time.
+/// Number of searches that run side by side.
 const SIDE: usize = 16;
 
-/// Number of values that are converted to keys and searched at a time.
+/// Number of values that are converted to keys at a time.
 pub const BLOCK: usize = 256;
 
 /// For each value, counts the sorted keys smaller than the value's own key. If `left` is false, equal keys are counted,
@@ -29,8 +29,8 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// Counts, for each of the first keys of a block, the sorted keys that are smaller. With `EQUAL`, also counts the equal
-/// keys. `places` has as many elements as keys are searched.
+/// For each of the first `places.len()` keys of the block `keys`, counts the sorted keys that are smaller. With
+/// `EQUAL`, also counts the sorted keys that are equal.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
     // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
@@ -72,13 +72,13 @@ pub unsafe fn few_places<K: Key>(
 }
 
 versions! {
-    /// Counts, for each key of a block, the sorted keys that come before it. With `EQUAL`, equal keys come before it,
-    /// too.
+    /// For each key of the block `keys`, counts the sorted keys that are smaller. With `EQUAL`, also counts the sorted
+    /// keys that are equal.
     unsafe fn all[K: Key, const EQUAL: bool][K, EQUAL](sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {
             let mut at = [0_usize; SIDE];
             let mut left = sorted.len();
-            // the result is one of the `left` indices from `at` on, or the index after these
+            // the result of search `k` is one of the `left` indices from `at[k]` on, or the index after these
             while left > 0 {
                 let half = left.div_ceil(2);
                 for k in 0..SIDE {

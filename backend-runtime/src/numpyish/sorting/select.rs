@@ -1,4 +1,5 @@
-//! Selects the first elements of a lane, and partitions a lane around one element, without sorting the whole lane.
+//! Selects the first elements of a lane in sorted order, and partitions a lane around one element, without sorting the
+//! whole lane. A lane is a 1-D slice along the given axis.
 
 use super::{
     NdArray, Numpyish, arranged,
@@ -50,7 +51,8 @@ pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: 
     typed(around(OP, view(x), axis, place))
 }
 
-/// The elements partitioned along one axis as for `argpartition`. The order within both parts may be another.
+/// The elements partitioned along one axis as for `argpartition`. Within the part before `kth` and the part after it,
+/// the order of the elements may differ from the order of `argpartition`.
 pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
@@ -89,8 +91,9 @@ fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
-/// Writes the indices of elements with a key smaller than `key`, then of elements with an equal key, and then of
-/// elements with a larger key. `below` and `above` are the numbers of smaller and of larger keys.
+/// Writes the indices of a lane's elements to `out` in three groups: elements whose key is smaller than `key`, then
+/// elements whose key is equal, then elements whose key is larger. `below` and `above` are the numbers of smaller and
+/// of larger keys.
 ///
 /// # Safety
 /// `x` must point to as many elements of the dtype as `out` has.
@@ -105,7 +108,8 @@ unsafe fn place_indices<K: Key>(dtype: DType, x: *const u8, key: K, [below, abov
         let some = keys[..many].iter().zip(first as i64..);
         let (mut lows, mut highs) = (0, 0);
         for (&k, i) in some.clone() {
-            // Every index is written, but kept only if the count advances, so that there is no branch to predict.
+            // Every index is written, but the next index overwrites it if the count does not advance. So there is no
+            // branch to predict.
             lower[lows % SOME] = i;
             lows += usize::from(k < key);
             higher[highs % SOME] = i;
@@ -160,8 +164,8 @@ fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descen
 const PART: usize = 32;
 
 versions! {
-    /// Tests which parts of a block have a key smaller than `end`. Bit `i` of the result is set for the i-th of these
-    /// parts.
+    /// Tests which parts of a block of keys contain a key smaller than `end`. A part is [`PART`] consecutive keys. Bit
+    /// `i` of the result is set if part `i` contains such a key.
     unsafe fn parts_below[K: Key][K](keys: &[K; SOME], end: K) -> u32 {
         let mut parts = 0;
         for (i, part) in keys.as_chunks::<PART>().0.iter().enumerate() {
@@ -175,16 +179,16 @@ versions! {
     }
 }
 
-/// The first keys of a lane in order, and the indices of their elements. During the search, other candidates are kept
-/// as well, and are dropped when there are many.
+/// The `count` keys of a lane that come first in sorted order, and the indices of their elements. During the search,
+/// other candidates are kept as well, and are dropped when there are many.
 struct Chosen<K> {
     count: usize,
-    /// Maximum number of keys that are kept. If there are more, unwanted keys are dropped.
+    /// Maximum number of keys that are kept after each block of the lane. If there are more, unwanted keys are dropped.
     many: usize,
     /// Number of keys that are kept.
     len: usize,
-    /// The keys, with room for `many` keys and [`SOME`] more, or for all keys of the lane if these are fewer. Each step
-    /// adds at most [`SOME`] keys before unwanted keys are dropped.
+    /// The kept keys. There is room for `many` keys and [`SOME`] more, or for all keys of the lane if these are fewer.
+    /// Each block of the lane adds at most [`SOME`] keys before unwanted keys are dropped.
     keys: Vec<K>,
     indices: Vec<u64>,
     spare: Vec<K>,
@@ -199,7 +203,8 @@ impl<K: Key> Chosen<K> {
         Ok(Chosen { count, many, len: 0, keys, indices, spare: buffer::vec(op, room)? })
     }
 
-    /// Finds the first keys of a lane of at least `count` elements, and returns them.
+    /// Finds the `count` keys of a lane that come first in sorted order, and returns them in the order of their
+    /// indices. The lane has `n` elements, at least `count`.
     ///
     /// # Safety
     /// `x` must point to `n` elements of the dtype.
@@ -236,8 +241,8 @@ impl<K: Key> Chosen<K> {
         &self.keys[..self.len]
     }
 
-    /// Keeps the keys smaller than `end`, and their indices, counted from `first`. Bit `i` of `parts` is set if part
-    /// `i` has keys smaller than `end`.
+    /// Appends the keys of `some` that are smaller than `end`, and their indices. The first key of `some` has the index
+    /// `first`. Bit `i` of `parts` is set if part `i` (of [`PART`] keys) has keys smaller than `end`.
     fn keep(&mut self, some: &[K], first: usize, end: K, mut parts: u32) {
         let (keys, indices, mut len) = (&mut self.keys[..], &mut self.indices[..], self.len);
         while parts != 0 {
@@ -245,7 +250,8 @@ impl<K: Key> Chosen<K> {
             parts &= parts - 1;
             let part = &some[from.min(some.len())..some.len().min(from + PART)];
             for (&key, i) in part.iter().zip((first + from) as u64..) {
-                // every key is written, but kept only if the length advances, so that there is no branch to predict
+                // every key is written, but the next key overwrites it if the length does not advance; so there is no
+                // branch to predict
                 keys[len] = key;
                 indices[len] = i;
                 len += usize::from(key < end);
@@ -254,7 +260,7 @@ impl<K: Key> Chosen<K> {
         self.len = len;
     }
 
-    /// Keeps only the wanted keys: the first `count` keys in order. Returns the largest of them.
+    /// Keeps only the wanted keys: the `count` keys that come first in sorted order. Returns the largest of them.
     fn drop_others(&mut self) -> K {
         let (keys, last) = (&mut self.keys[..self.len], self.count - 1);
         self.spare.clear();

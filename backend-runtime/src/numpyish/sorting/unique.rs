@@ -1,4 +1,5 @@
-//! Distinct elements of an array, with counts, first indices and inverse.
+//! Distinct elements of an array, with the number of occurrences and the first index of each. The inverse has, for each
+//! element of the array, the index of its value among the distinct elements.
 
 use super::{
     super::{
@@ -54,7 +55,8 @@ fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, Raw
     if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
 
-/// Distinct values, their first indices, the index of each element's value, and counts.
+/// Returns four arrays: the distinct values, the first index of each value, the inverse as in [`unique_inverse`], and
+/// the counts.
 fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     if x.dtype == DType::Complex64 {
         located_pairs::<Complex<f32>>(op, x)
@@ -94,13 +96,14 @@ fn runs<K: Key>(
     Ok((values, counts))
 }
 
-/// Keeps one key of each value among sorted keys. Every key that equals `nan` is a value of its own.
+/// Removes repeated keys from sorted keys. Every key that equals `nan` is a value of its own and stays.
 fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let Some(mut last) = keys.first().copied() else { return };
     let mut kept = 1;
     for i in 1..keys.len() {
         let key = keys[i];
-        // every key is written, but kept only if the length advances, so that there is no branch to predict
+        // every key is written, but the next key overwrites it if the length does not advance; so there is no branch to
+        // predict
         keys[kept] = key;
         kept += usize::from(differ(last, key, nan));
         last = key;
@@ -120,7 +123,7 @@ fn nan<K: Key>(dtype: DType) -> Option<K> {
     (dtype.kind() == DTypeKind::Real).then(|| K::of(f32::NAN, false))
 }
 
-/// The elements that have these keys. The value zero gets the sign of the first zero among all `n` elements.
+/// The elements that have these keys. The value zero gets the sign of the first zero among the `n` elements at `flat`.
 ///
 /// # Safety
 /// `flat` must point to `n` elements of the dtype.
@@ -175,8 +178,8 @@ fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     Ok([values, one_axis(op, firsts)?, inverse, one_axis(op, counts)?])
 }
 
-/// NumPy's order of complex numbers: by real part, then by imaginary part. Numbers with a NaN imaginary part come after
-/// all others, then numbers with a NaN real part, and then numbers with both.
+/// NumPy's order of complex numbers: by real part, then by imaginary part. Numbers without NaN come first, then numbers
+/// with only a NaN imaginary part, then numbers with only a NaN real part, and then numbers with both.
 fn by_parts(x: Complex<f64>, y: Complex<f64>) -> Ordering {
     let unknown = |x: Complex<f64>| (x.re.is_nan(), x.im.is_nan());
     let part = |x: f64, y: f64| x.partial_cmp(&y).unwrap_or(Ordering::Equal);
@@ -191,7 +194,7 @@ fn located_pairs<T: ComplexFloat>(op: &'static str, x: View<'_>) -> Result<[RawA
     let elements = unsafe { flat.slice::<T>(n) };
     let mut order: Vec<usize> = buffer::vec(op, n)?;
     order.extend(0..n);
-    // sorts in place, because a stable sort would allocate; comparing indices makes this sort stable
+    // uses the unstable sort, because a stable sort would allocate; comparing indices makes the result stable
     let wide = |i: usize| elements[i].cast::<Complex<f64>>();
     order.sort_unstable_by(|&i, &j| by_parts(wide(i), wide(j)).then(i.cmp(&j)));
     let (mut values, mut firsts) = (buffer::vec(op, n)?, buffer::vec::<i64>(op, n)?);

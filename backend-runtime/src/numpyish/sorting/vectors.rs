@@ -1,8 +1,8 @@
-//! Quicksort of keys with vector instructions, in place. One permutation partitions a register at the pivot. Parts that
-//! fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting networks and their
-//! applications", 1968).
-//! The algorithms are described in Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel
-//! Skylake", 2017, and Blacher and others, "Vectorized and performance-portable quicksort", 2022.
+//! Quicksort of keys with vector instructions, in place. The keys of a register are partitioned at the pivot by one
+//! permutation. Parts that fit 16 registers are sorted by a network without branches (Batcher's bitonic sort, "Sorting
+//! networks and their applications", 1968). The algorithms are described in Bramas, "A novel hybrid quicksort algorithm
+//! vectorized using AVX-512 on Intel Skylake", 2017, and Blacher and others, "Vectorized and performance-portable
+//! quicksort", 2022.
 
 use super::{
     keys::Key,
@@ -11,21 +11,21 @@ use super::{
 use crate::numpyish::simd;
 use std::mem::MaybeUninit;
 
-/// Minimum number of keys for which sorting with vectors is faster.
+/// Minimum number of keys for which sorting with vector instructions is faster than without.
 const FROM: usize = 24;
 
-/// Maximum number of registers that a network sorts.
+/// Maximum number of registers whose keys a network sorts.
 const ROWS: usize = 16;
 
-/// Number of registers that are partitioned before the next registers are read. The place of the next read depends on
-/// the number of keys at each end, so the read must wait for all these partitions.
+/// Number of registers that are read and partitioned at a time. The place of the next read depends on how many keys
+/// were written at either end of the range, so this read must wait for all these partitions.
 const AT_ONCE: usize = 8;
 
-/// Number of lanes of the widest register.
+/// Number of lanes, that is, of keys, in the widest register.
 const LANES: usize = 16;
 
-/// Compares registers with their mirror images, in blocks of `BLOCK` registers. The first register of a pair gets the
-/// smaller keys.
+/// In each block of `BLOCK` registers, compares every register of the first half with its mirror image in the second
+/// half, lane by lane. The first register of a pair gets the smaller key of each lane.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -39,7 +39,8 @@ unsafe fn flip<V: Register, const BLOCK: usize, const N: usize>(x: &mut [V; N]) 
     }
 }
 
-/// Compares registers at distance `DISTANCE`, in blocks of `2 * DISTANCE` registers.
+/// In each block of `2 * DISTANCE` registers, compares every register of the first half with the register `DISTANCE`
+/// places after it, lane by lane. The first register of a pair gets the smaller key of each lane.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -52,7 +53,7 @@ unsafe fn halve<V: Register, const DISTANCE: usize, const N: usize>(x: &mut [V; 
     }
 }
 
-/// Sorts each lane across the registers.
+/// Sorts the keys of each lane. Register 0 gets the smallest key of each lane.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -81,7 +82,7 @@ unsafe fn columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts each lane across the registers. Each lane must be a bitonic sequence.
+/// Sorts the keys of each lane, which must be a bitonic sequence. Register 0 gets the smallest key of each lane.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -104,8 +105,9 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Compares keys with their mirror images, in blocks of `MIRROR + 1` lanes. The second half of a block begins at lane
-/// `HALF` of the block, and gets the larger keys.
+/// Compares keys with their mirror images in blocks. A block has `MIRROR + 1` neighbouring lanes of all registers, and
+/// its keys are counted lane after lane. The second half of a block begins at lane `HALF` of the block, and gets the
+/// larger keys.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -127,7 +129,8 @@ unsafe fn flip_lanes<V: Register, const MIRROR: usize, const HALF: usize, const 
     }
 }
 
-/// Compares lanes at distance `DISTANCE`, in blocks of `2 * DISTANCE` lanes.
+/// In each register, in each block of `2 * DISTANCE` lanes, compares every lane of the first half with the lane
+/// `DISTANCE` places after it. The first lane of a pair gets the smaller key.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -173,7 +176,7 @@ unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts keys that fit `N` registers. The registers are filled up with the largest possible key.
+/// Sorts keys that fit `N` registers. The rest of the registers is filled with the largest possible key.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -245,8 +248,8 @@ unsafe fn part<V: Register>(keys: &mut [V::Key], most: V::Key) -> usize {
                 right -= V::LANES - low;
             }
         }
-        // Writes single keys first. After that, whole registers are left, and the last register is written to the same
-        // address from both ends.
+        // Writes the keys beyond the last whole register one by one first. Then the remaining keys fill whole
+        // registers, and the last of these registers is written to the same address from both ends.
         let whole = kept / V::LANES * V::LANES;
         for i in whole..kept {
             let key = *ends.add(i);
@@ -299,14 +302,15 @@ unsafe fn middle<V: Register, const N: usize>(keys: &[V::Key]) -> V::Key {
     some[V::LANES / 2 - 1]
 }
 
-/// A division of the keys: no key before the cut is greater than a key after it.
+/// A division of the keys: no key before the cut is greater than a key after it. Each variant has the number of keys
+/// before the cut.
 enum Cut {
     At(usize),
     /// All keys after the cut are equal.
     BeforeEqual(usize),
 }
 
-/// Partitions the keys at a key that is chosen as the pivot.
+/// Chooses a key as the pivot, and partitions the keys at the pivot.
 ///
 /// # Safety
 /// The conditions of [`part`] hold.
@@ -319,7 +323,7 @@ unsafe fn cut<V: Register>(keys: &mut [V::Key]) -> Cut {
         if low < keys.len() {
             return Cut::At(low);
         }
-        // the pivot is the largest key
+        // no key is larger than the pivot, so the keys that equal the pivot are separated from the smaller keys
         Cut::BeforeEqual(pivot.before().map_or(0, |most| part::<V>(keys, most)))
     }
 }
@@ -340,7 +344,8 @@ unsafe fn sort_rows<V: Register>(keys: &mut [V::Key]) {
     }
 }
 
-/// Maximum number of cuts before another sort takes over, so that no input takes longer than a multiple of `n log n`.
+/// Maximum number of times that a part of the keys is cut in two before the standard library sorts it. So no input
+/// takes longer than a multiple of `n log n`.
 fn most_cuts(n: usize) -> u32 {
     2 * n.max(1).ilog2()
 }
@@ -349,8 +354,8 @@ fn most_cuts(n: usize) -> u32 {
 /// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
 unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
-    // of both parts of a cut, the larger one waits; so the number of waiting parts is at most the number of bits of the
-    // length
+    // the larger part of each cut waits while the smaller part is sorted; so the number of waiting parts is at most the
+    // number of bits of the length
     let mut waiting = [(0, 0, 0); usize::BITS as usize];
     waiting[0] = (0, keys.len(), cuts);
     let mut many = 1;

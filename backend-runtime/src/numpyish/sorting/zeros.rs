@@ -1,8 +1,8 @@
-//! Restores the signs of zeros, which keys do not distinguish.
+//! Restores the signs of zeros after sorting. 0.0 and -0.0 have the same key, so the keys do not hold these signs.
 
 use crate::{DType, DTypeKind};
 
-/// The bits of a real float.
+/// An integer that holds the bits of a real float.
 trait Bits: Copy {
     /// Returns whether these are the bits of 0.0 or -0.0.
     fn is_zero(self) -> bool;
@@ -42,7 +42,8 @@ macro_rules! by_float_bits {
     };
 }
 
-/// Gives the zeros among `n` sorted elements the signs of the zeros of the original lane, in the same order.
+/// Gives the zeros among `n` sorted elements the signs that the zeros of the original lane (1-D slice) have, in the
+/// same order.
 ///
 /// # Safety
 /// `lane` and `arranged` must point to `n` elements of the dtype, with the same number of zeros.

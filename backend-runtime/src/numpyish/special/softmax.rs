@@ -1,6 +1,7 @@
-//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. The steps compute the maxima, the exponentials
-//! of the differences from the maxima, the sums of these exponentials, and the results. An array is divided into parts,
-//! which stay in the cache between the steps unless lanes are long.
+//! `softmax`, its logarithm, and the logarithm of a sum of exponentials. A lane consists of the elements that are
+//! summed to one value. The steps compute the maximum of each lane, the exponentials of the differences from the
+//! maximum, the sum of these exponentials, and the result. An array is divided into parts, which stay in the cache
+//! between the steps unless lanes are long.
 
 use super::super::{
     NdArray, Numpyish,
@@ -16,7 +17,7 @@ use super::super::{
 use crate::{Axes, DType, Float, Real, Result, rules, threads};
 use std::{ops::Range, sync::OnceLock};
 
-/// Exponentials divided by their sum over axes.
+/// Computes `exp(x)`, divided by the sum of `exp(x)` over the axes.
 pub fn softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
     typed(Lanes::new("softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::Softmax)))
 }
@@ -26,7 +27,7 @@ pub fn log_softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<
     typed(Lanes::new("log_softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::LogSoftmax)))
 }
 
-/// Logarithm of the sum of exponentials over axes.
+/// Logarithm of the sum of `exp(x)` over the axes.
 pub fn logsumexp<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
     typed(Lanes::new("logsumexp", view(x), axis).and_then(|lanes| lanes.values(keepdims)))
 }
@@ -55,8 +56,8 @@ struct Lanes<'a> {
     dims: Dims,
 }
 
-/// The numbers of indices of three groups of axes: the axes before the summed axes, the summed axes (`n`), and the axes
-/// after the summed axes.
+/// The numbers of elements along three groups of axes, in the order [`Lanes::order`]: the axes before the summed axes,
+/// the summed axes (`n`), and the axes after the summed axes.
 #[derive(Clone, Copy)]
 struct Dims {
     outer: usize,
@@ -87,7 +88,7 @@ impl<'a> Lanes<'a> {
         Ok(Lanes { op, x, axes, order, in_memory, shape, dims })
     }
 
-    /// A result with the shape of `x`, in the memory order of `x` or in C order.
+    /// Computes softmax or log-softmax. The result has the shape of `x`, and the memory order of `x` or C order.
     fn elements(self, of: Of) -> Result<RawArray> {
         let elements = self.computed(of)?;
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
@@ -98,7 +99,7 @@ impl<'a> Lanes<'a> {
         if is_in_order { Ok(array) } else { copy::to_raw(self.op, array.view(&strides)) }
     }
 
-    /// A result without the summed axes, or with summed axes of length 1 if `keepdims`.
+    /// Computes logsumexp. The result lacks the summed axes, or has them with length 1 if `keepdims`.
     fn values(self, keepdims: bool) -> Result<RawArray> {
         let values = self.computed(Of::LogSumExp)?;
         let is_kept = |axis: &usize| !self.axes.contains(axis);
@@ -134,7 +135,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// The index of an axis in an order of axes.
+/// The position of `axis` in `order`.
 fn place(order: &[usize], axis: usize) -> usize {
     order.iter().position(|&other| other == axis).unwrap_or(0)
 }
@@ -153,11 +154,11 @@ unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of:
     }
 }
 
-/// Number of elements of a part. The part and its result stay in the L2 cache, unless its lanes are longer.
+/// Number of elements of a part, unless one lane has more. A part of this size and its result stay in the L2 cache.
 const PART: usize = 1 << 14;
 
-/// Minimum length of a row of a part, if the array has rows of that length. With shorter rows, reading each row would
-/// wait for memory.
+/// Minimum number of contiguous elements in a row of a part, unless the rows of the array are shorter. If the rows of a
+/// part were shorter, reading each row would wait for memory.
 const NARROW: usize = 32;
 
 /// Implements [`of_dtype`] for one type.
@@ -200,8 +201,9 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
     }
 }
 
-/// Some lanes of an array: `count` times `n` rows of `width` elements. The rows begin `step` elements apart. A lane has
-/// one element in each of `n` rows.
+/// `count * width` lanes of an array, stored in `count` groups of `n` rows. A row has `width` contiguous elements,
+/// which belong to `width` lanes. A lane has one element in each of the `n` rows of its group. The rows begin `step`
+/// elements apart.
 struct Part {
     op: &'static str,
     count: usize,
@@ -213,7 +215,8 @@ struct Part {
 }
 
 impl Part {
-    /// Writes the result: elements in the layout of `x`, or one value per lane in contiguous memory.
+    /// Writes the result: for softmax and log-softmax, elements in the layout of `x`; for logsumexp, one value per
+    /// lane, in contiguous memory.
     ///
     /// # Safety
     /// `x` must point to the elements. `to` must have room for the result, and nobody else may use it.
@@ -276,7 +279,8 @@ impl Part {
         Ok(values)
     }
 
-    /// Calls `f` with the range of all rows, or with several ranges on several threads.
+    /// Calls `f` with the range of all rows. If threads share the part, calls `f` with several ranges on several
+    /// threads.
     fn rows(&self, f: impl Fn(Range<usize>) + Sync) {
         let rows = self.count * self.n;
         if self.shared { parallel::parallel(rows, COSTLY / self.width, f) } else { f(0..rows) }
@@ -294,7 +298,7 @@ struct Rows<T> {
 // SAFETY: each task has its own rows.
 unsafe impl<T: Send> Sync for Rows<T> {}
 
-/// Number of elements of short rows that are processed at a time. They stay in the L1 cache.
+/// Number of elements that [`exponentials`] processes at a time if rows are shorter. They stay in the L1 cache.
 const BLOCK: usize = 512;
 
 /// Writes `x - value`, or `x * value` if `PRODUCT`, for a range of rows. `value` has one value per lane.
@@ -316,7 +320,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
             let value = value.start.add(row / n * value.step);
             let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
             if width == 1 && x.step == 1 {
-                // this is the rest of a lane, whose elements are contiguous
+                // a row has one element, so the elements of a lane are contiguous; this is the rest of the lane
                 let (value, len) = (*value, (n - row % n).min(range.end - row));
                 for i in 0..len {
                     let x = *from.add(i);
@@ -413,7 +417,7 @@ versions! {
         }
     }
 
-    /// Writes `x + y`.
+    /// Writes `x + y` to `to`.
     ///
     /// # Safety
     /// `x` and `y` must have `n` numbers, and `to` must have room for `n` results.
@@ -487,8 +491,8 @@ mod tests {
         }
     }
 
-    /// The parts are whole lanes, some columns of lanes, and lanes that threads share. Neither the number of threads
-    /// nor the instruction set changes a bit.
+    /// The arrays are divided into groups of whole lanes, into some columns of long lanes, and into long lanes that
+    /// several threads share. Neither the number of threads nor the instruction set changes a bit.
     #[test]
     fn many_parts() {
         for (shape, axis) in [(&[300, 100, 1][..], 1), (&[3, 700, 90], 1), (&[1, 40_000, 2], 1), (&[2, 40_000, 1], 1)] {

@@ -1,4 +1,4 @@
-//! Scalar functions of `f32`: the formulas of `real`, with the constants of this precision.
+//! Scalar functions of `f32`: the formulas in the folder `real`, compiled with the constants of this precision.
 
 /// Float type of this module.
 type F = f32;

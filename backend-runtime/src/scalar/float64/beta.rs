@@ -1,6 +1,6 @@
 //! The beta function and its logarithm, computed with twice the precision. Arguments of at least 8 use Stirling's
-//! formula, and smaller arguments use the recurrence. The formulas are 5.11.1 and 5.12.1 of the NIST Digital Library of
-//! Mathematical Functions.
+//! formula. The recurrence of the gamma function converts smaller arguments to arguments of at least 8. The formulas
+//! are 5.11.1 and 5.12.1 of the NIST Digital Library of Mathematical Functions.
 
 use super::constants::PI;
 use super::exact::{Wide, product, quotient, sum, sum_ordered, wide_product, wide_sum};
@@ -14,7 +14,7 @@ use super::trig::sin_pi;
 /// Arguments of at least this value use Stirling's formula.
 const FAR: f64 = 8.0;
 
-/// Magnitude below which `beta(x, y)` is `1 / x + 1 / y`.
+/// Magnitude of the smaller argument below which `beta(x, y)` is `1 / x + 1 / y`.
 const TINY: f64 = 1e-20;
 
 /// The product `x (x + 1) ..` of `n` factors, for a positive `x`. The first factor is multiplied by the last, the
@@ -27,7 +27,7 @@ fn rising(x: Wide, n: f64) -> Wide {
         let (high, low) = sum(x.0, by);
         (high, low + x.1)
     };
-    // the result is not normalised again, because the low parts of so few factors stay small
+    // the result is not rounded again to a high and a low part, because the low parts of so few factors stay small
     let times = |x: Wide, y: Wide| {
         let (high, low) = product(x.0, y.0);
         (high, x.1.mul_add(y.0, x.0.mul_add(y.1, low)))
@@ -59,7 +59,7 @@ fn log_positive(x: f64, y: f64) -> Wide {
     let moved = |x: f64| sum(x, steps(x));
     let (small, large) = if x < y { (x, y) } else { (y, x) };
     let ((a, b), whole) = ((moved(large), moved(small)), sum(large, small));
-    // the factors of the recurrence
+    // `factors` is the logarithm of the factors by which the recurrence converts the arguments to `a` and `b`
     let below = wide_product(rising((large, 0.0), steps(large)), rising((small, 0.0), steps(small)));
     let total = steps(large) + steps(small);
     let factors = if large > 1e20 {

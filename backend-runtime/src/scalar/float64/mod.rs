@@ -1,4 +1,4 @@
-//! Scalar functions of `f64`: the formulas of `real`, with the constants of this precision.
+//! Scalar functions of `f64`: the formulas in the folder `real`, compiled with the constants of this precision.
 
 /// Float type of this module.
 type F = f64;
@@ -10,8 +10,8 @@ const MANTISSA: u32 = F::MANTISSA_DIGITS - 1;
 const BIAS: Bits = F::MAX_EXP as Bits - 1;
 
 /// Defines functions that are too long to be inlined in every loop. Each function is also compiled for AVX2 and FMA,
-/// and this version is called if the processor supports both. Without FMA each `mul_add` is a call, and these functions
-/// contain hundreds of `mul_add`.
+/// and this version is called if the processor supports both. Without FMA, each `mul_add` calls a library function, and
+/// these functions contain hundreds of `mul_add`.
 macro_rules! outlined {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: f64),*) -> f64 $body:block)*) => {$(
         $(#[$note])*

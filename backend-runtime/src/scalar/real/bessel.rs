@@ -30,7 +30,7 @@ fn factors<const N: usize>(square: F, first: F, second: F, coefficients: &[F; N]
     (first - square) * (second - square) * polynomial(square.mul_add(1.0 / 32.0, -1.0), coefficients)
 }
 
-/// Bessel function of the first kind of order 0. The error is relative to the largest value nearby.
+/// Bessel function of the first kind of order 0. The error is relative to the largest value of the function near `x`.
 #[inline(always)]
 pub fn j0(x: F) -> F {
     let size = x.abs();
@@ -46,7 +46,7 @@ pub fn j0(x: F) -> F {
     if size < FAR { near } else { far }
 }
 
-/// Bessel function of the first kind of order 1. The error is relative to the largest value nearby.
+/// Bessel function of the first kind of order 1. The error is relative to the largest value of the function near `x`.
 #[inline(always)]
 pub fn j1(x: F) -> F {
     let size = x.abs();

@@ -2,7 +2,7 @@
 
 use super::F;
 
-/// `x % y` without rounding. Calls `long_remainder` only if the quotient has more bits than a mantissa.
+/// `x % y`, which is exact. Calls `long_remainder` only if the quotient has more bits than a mantissa.
 #[inline(always)]
 fn truncated_remainder(x: F, y: F) -> F {
     let quotient = (x / y).trunc();

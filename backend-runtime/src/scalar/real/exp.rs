@@ -1,4 +1,5 @@
-//! `exp` and `expm1`, and the parts of an exponential that the hyperbolic and error functions share.
+//! `exp` and `expm1`, and the splitting of exponentials into parts, which the hyperbolic and error functions use as
+//! well.
 
 use super::F;
 use super::constants::{EXP, EXP_MAX, EXP_MIN, LN_2, LN_2_HIGH, LN_2_LOW, LOG2_E, ROUNDER};
@@ -138,8 +139,8 @@ fn in_range(x: F) -> F {
 pub fn expm1(x: F) -> F {
     // for arguments of at most -40 the result is -1
     let Parts { n, high, low } = parts(between(-40.0, EXP_MAX, x));
-    // (2^n - 1) + 2^n (high + low), where the first term is 0 or the larger term. 2^n itself may exceed the range by
-    // one power of two
+    // The result is (2^n - 1) + 2^n (high + low). The first term is 0 if n is 0, and otherwise larger than the second
+    // term. If 2^n is out of range, 2^(n - 1) is used, and the result is doubled.
     let top = F::MAX_EXP as F - 1.0;
     let most = if n > top { top } else { n };
     let power = power_of_two(most);

@@ -26,7 +26,7 @@ pub fn is_positive_normal(x: F) -> bool {
     x.to_bits().wrapping_sub(LEAST) < EXPONENT - LEAST
 }
 
-/// Splits a positive normal number.
+/// Splits a positive normal number into the form `2^k m`.
 #[inline(always)]
 fn split_normal(x: F) -> Split {
     let bits = x.to_bits().wrapping_add(ONE - HALF_ROOT);
@@ -37,7 +37,7 @@ fn split_normal(x: F) -> Split {
     Split { k, m: F::from_bits((bits & !EXPONENT).wrapping_add(HALF_ROOT)), power }
 }
 
-/// Splits a positive number.
+/// Splits a positive number, which may be subnormal, into the form `2^k m`.
 #[inline(always)]
 pub(super) fn split(x: F) -> Split {
     let subnormal = !is_positive_normal(x) & (x < F::MIN_POSITIVE);

@@ -70,7 +70,7 @@ fn power_of_other(x: F, y: F, value: F) -> F {
 pub fn cbrt(x: F) -> F {
     let usual = is_positive_normal(x);
     let size = if usual { x } else { x.abs() };
-    // 2^(3 third) y, with y in about [0.35, 2.83)
+    // `size` is 2^(3 third) y, with y in about [0.35, 2.83)
     let Split { k, m, .. } = split(size);
     let third = k.mul_add(1.0 / 3.0, ROUNDER) - ROUNDER;
     let rest = third.mul_add(-3.0, k);

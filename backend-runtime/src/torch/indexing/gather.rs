@@ -132,7 +132,7 @@ impl Picked {
                     shapes.push(x.shape().to_vec());
                 }
                 Index::Mask(x) => {
-                    // one row per true element
+                    // each row has the indices of one true element
                     let rows = on.call(&ops::NONZERO, args![x])?;
                     let n = rows.shape()[0];
                     shapes.push(vec![n]);

@@ -18,21 +18,22 @@ use crate::{
     rules::{self, Along, Masked, Span},
 };
 
-/// A slice of the array; a view, unless a step is negative.
+/// Returns the part of `x` that the slices select. The result is a view, unless a step is negative.
 pub fn getitem(on: OpContext<'_>, x: &Tensor, slices: &[Slice]) -> Result<Tensor> {
     let spans = rules::spans(on.op, slices, x.shape())?;
     let (part, backwards) = forward_part(on, x, &spans)?;
     on.reverse(&part, &backwards)
 }
 
-/// A view of these spans with positive steps, and the axes of the view that must be reversed.
+/// Returns a view of the elements that `spans` select, with all steps made positive, and the axes along which the
+/// caller must reverse the view, because their steps were negative.
 fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
     let empty = spans.iter().any(|s| s.len == 0);
     for (span, &stride) in spans.iter().zip(x.strides()) {
         let step = span.step.unsigned_abs();
-        // the step of a span with at most one element does not matter, and may be longer than the axis
+        // the step of a span with at most one element does not matter, and may be longer than the axis, so it becomes 1
         let (len, step) = if span.len > 1 { (span.len, step) } else { (span.len, 1) };
         if !empty {
             let back = if span.step < 0 { (len - 1) * step } else { 0 };
@@ -50,8 +51,8 @@ fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor
     Ok((on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?, backwards))
 }
 
-/// Checks the bounds of indices, and returns non-negative indices; negative indices count from the end of an axis of
-/// length `len`.
+/// Checks that the indices are inside an axis of length `len`, and returns them as non-negative indices. Negative
+/// indices count from the end of the axis.
 fn from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, len: usize) -> Result<Tensor> {
     if indices.size() == 0 {
         return Ok(indices.clone());
@@ -78,8 +79,8 @@ pub(super) fn check_from_zero(on: OpContext<'_>, indices: &Tensor, axis: usize, 
     Ok(())
 }
 
-/// The error for the first index in C order that is smaller than `least` or at least `len`; the caller must know that
-/// there is such an index.
+/// Returns the error for the first index, in C order, that is smaller than `least` or not smaller than `len`. The
+/// caller must know that there is such an index.
 #[cold]
 fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, len: usize) -> Result<Error> {
     let flat = on.reshape(indices, &[indices.size()])?;
@@ -91,7 +92,7 @@ fn first_outside(on: OpContext<'_>, indices: &Tensor, axis: usize, least: i64, l
     Ok(Error::index(on.op, index, axis, len))
 }
 
-/// Elements at `indices` along one axis; without an axis, the array is flattened first.
+/// Returns the elements of `x` at `indices` along one axis. Without an axis, `x` is flattened first.
 pub fn take(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: Option<isize>) -> Result<Tensor> {
     let x = match axis {
         Some(_) => x.clone(),
@@ -103,7 +104,8 @@ pub fn take(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: Option<isize>
     on.reshape(&picked, &result)
 }
 
-/// Elements at `indices` along one axis, one index per position; the other axes broadcast.
+/// Returns elements of `x` along one axis. Each element of `indices` picks one element, from its own position along the
+/// other axes. These other axes broadcast.
 pub fn take_along_axis(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: isize) -> Result<Tensor> {
     let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, on.dtype.size())?;
     let indices = from_zero(on, indices, axis, x_shape[axis])?;
@@ -112,18 +114,19 @@ pub fn take_along_axis(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: is
     on.leave(DtypeStrategy::Wrap, on.call(&ops::GATHER, args![&x, axis, &indices])?)
 }
 
-/// The axis and the non-negative indices of a scatter. The values must have the shape of `x`, but with one entry per
-/// index along the axis.
+/// Returns the axis of a scatter, and the indices as non-negative numbers. `values` must have the shape of `x`, except
+/// that its length along the axis is the number of indices.
 fn places(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<(usize, Tensor)> {
     on.require(&[x, values])?;
     let axis = rules::scattered(on.op, x.shape(), indices.shape(), values.shape(), axis)?;
     Ok((axis, from_zero(on, indices, axis, x.shape()[axis])?))
 }
 
-/// A copy of `x` with `values` added at `indices` along one axis; equal indices add up.
+/// Returns a copy of `x` with `values` added at `indices` along one axis. If an index occurs several times, all its
+/// values are added.
 pub fn scatter_add(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
-    // 16-bit floats are summed in float32, and complex numbers by parts
+    // 16-bit floats are summed in float32. The real and imaginary parts of complex numbers are summed separately
     let via = if on.dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Parts };
     let sum = on.call(&ops::INDEX_ADD, args![&on.enter(via, x)?, axis, &indices, &on.enter(via, values)?])?;
     on.leave(via, sum)
@@ -139,7 +142,7 @@ pub fn scatter_mul(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Ten
     combined(on, x, indices, values, axis, "prod", via)
 }
 
-/// [`scatter_mul`] for complex numbers, computed by the host's loops.
+/// Computes [`scatter_mul`] for complex numbers with this crate's loops, on the CPU.
 fn multiplied_by_loops(
     on: OpContext<'_>,
     x: &Tensor,
@@ -152,14 +155,14 @@ fn multiplied_by_loops(
     placed(on, scatter_mul_of(x.view(), indices.view(), values.view(), axis))
 }
 
-/// A copy of `x` where each element at `indices` along one axis is the maximum of its old value and all `values` for
-/// it.
+/// Returns a copy of `x` in which each element at `indices` along one axis is the maximum of its old value and all
+/// values for its index.
 pub fn scatter_max(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
-/// A copy of `x` where each element at `indices` along one axis is the minimum of its old value and all `values` for
-/// it.
+/// Returns a copy of `x` in which each element at `indices` along one axis is the minimum of its old value and all
+/// values for its index.
 pub fn scatter_min(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amin", DtypeStrategy::Order)
 }
@@ -176,7 +179,7 @@ fn combined(
 ) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
     if on.dtype == DType::Bool {
-        // libtorch's op does not order bools, but it orders their bytes
+        // libtorch's op cannot order bools, but it can order their bytes
         let (x, values) = (on.cast(x, DType::UInt8)?, on.cast(values, DType::UInt8)?);
         let bytes = on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?;
         return on.cast(&bytes, DType::Bool);
@@ -185,15 +188,15 @@ fn combined(
     on.leave(via, on.call(&ops::INDEX_REDUCE, args![&x, axis, &indices, &values, reduction, true])?)
 }
 
-/// A copy of `x` with the elements at `indices` along one axis replaced by `values`; for equal indices the last value
-/// wins.
+/// Returns a copy of `x` with the elements at `indices` along one axis replaced by `values`. If an index occurs several
+/// times, the last of its values remains.
 pub fn scatter(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     let (axis, indices) = places(on, x, indices, values, axis)?;
     if indices.size() == 0 {
         return on.call(&ops::CLONE, args![x]);
     }
-    // for each index of the axis, the position of the last value that is written there, else -1. So libtorch's order of
-    // writes does not matter
+    // `last` has, for each index of the axis, the position in `values` of the last value for this index, or -1 if no
+    // value has this index. So the result does not depend on the order in which libtorch writes
     let len = x.shape()[axis];
     let none = on.full(&[len], RawElement::of(-1_i64))?;
     let last = on.call(&ops::SCATTER_REDUCE, args![&none, 0_i64, &indices, &on.count_up(indices.size())?, "amax"])?;
@@ -205,7 +208,8 @@ pub fn scatter(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor,
     on.leave(DtypeStrategy::Wrap, on.select(&on.reshape(&hit, &along)?, &replacements, &x)?)
 }
 
-/// The elements where a mask is true, in C order; if the mask has fewer axes than `x`, subarrays of the remaining axes.
+/// Returns the elements of `x` where the mask is true, in C order. If the mask has fewer axes than `x`, it selects
+/// subarrays along the remaining axes.
 pub fn boolean_mask(on: OpContext<'_>, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     on.with_dtype(DType::Bool).require(&[mask])?;
     let Masked { cells, cell } = rules::masked(on.op, x.shape(), mask.shape())?;
@@ -227,14 +231,14 @@ pub fn boolean_mask(on: OpContext<'_>, x: &Tensor, mask: &Tensor) -> Result<Tens
     on.leave(DtypeStrategy::Wrap, chosen)
 }
 
-/// Indices of the true elements, one array per axis.
+/// Returns the indices of the nonzero elements: one 1-D array per axis of `x`.
 pub fn nonzero(on: OpContext<'_>, x: &Tensor) -> Result<Vec<Tensor>> {
     rules::require_axes(on.op, x.shape())?;
     let rows = on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])?;
     on.list(&ops::UNBIND, args![&rows, 1_i64])
 }
 
-/// Indices of the true elements, one row per element.
+/// Returns the indices of the nonzero elements, as a matrix with one row per nonzero element.
 pub fn argwhere(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::NONZERO, args![&on.is_nonzero(x)?])
 }

@@ -1,7 +1,7 @@
-//! Factorizations with libtorch's `linalg`. libtorch loops over all matrices of a stack even if they have no elements,
-//! and there may be 2^45 such matrices, so this file makes the results for such stacks. libtorch's error texts differ
-//! from this crate's, so invalid input is refused before a call, and failed factorizations are read from a tensor with
-//! one code per matrix.
+//! Factorizations with libtorch's `linalg`. For a stack of empty matrices, libtorch loops over all matrices, and there
+//! may be 2^45 of them, so the functions in this file make the results of empty stacks themselves. libtorch's error
+//! texts differ from this crate's. So invalid input is refused before libtorch is called, and a failed factorization is
+//! detected from libtorch's tensor of error codes, one code per matrix.
 
 use crate::{
     Axes, QrMode, Result,
@@ -34,12 +34,12 @@ fn zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
     on.full(shape, RawElement::zero(on.dtype))
 }
 
-/// A new tensor of zeros in the real dtype of the call's dtype.
+/// A new tensor of zeros in the real counterpart of the call's dtype.
 fn real_zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
     on.full(shape, RawElement::zero(on.dtype.to_real()))
 }
 
-/// A new tensor of zeros in the complex dtype of the call's dtype.
+/// A new tensor of zeros in the complex counterpart of the call's dtype.
 fn complex_zeros(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
     on.full(shape, RawElement::zero(on.dtype.to_complex()))
 }
@@ -55,20 +55,20 @@ fn identities(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
     on.call(&ops::TRIU, args![&on.call(&ops::TRIL, args![&ones, 0_i64])?, 0_i64])
 }
 
-/// Cholesky factors of Hermitian matrices; only one triangle is read.
+/// Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
 pub fn cholesky(on: OpContext<'_>, x: &Tensor, upper: bool) -> Result<Tensor> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {
         return zeros(on, x.shape());
     }
     let (factor, codes) = on.pair(&ops::LINALG_CHOLESKY_EX, args![x, upper, false])?;
-    // libtorch does not always report a matrix that contains NaN
+    // for a matrix that contains NaN, libtorch's error code may be 0, so the factor is also checked
     let unknown = any(on, &codes)? || any(on, &on.call(&ops::ISNAN, args![&factor])?)?;
     if unknown { Err(rules::not_positive_definite(on.op)) } else { Ok(factor) }
 }
 
-/// The right-hand sides of a system, as one matrix for each left-hand matrix, because libtorch would treat some shapes
-/// as stacks of vectors.
+/// The right-hand sides of a system, as a stack with one matrix for each left-hand matrix. libtorch would treat some
+/// other shapes as stacks of vectors.
 fn right_sides(on: OpContext<'_>, x: &Tensor, system: &System) -> Result<Tensor> {
     let x = if system.is_vector { on.reshape(x, &[system.rows, 1])? } else { x.clone() };
     let shape = [&system.batches[..], &[system.rows, system.columns]].concat();
@@ -128,7 +128,7 @@ pub fn det(on: OpContext<'_>, x: &Tensor) -> Result<Tensor> {
     on.call(&ops::LINALG_DET, args![x])
 }
 
-/// Signs of determinants, and logarithms of their magnitudes.
+/// Signs of the determinants of matrices, and logarithms of the determinants' magnitudes.
 pub fn slogdet(on: OpContext<'_>, x: &Tensor) -> Result<[Tensor; 2]> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {

@@ -19,11 +19,12 @@ use crate::{
     rules::{self, Product},
 };
 
-/// The diagonals of the matrices that two axes form, along a new last axis.
+/// Returns the diagonals of the matrices that `axis1` and `axis2` form. The elements of each diagonal lie along a new
+/// last axis.
 pub fn diagonal(on: OpContext<'_>, x: &Tensor, offset: isize, axis1: isize, axis2: isize) -> Result<Tensor> {
     let diagonal = rules::Diagonal::of(on.op, x.shape(), offset, [axis1, axis2], on.dtype.size())?;
     let [rows, columns] = diagonal.axes;
-    // a diagonal beyond the matrix is empty; the offset is clamped, because libtorch refuses larger offsets
+    // a diagonal beyond the matrix is empty. The offset is clamped, because libtorch refuses larger offsets
     let most = (x.shape()[rows] + x.shape()[columns]).min(isize::MAX as usize) as isize;
     on.call(&ops::DIAGONAL, args![x, offset.clamp(-most, most), rows, columns])
 }
@@ -42,15 +43,15 @@ pub fn matmul(on: OpContext<'_>, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     on.leave(DtypeStrategy::Wrap, product)
 }
 
-/// Number of bits per limb, a digit of a long integer. Sums of up to [`MOST_TERMS`] products of two limbs are exact in
-/// float64.
+/// The number of bits in a limb. Wider integers are cut into limbs, which are like digits. Sums of up to [`MOST_TERMS`]
+/// products of two limbs are exact in float64.
 const LIMB: i64 = 16;
 
-/// Maximum number of products of limbs whose sum fits in 53 bits.
+/// The maximum number of products of two limbs whose sum always fits in the 53 bits of a float64 significand.
 const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
 
-/// The integer product, which wraps, on devices on which libtorch multiplies only float matrices. It is computed from
-/// exact products of 16-bit limbs.
+/// Computes the matrix product of integers for devices on which libtorch multiplies only matrices of floats. The result
+/// wraps on overflow. It is the sum of exact products of 16-bit limbs.
 fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype().unwrap_or(DType::Int64);
     let bits = 8 * dtype.size() as i64;

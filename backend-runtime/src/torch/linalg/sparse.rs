@@ -1,5 +1,5 @@
-//! Products with sparse matrices. The host's loops compute them for tensors on the host, and libtorch's gathers and
-//! scatters compute them on GPUs.
+//! Products with sparse matrices. For tensors on the host (the CPU), this crate's loops compute them; for tensors on
+//! GPUs, libtorch's gathers and scatters compute them.
 
 use crate::{
     DType, DTypeKind, Result,
@@ -72,7 +72,8 @@ fn csc_of_ops(
     summed(on, &weighted(on, &on.enter(via, values)?, &x)?, indices, &p.shape)
 }
 
-/// Elements of the product of `x1` with the transpose of `x2`, at the places that `indices` and `indptr` describe.
+/// Returns some elements of the product of `x1` with the transpose of `x2`: those at the places of a compressed sparse
+/// row matrix with these `indices` and `indptr`.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &Tensor,
@@ -107,7 +108,7 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// Returns an error if a factor has another dtype than the call, or if the indices or the pointers are not int64.
+/// Returns an error if the dtype of a factor is not that of the call, or if the indices or the pointers are not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
     on.require_numbers()?;
     on.require(&factors)?;
@@ -118,11 +119,12 @@ fn is_on_host(x: &Tensor) -> bool {
     x.device() < 0
 }
 
-/// A function from two factors, and from the indices and pointers of the sparse matrix, to a product.
+/// A function that computes a product. Its arguments are the two factors, and the indices and pointers of the sparse
+/// matrix.
 type Product<'a> = dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray> + 'a;
 
-/// Computes a product of two factors by the host's loops. `structure` has the indices and the pointers of the sparse
-/// matrix.
+/// Applies `product` to tensors in host memory, and returns the result as a tensor. `structure` consists of the indices
+/// and the pointers of the sparse matrix.
 fn of_loops(
     on: OpContext<'_>,
     factors: [&Tensor; 2],
@@ -136,7 +138,8 @@ fn of_loops(
     placed(on, product([x.view(), y.view()], [indices.view(), indptr.view()]))
 }
 
-/// The strategy for products of a dtype: 16-bit floats are rounded once, and integers wrap.
+/// How products in this dtype are computed: sums of 16-bit floats are rounded once, at the end, and integers wrap on
+/// overflow.
 fn computed(dtype: DType) -> DtypeStrategy {
     if dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap }
 }
@@ -146,7 +149,7 @@ fn carrier(dtype: DType) -> DType {
     computed(dtype).detour(dtype).carrier(dtype)
 }
 
-/// Multiplies each stored value by its row of the dense factor.
+/// Multiplies each stored value of the sparse matrix by its own row of `rows`, which was picked from the dense factor.
 fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor> {
     if rows.shape().len() == 1 {
         return on.call(&ops::MUL, args![values, rows]);
@@ -154,18 +157,18 @@ fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor>
     on.call(&ops::MUL, args![&on.reshape(values, &[values.size(), 1])?, rows])
 }
 
-/// Sums the terms for each row of the result.
+/// Sums the terms that belong to the same row of the result. `rows` has the row of each term.
 fn summed(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> Result<Tensor> {
     let via = computed(on.dtype);
     let zeros = on.enter(via, &on.full(shape, RawElement::zero(on.dtype))?)?;
-    // libtorch's own complex sum turns an infinite part into NaN
+    // libtorch's own complex sum turns an infinite part into NaN, so real and imaginary parts are summed separately
     let parts = DtypeStrategy::Parts.detour(carrier(on.dtype));
     let (zeros, terms) = (parts.enter(on, &zeros)?, parts.enter(on, terms)?);
     let sum = on.call(&ops::INDEX_ADD, args![&zeros, 0_usize, rows, &terms])?;
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// The row of each stored element; checks the pointers and indices.
+/// Returns the row of each stored element of a compressed sparse row matrix, after a check of its pointers and indices.
 fn rows_of_elements(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, p: &Compressed) -> Result<Tensor> {
     let end = |at: usize| on.item(&on.narrow(indptr, 0, at, 1)?);
     let (before, behind) = (on.narrow(indptr, 0, 0, p.rows)?, on.narrow(indptr, 0, 1, p.rows)?);
@@ -190,8 +193,8 @@ mod tests {
         },
     };
 
-    /// Compares the results of the loops and of the ops for one matrix; the tensors are on the host, because the tests
-    /// have no GPU.
+    /// Checks that the host's loops and libtorch's ops give the same results for one matrix. The tensors are on the
+    /// host, because the tests have no GPU.
     fn compared<T: Numeric>(b: &Torch, values: &[T], x: &[T]) {
         let (indices, indptr) = (array(b, vec![0_i64, 2, 1, 1]), array(b, vec![0_i64, 3, 3, 4]));
         let values = array(b, values.to_vec());

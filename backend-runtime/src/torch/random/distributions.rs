@@ -1,7 +1,7 @@
-//! Random distributions that need a varying number of draws per element, computed by the code of the CPU
-//! ([`samplers`](crate::random::samplers)). For a GPU they are computed on the host too, because libtorch has no loop
-//! that can end separately for each element: the result is copied to the GPU, and array parameters on a GPU are copied
-//! to the host.
+//! Random distributions that take a varying number of random words per element. The code of the CPU
+//! ([`samplers`](crate::random::samplers)) computes them, also for a GPU, because libtorch has no loop that can end
+//! separately for each element. For a GPU, array parameters are copied to the host, and the result is copied to the
+//! GPU.
 
 use super::{
     super::{Operand, TorchArray, call::OpContext, loops::OnHost, tensor::Tensor},
@@ -20,7 +20,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// Runs the body with `T` bound to the real dtype of a call.
+/// Runs the body with the type `$t` bound to the real dtype of the call.
 macro_rules! with_real {
     ($on:ident, $t:ident => $body:expr) => {
         dispatch!($on.dtype, $t: [Float16, BFloat16, Float32, Float64] => $body)
@@ -106,7 +106,7 @@ pub fn random_truncated_normal(
     })
 }
 
-/// Converts the operand to an operand with its dtype in the type.
+/// Converts an operand whose dtype is known only at run time to an [`Operand`] of the dtype `T`.
 fn operand<T: Element>(on: OpContext<'_>, x: RawOperand<'_, Tensor>) -> Result<Operand<'static, T>> {
     Ok(match x {
         RawOperand::Array(x) => Operand::Array(Cow::Owned(TorchArray::new(on.op, x.clone())?)),
@@ -114,7 +114,8 @@ fn operand<T: Element>(on: OpContext<'_>, x: RawOperand<'_, Tensor>) -> Result<O
     })
 }
 
-/// Random numbers of a distribution, in the dtype `T`.
+/// Draws random numbers from a distribution, in the dtype `T`. The parameters in `own` may differ between elements; all
+/// elements share the parameters in `shared`.
 fn made<T: Element>(
     on: OpContext<'_>,
     distribution: Distribution,

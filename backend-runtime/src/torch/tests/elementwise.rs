@@ -1,4 +1,5 @@
-//! Tests that compare ops with the scalar functions, for integers and reals of all bit patterns.
+//! Tests that compare libtorch's ops with this crate's functions of single elements, for integers and reals of any bit
+//! pattern.
 
 use super::{array, host, torch};
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
     torch::{OpContext, Tensor, Torch, TorchArray, casting, elementwise},
 };
 
-/// Random bits, and edge cases of integer ops.
+/// Returns `4 n` random integers of various magnitudes, and edge cases of integer ops.
 fn bits(n: usize) -> Vec<u64> {
     let random = (0..n as u64).flat_map(|i| {
         let w = philox(7, i);
@@ -19,7 +20,8 @@ fn bits(n: usize) -> Vec<u64> {
     random.chain(edges).collect()
 }
 
-/// Scrambled pairs of all values, and all pairs of the last 20 values.
+/// Returns the two operands of a binary op: each value is paired with another one, and the last 20 values with each
+/// other.
 fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     let n = values.len();
     let edges = (0..400).map(|i| (values[n - 1 - i % 20], values[n - 1 - i / 20]));
@@ -34,7 +36,7 @@ fn is_nan<T: Element>(x: T) -> bool {
 
 type Binary = fn(OpContext<'_>, RawOperand<'_, Tensor>, RawOperand<'_, Tensor>) -> Result<Tensor>;
 
-/// The elements of a result on the host.
+/// Copies the elements of a result to the host.
 fn host_of<T: Element>(b: &Torch, x: Result<Tensor>) -> HostArray<T> {
     host(b, &TorchArray::from_raw("test", x.unwrap()).unwrap())
 }
@@ -95,8 +97,8 @@ fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> HostArray<U> 
     host(b, &on.array(casting::astype(on, x.tensor()).unwrap()).unwrap())
 }
 
-/// Tests `astype` to every dtype. NumPy has no bfloat16, so conversions of wide integers to it may be rounded through
-/// float32.
+/// Tests `astype` to every dtype. NumPy has no bfloat16, so conversions of wide integers to bfloat16 may round twice,
+/// first to float32.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
         let got = astype::<U, T>(b, &array(b, values.to_vec()));
@@ -172,7 +174,7 @@ fn reals_of_every_dtype() {
 #[test]
 fn one_rounding_from_float64_to_16_bits() {
     let Some(b) = torch() else { return };
-    // the numbers exceed the midpoint of two float16 numbers by less than float32 resolves
+    // the first three numbers differ from the midpoint of two float16 numbers by less than float32 resolves
     let x = [
         1.0 + 2_f64.powi(-11) + 2_f64.powi(-40),
         -(1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)),

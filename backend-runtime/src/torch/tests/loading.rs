@@ -14,7 +14,7 @@ use std::{
     process::Command,
 };
 
-/// The environment variable that holds the case for a child process.
+/// The environment variable that tells a child process which case to run.
 const CASE: &str = "BACKENDS_LOADING_CASE";
 
 /// The text that the child prints before its result.
@@ -31,7 +31,7 @@ fn child(program: &Path, case: &str) -> Command {
     command
 }
 
-/// Runs the child to its end; returns its result, and all its output. Panics if the child fails.
+/// Runs the child to its end. Returns its result and its whole output. Panics if the child fails.
 #[track_caller]
 fn run(command: &mut Command) -> (String, String) {
     let output = command.output().unwrap();
@@ -41,7 +41,7 @@ fn run(command: &mut Command) -> (String, String) {
     (result.unwrap_or_else(|| panic!("no result:\n{text}")).1.to_owned(), text)
 }
 
-/// Runs the case of a child process; without a case it does nothing.
+/// In a child process, runs its case. In other processes, this test does nothing.
 #[test]
 fn cases() {
     let Ok(case) = env::var(CASE) else { return };
@@ -104,7 +104,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
     let Some(libtorch) = libtorch() else { return };
     let temporary = folder();
-    // another user might plant this folder, under a name that was formerly used
+    // another user might plant this folder, because its name was formerly used
     fs::create_dir(temporary.path().join("backends")).unwrap();
     let mut command = child(&env::current_exe().unwrap(), "load");
     command.env("LIBTORCH", libtorch).env("TMPDIR", temporary.path()).env_remove("HOME");
@@ -169,7 +169,7 @@ fn damaged_libraries_are_errors_and_no_signals() {
     }
 }
 
-/// Plants an intact library without the shim's functions under the name of the right shim.
+/// Plants an intact library that lacks the shim's functions, under the name of the right shim.
 fn plant_useless_shim() {
     let torch = locate::find().unwrap().torch;
     let system = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"];

@@ -1,4 +1,5 @@
-//! Tests of the CPU's loops over tensors: in place, over operands passed by value, and over copies.
+//! Tests of this crate's loops on CPU tensors. The loops read tensors in place or copies of them, and may overwrite
+//! operands that are passed by value.
 
 use super::{array, host, torch};
 use crate::{

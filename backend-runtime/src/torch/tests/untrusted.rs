@@ -1,5 +1,5 @@
 //! Tests that the backend refuses ops that a row of the op table can name but must not run. Such ops would let safe
-//! code change shared memory, or hold a tensor that is not an array.
+//! code change shared memory, or return a tensor that is not an array of elements, such as a sparse tensor.
 
 use super::{array, host, torch};
 use crate::{
@@ -49,7 +49,7 @@ fn no_row_changes_memory_that_others_hold() {
     assert_eq!(host(&b, &out).as_slice(), Some(&[1.0, 2.0, 3.0][..]));
 }
 
-/// `batch_norm` writes its running mean, which its schema does not mark.
+/// `batch_norm` writes to its argument `running_mean`, although its schema does not mark this argument as written.
 #[test]
 fn what_is_written_in_silence_is_refused_too() {
     let Some(b) = torch() else { return };

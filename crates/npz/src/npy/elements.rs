@@ -75,7 +75,7 @@ impl Elements {
     }
 
     /// Decodes `count` elements and appends them to `to`. `fill` writes the next bytes of the file into the block that
-    /// it receives. `block` is the memory of this block.
+    /// it receives. `block` is the buffer for these blocks, which later calls can reuse.
     pub fn read<T: Element>(
         self,
         to: &mut Vec<T>,

@@ -124,7 +124,7 @@ impl<'a> Rest<'a> {
         Some(value)
     }
 
-    /// A tuple of integers. Python 2 wrote an `L` after large integers.
+    /// Reads a tuple of integers. Python 2 wrote an `L` after large integers.
     fn lengths(&mut self) -> Option<Vec<usize>> {
         if !self.eat('(') {
             return None;

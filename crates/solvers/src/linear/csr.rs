@@ -10,7 +10,7 @@ pub struct HostCsr<T> {
     columns: usize,
     /// The start of each row in `indices` and `values`, followed by the end of the last row.
     indptr: Vec<usize>,
-    /// The columns, ascending within each row.
+    /// The column of each stored element. The columns are ascending within each row.
     indices: Vec<usize>,
     values: Vec<T>,
 }
@@ -68,7 +68,7 @@ impl<T: WideFloat> HostCsr<T> {
         [self.rows, self.columns]
     }
 
-    /// The columns and values of a row.
+    /// The columns and the values of the stored elements of a row.
     pub fn row(&self, i: usize) -> (&[usize], &[T]) {
         let range = self.indptr[i]..self.indptr[i + 1];
         (&self.indices[range.clone()], &self.values[range])
@@ -248,7 +248,7 @@ mod factors {
             if ones.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Error::argument(OP, "the matrix is singular")) }
         }
 
-        /// Solves in place for several right sides, stored one after the other.
+        /// Solves in place for `items` right sides, which `x` contains one after another.
         pub fn solve(&self, x: &mut [T], items: usize, is_transposed: bool) -> Result<()> {
             let n = x.len().checked_div(items).unwrap_or(0);
             if let Some(kind) = &self.real {

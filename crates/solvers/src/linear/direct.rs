@@ -68,7 +68,8 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
 }
 
 /// Judges least-squares solutions. Returns for each system the length of its residual `r = y - A x`, a reason that
-/// reports the system as solved or not, and the largest `|A^H r|` that counts as a solution up to rounding.
+/// reports the system as solved or not, and the largest `|A^H r|` for which `x` counts as a least-squares solution, up
+/// to rounding.
 pub(super) fn judged<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,

@@ -24,8 +24,8 @@ impl<T: WideFloat> Triangle<T> {
         Triangle { columns: vec![], rotations: vec![], right: vec![norm] }
     }
 
-    /// Adds the next column of the Hessenberg matrix and returns the square of the residual; `None` if the rotated
-    /// column adds nothing, because its last two elements are 0.
+    /// Adds the next column of the Hessenberg matrix, and returns the square of the residual's length. Returns `None`
+    /// if the rotated column adds nothing, because its last two elements are 0.
     fn push(&mut self, mut h: Vec<T>) -> Option<f64> {
         let k = self.rotations.len();
         for (i, &(c, s)) in self.rotations.iter().enumerate() {
@@ -60,7 +60,8 @@ impl<T: WideFloat> Triangle<T> {
         self.right.last().map_or(0.0, |r| r.abs().to_f64().powi(2))
     }
 
-    /// The coefficients of the basis vectors; 0 for columns that depend on earlier ones.
+    /// Returns the coefficients of the basis vectors in the solution. A coefficient is 0 if its column depends on
+    /// earlier columns.
     fn solve(&self) -> Vec<T> {
         let n = self.columns.len();
         let mut y = vec![T::ZERO; n];

@@ -15,11 +15,11 @@ use std::sync::Arc;
 /// How systems with the matrix, or with its transpose, are solved.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
-    /// By products with the operator.
+    /// By an iterative method, which needs only products with the operator.
     Iterative,
     /// By the op `solve`, for this matrix.
     Dense(B::Array<T>),
-    /// By factors in host memory.
+    /// By the factors of a sparse matrix, in host memory.
     Sparse(Arc<Factors<T>>),
 }
 

@@ -31,7 +31,7 @@ impl GridBoundary {
 /// `shift` of 0) and Helmholtz' equation. The operator is symmetric. It is negative definite if `shift` is positive, or
 /// if `shift` is 0 and an axis has the boundary `Zero`.
 ///
-/// The grid is formed by the last axes of an array, one for each boundary; axes before them are a batch.
+/// The last axes of an array form the grid, one axis for each boundary. The axes before them are a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Laplacian {
     axes: Vec<Line>,
@@ -84,8 +84,8 @@ impl Laplacian {
         self
     }
 
-    /// The matrix for grids of this shape, with the elements in C order as unknowns: for direct methods and incomplete
-    /// factorizations.
+    /// Returns the matrix of this operator for grids of this shape. The unknowns are the elements of the grid in C
+    /// order. Direct methods and incomplete factorizations need this matrix.
     ///
     /// # Errors
     /// `Error::Shape` if the shape does not have one axis for each axis of the operator; `Error::Memory`.

@@ -9,15 +9,16 @@ use super::{
 use backends::{Backend, Result, WideFloat, expr};
 
 /// The best unknowns so far, for systems whose operator is singular. Such a system may have no solution. The iterations
-/// then approach a least-squares solution, for which `A r` is nearly 0, and later move away from it: the component of
-/// `x` in the null space grows until the rounding errors of `A x` are as large as the residual. Therefore, the unknowns
-/// with the least `|A r| / (|A| |r|)` are kept. They are the result if `x` has grown as much as this.
+/// then approach a least-squares solution, for which `A r` is nearly 0 (`r` is the residual), and later move away from
+/// it: the component of `x` in the null space grows until the rounding errors of `A x` are as large as the residual.
+/// Therefore, the unknowns with the least ratio `|A r| / (|A| |r|)` are kept. They are the result of the solve if `x`
+/// grows that much.
 struct Kept<B: Backend, T: WideFloat> {
     x: B::Array<T>,
-    /// A copy of the kept unknowns, made at the last check that found `x` not too long.
+    /// A copy of the kept unknowns, made at the last check at which `x` was not too long.
     short: B::Array<T>,
-    /// `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner; infinite if any other unknowns
-    /// count as better.
+    /// The ratio `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner. It is infinite if any
+    /// other unknowns count as better.
     ratios: Vec<f64>,
     /// `r.r` of the kept unknowns.
     residual_sq: Vec<f64>,
@@ -29,14 +30,14 @@ struct Kept<B: Backend, T: WideFloat> {
     iterations: usize,
 }
 
-/// Unknowns are kept only if their ratio is below this number.
+/// Unknowns are kept only if their ratio `|A r| / (|A| |r|)` is below this number.
 const LOW: f64 = 0.1;
-/// The ratio counts as risen if it exceeds the kept ratio by this factor.
+/// The ratio counts as risen if it exceeds the ratio of the kept unknowns by this factor.
 const RISE: f64 = 32.0;
 /// Number of iterations between checks of the length of `x`.
 const EVERY: usize = 8;
 
-/// The largest ratio that counts as a least-squares solution.
+/// The largest ratio `|A r| / (|A| |r|)` with which unknowns count as a least-squares solution.
 fn least<T: WideFloat>() -> f64 {
     16.0 * epsilon::<T>().sqrt()
 }
@@ -55,8 +56,9 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         }
     }
 
-    /// Updates the kept unknowns after an iteration. `before` are the unknowns before the iteration, with squared
-    /// ratios `ratio_sq`; `rr` is `r.r` after it. Returns true if the length of `x` is to be checked.
+    /// Updates the kept unknowns after an iteration. `before` are the unknowns before the iteration, and `ratio_sq` are
+    /// the squares of their ratios `|A r| / (|A| |r|)`; `rr` is `r.r` after the iteration. Returns true if the length
+    /// of `x` is to be checked.
     fn see(&mut self, s: &System<'_, B, T>, before: &B::Array<T>, ratio_sq: &[f64], rr: &[f64]) -> Result<bool> {
         let mut takes = vec![false; rr.len()];
         for (i, take) in takes.iter_mut().enumerate() {
@@ -177,7 +179,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     };
     let (zero, one) = (b.zeros_like(&rr)?, b.ones_like(&rr)?);
     let (mut beta, mut beta_before) = (b.sqrt(s.dot(&v, &z)?)?, one.clone());
-    // the last two rotations, and the part of the right side that remains
+    // the cosines and sines of the last two rotations; `left` is the part of the right side that remains
     let ((mut cos, mut cos_before), (mut sin, mut sin_before)) = ((one.clone(), one.clone()), (zero.clone(), zero));
     let mut left = beta.clone();
     // the search directions, and the operator's products with them
@@ -233,7 +235,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         let goes_on = monitor.observe(rr, Some(&|| unknowns(&x)))?;
         let mut ended = if is_due || !goes_on { kept.are_lost(s, &x, (&unit, &p))? } else { vec![false; rr.len()] };
         if plateaus.are_long(rr.to_vec()) {
-            // checks whether no `x` reduces the residual
+            // a system also ends if `A r` is 0 up to rounding, because then no `x` reduces the residual
             let ar = s.apply(&r)?;
             let (of_product, sizes) = (squares(b, &s.dot(&ar, &ar)?)?, s.sizes.borrow());
             for (i, rr) in rr.iter().enumerate() {

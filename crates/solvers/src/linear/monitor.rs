@@ -48,7 +48,8 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     first: Vec<f64>,
     /// The residuals that were computed from the unknowns.
     residuals: Vec<f64>,
-    /// The last residuals reported by the recurrences, in the user's units.
+    /// The length of the last residual of each system that the method's recurrences reported, in the user's units (not
+    /// divided by `2^e`).
     seen: Vec<f64>,
     reasons: Vec<Option<Reason>>,
     pub iterations: Vec<usize>,
@@ -59,8 +60,8 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     /// True for the systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
-    /// For each system, an exponent that is added to `unit` during the current pass: the fields `*_sq` hold squares of
-    /// norms divided by 2 to the sum of the two exponents.
+    /// For each system, an exponent that is added to `unit` during the current pass. The fields `*_sq` hold squares of
+    /// norms, and these norms are divided by 2 to the power of the sum of the two exponents.
     pass: Vec<i32>,
     targets_sq: Vec<f64>,
     limits_sq: Vec<f64>,
@@ -159,8 +160,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.pass = pass.to_vec();
         let limit = 0.1 * epsilon::<T>();
         let systems = || residual_sq.iter().zip(pass).enumerate();
-        // recurrences cannot reduce a residual beyond the digits of the dtype; a second attempt aims at a smaller
-        // residual than needed
+        // recurrences cannot reduce a residual beyond the digits of the dtype. A system whose reported convergence was
+        // not confirmed aims at a smaller residual than needed
         self.targets_sq = systems()
             .map(|(i, (rr, &e))| {
                 let part = if self.corrected[i] { 0.5 } else { 1.0 };
@@ -335,12 +336,12 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         lengths.iter().zip(&self.unit).map(|(&x, &e)| shifted(x, e)).collect()
     }
 
-    /// The lengths of the residuals of the resulting unknowns.
+    /// The length of each system's residual, computed from the resulting unknowns.
     pub fn residual(&self) -> Vec<f64> {
         self.in_user_units(&self.residuals)
     }
 
-    /// The tolerances for the lengths of the residuals.
+    /// The tolerance for the length of each system's residual.
     pub fn tolerance(&self) -> Vec<f64> {
         self.in_user_units(&self.tolerances)
     }

@@ -176,7 +176,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
     }
 }
 
-/// Arguments that give an operator: `&matrix`, `&operator`, or a function of the backend and the unknowns.
+/// Arguments that can be passed as an operator: `&matrix`, `&operator`, or a function of the backend and the unknowns.
 ///
 /// `K` is the kind of the argument, and is always inferred.
 #[diagnostic::on_unimplemented(

@@ -24,9 +24,9 @@ pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     pub z: Option<B::Array<T>>,
     /// The operator's product with `z`; `None` if the product is not yet known.
     pub az: Option<B::Array<T>>,
-    /// The shadow residual, if the method uses a shadow residual other than the residual itself.
+    /// The shadow residual (the second residual of biCG and biCG-stab), if it is not the residual itself.
     pub shadow: Option<B::Array<T>>,
-    /// For least squares: `y - A x`.
+    /// For least squares, `y - A x`. The field `r` is then `A^H (y - A x)`.
     pub rows: Option<B::Array<T>>,
     /// Computes the user's unknowns from the unknowns of the pass.
     pub unknowns: &'p Unknowns<'p, B, T>,
@@ -150,8 +150,8 @@ pub(super) fn run<B: Backend, T: WideFloat>(
 
 type Start<B, T> = (<B as backends::Arrays>::Array<T>, Vec<i32>, Current<B, T>, Vec<f64>);
 
-/// Returns the right side in units of powers of two, the exponents of these units, the initial residual in these units,
-/// and the length to which tolerances are relative, in these units as well.
+/// Returns four values: the right side in units of powers of two; the exponents of these units; the initial residual in
+/// these units; and the length to which the relative tolerance refers, also in these units.
 fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Result<Start<B, T>> {
     let b = s.b;
     let of_right = s.measured(s.y)?;
@@ -190,8 +190,9 @@ fn start<B: Backend, T: WideFloat>(s: &System<'_, B, T>, is_normal: bool) -> Res
 
 type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays>::Array<T>, Vec<i32>);
 
-/// Computes the first products with the preconditioner and with the operator. Each of the two is scaled by powers of
-/// two if its size would cause overflow or underflow. Also returns the exponents for the operator.
+/// Computes the preconditioner's product with `r`, and the operator's product with the result. The preconditioner and
+/// the operator are scaled by powers of two if their sizes would cause overflow or underflow. Also returns the
+/// exponents for the operator.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,

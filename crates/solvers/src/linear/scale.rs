@@ -58,8 +58,8 @@ impl<B: Backend, T: WideFloat> Powers<B, T> {
         Ok(Powers { halves: Some([array(|e| e / 2)?, array(|e| e - e / 2)?]) })
     }
 
-    /// Multiplies each system of an array by the power of this system. The first `batch` axes of the array are the
-    /// batch.
+    /// Multiplies each system of an array by the power of two that belongs to this system. The first `batch` axes of
+    /// the array are the batch.
     pub fn of(&self, b: &B, x: &B::Array<T>, batch: usize) -> Result<B::Array<T>> {
         let Some([low, high]) = &self.halves else { return Ok(x.clone()) };
         let (low, high) = (like(b, low, x, batch)?, like(b, high, x, batch)?);

@@ -1,4 +1,4 @@
-//! Sparse matrices as operators.
+//! Implements `LinearOperator` for sparse matrices, so that the solvers accept them as operators.
 
 use super::{
     OP,
@@ -8,8 +8,8 @@ use super::{
 use crate::sparse::{Coo, Csc, Csr, Dia};
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat};
 
-/// Multiplies the vectors along the last axis of `x` by a matrix. `product` multiplies the matrix by a single vector,
-/// or by each column of another matrix.
+/// Multiplies the vectors along the last axis of `x` by a matrix. `product` multiplies the matrix by its argument: a
+/// vector, or a matrix that has one of the vectors in each column.
 fn rows<B: Backend, T: WideFloat>(
     b: &B,
     [m, n]: [usize; 2],
@@ -29,7 +29,7 @@ fn rows<B: Backend, T: WideFloat>(
 
 macro_rules! operators {
     ($($matrix:ident: |$m:ident, $b:ident, $y:ident| $transposed:expr, $csr:expr;)*) => {$(
-        /// The unknowns are the last axis of `x`; all axes before it are a batch.
+        /// The vectors of unknowns lie along the last axis of `x`. All axes before it are batch axes.
         impl<B: Backend, T: WideFloat> LinearOperator<B, T> for $matrix<B, T> {
             fn apply(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
                 rows(b, self.shape(), x, |x| self.matmul(b, x)).map_err(|why| why.within(OP))

@@ -1,4 +1,4 @@
-//! A linear system, with the operations that all methods share: products with the operator and the preconditioner, and
+//! A linear system, with the operations that all solvers share: products with the operator and the preconditioner, and
 //! sums over the unknowns.
 
 use super::{
@@ -18,7 +18,8 @@ pub(super) type Apply<'s, B, T> =
 
 /// The system `A x = y`, or a batch of systems along leading axes.
 ///
-/// `A` and the user's preconditioner are scaled by powers of two if their sizes would cause overflow or underflow.
+/// `A` and the user's preconditioner are scaled by powers of two if their magnitudes would cause overflow or
+/// underflow.
 pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub b: &'s B,
     apply: &'s Apply<'s, B, T>,
@@ -31,13 +32,15 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub operator_scale: Option<Powers<B, T>>,
     pub preconditioner_scale: Option<Powers<B, T>>,
     pub evaluations: Cell<usize>,
-    /// The largest `|A v| / |v|` seen in each system. Only MINRES fills this list.
+    /// The largest ratio `|A v| / |v|` seen so far, one number per system. Only MINRES fills this list.
     pub sizes: RefCell<Vec<f64>>,
-    /// The square of the operator's size in the norm of the preconditioner, which MINRES keeps for its next pass.
+    /// For each system, the square of the operator's norm as MINRES estimates it, in the norm that the preconditioner
+    /// defines. MINRES keeps it for its next pass, which starts from the current unknowns.
     pub size_sq: RefCell<Option<B::Array<T>>>,
 }
 
-/// An array scaled by a power of two for each system, so that its largest magnitude is from 1/2 to 1.
+/// An array in which the slice of each system is scaled by a power of two, so that the slice's largest magnitude is
+/// from 1/2 to 1.
 pub(super) struct Measured<B: Backend, T: WideFloat> {
     pub x: B::Array<T>,
     pub exponents: Vec<i32>,
@@ -47,7 +50,8 @@ pub(super) struct Measured<B: Backend, T: WideFloat> {
 }
 
 impl<B: Backend, T: WideFloat> Measured<B, T> {
-    /// The lengths of the original array, in units of 2 to the power of `units`.
+    /// The lengths (2-norms) of the systems' slices of the original array. Each length is divided by 2 to the power of
+    /// the system's element of `units`.
     pub fn lengths(&self, units: &[i32]) -> Vec<f64> {
         let parts = self.squares.iter().zip(&self.exponents).zip(units);
         parts.map(|((square, e), unit)| shifted(square.sqrt(), e - unit)).collect()
@@ -84,7 +88,8 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         if y.shape() == x.shape() { Ok(y) } else { Err(not_square(x.shape(), y.shape())) }
     }
 
-    /// The product with the conjugate transpose. In the error message, `why` names the method that needs the product.
+    /// Returns the product of the operator's conjugate transpose and `y`. In the error message, `why` names the method
+    /// that needs the product.
     pub fn adjoint(&self, y: &B::Array<T>, why: &'static str) -> Result<B::Array<T>> {
         let adjoint = self.adjoint.ok_or_else(|| {
             Error::argument(
@@ -112,7 +117,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         }
     }
 
-    /// The product with the operator; the result may have any shape.
+    /// Returns the product of the operator and `x`. Unlike `apply`, it accepts an operator that is not square.
     pub fn forward(&self, x: &B::Array<T>) -> Result<B::Array<T>> {
         self.scaled(self.operator_scale.as_ref(), x, |x| self.count(self.apply, x))
     }
@@ -121,14 +126,16 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         self.preconditioner.is_some()
     }
 
-    /// The preconditioner's approximate solution of `A z = r`; `r` itself if there is no preconditioner.
+    /// Returns the preconditioner's approximate solution `z` of `A z = r`, or `r` itself if there is no
+    /// preconditioner.
     pub fn precondition(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let z = self.scaled(self.preconditioner_scale.as_ref(), r, |r| preconditioner.apply(self.b, r))?;
         if z.shape() == r.shape() { Ok(z) } else { Err(Error::shapes("preconditioner", r.shape(), z.shape())) }
     }
 
-    /// Like `precondition`, with the conjugate transpose of the preconditioner.
+    /// Multiplies `r` by the conjugate transpose of the preconditioner. Returns `r` itself if there is no
+    /// preconditioner.
     pub fn precondition_adjoint(&self, r: &B::Array<T>) -> Result<B::Array<T>> {
         let Some(preconditioner) = self.preconditioner else { return Ok(r.clone()) };
         let b = self.b;
@@ -138,7 +145,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         })
     }
 
-    /// `x^H y` for each system, in a shape that broadcasts to the unknowns.
+    /// Returns the inner product `x^H y` of each system, in a shape that broadcasts to the unknowns.
     pub fn dot(&self, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
         let axes = unknown_axes(self.batch..x.ndim());
         expr!(self.b, sum(conj(x) * y, axes, keepdims = true))
@@ -164,8 +171,8 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(found)
     }
 
-    /// Divides each system of an array by a power of two, so that the largest magnitude is from 1/2 to 1. The result
-    /// also contains the exponents of these powers.
+    /// Divides the slice of each system in `x` by a power of two, so that the slice's largest magnitude is from 1/2 to
+    /// 1. The result also contains the exponents of these powers.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
@@ -180,12 +187,12 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(measured.lengths(&vec![0; measured.squares.len()]))
     }
 
-    /// `x` times 2 to the power of the exponents, one for each system.
+    /// Multiplies the slice of each system in `x` by 2 to the power of the system's element of `exponents`.
     pub fn times_powers(&self, x: &B::Array<T>, exponents: impl IntoIterator<Item = i32>) -> Result<B::Array<T>> {
         Powers::new(self.b, exponents)?.of(self.b, x, self.batch)
     }
 
-    /// Selects, for each system, the first array if `first` is true, else the second array.
+    /// Returns, for each system, the slice of `x` if the system's element of `first` is true, else the slice of `y`.
     pub fn select(&self, first: &[bool], x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
         if first.iter().all(|&first| first) {
             return Ok(x.clone());
@@ -195,7 +202,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         expr!(b, where(mask, x, y))
     }
 
-    /// Adds `alpha * p` to `x`, for the systems that are still running.
+    /// Adds `alpha * p` to `x` for the systems that are still running. The other systems keep their `x`.
     pub fn advance(
         &self,
         monitor: &mut Monitor<'_, '_, B, T>,
@@ -211,7 +218,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
     }
 }
 
-/// Converts these axes to the axis argument of a reduction. A range that starts at 0 (no batch) covers all axes.
+/// Converts a range of axes to the axis argument of a reduction. A range that starts at 0 (no batch) covers all axes.
 pub(super) fn unknown_axes(axes: Range<usize>) -> Axes {
     if axes.start == 0 { Axes::All } else { axes.collect::<Vec<usize>>().into() }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use backends::{Backend, Real, Result};
 
-/// Gradient descent with the fixed `rate`.
+/// Minimises by gradient descent: every step is `-rate` times the gradient.
 pub(super) fn fixed<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,
@@ -15,7 +15,7 @@ pub(super) fn fixed<B: Backend, U: Real>(
     walk(problem, start, |problem, point| problem.moved(&point.x, -rate, &point.gradient))
 }
 
-/// Descent by steps of Adam.
+/// Minimises by the steps of the optimiser [`Adam`].
 pub(super) fn adam<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,
@@ -28,7 +28,8 @@ pub(super) fn adam<B: Backend, U: Real>(
     })
 }
 
-/// Applies `step` repeatedly, with one evaluation per step.
+/// Repeats `step`, which returns the next point, until a stopping criterion is met. Each step needs one evaluation of
+/// the function.
 fn walk<'p, 'c, B: Backend, U: Real>(
     problem: &mut Problem<'p, 'c, B, U>,
     start: Array<B, U>,
@@ -49,11 +50,12 @@ fn walk<'p, 'c, B: Backend, U: Real>(
     }
 }
 
-/// Maximum number of halvings of a step.
+/// Maximum number of times that [`adaptive`] halves the rate within one step.
 const HALVINGS: usize = 60;
 
-/// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the decrease
-/// that the slope predicts. It is doubled after a step whose first trial satisfied this condition.
+/// Gradient descent with an adaptive rate. In each step, the rate is halved until the step lowers the value by at
+/// least half of the decrease that the gradient predicts. The rate is doubled after a step whose first trial satisfied
+/// this condition.
 pub(super) fn adaptive<B: Backend, U: Real>(
     problem: &mut Problem<'_, '_, B, U>,
     start: Array<B, U>,

@@ -20,7 +20,7 @@ pub(super) fn flatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, params: &P
     }
 }
 
-/// Splits a vector into arrays with the structure of `like`.
+/// Splits a vector into arrays that have the structure, shapes and dtypes of `like`.
 pub(super) fn unflatten<B: Backend, P: Params<B, K>, K, U: Real>(b: &B, x: &B::Array<U>, like: &P) -> Result<P::Grads> {
     like.map(&mut Unflatten { b, x, next: 0 })
 }
@@ -51,7 +51,7 @@ struct Unflatten<'f, B: Backend, U: Real> {
 }
 
 impl<B: Backend, U: Real> Unflatten<'_, B, U> {
-    /// Reads the next elements as an array of this shape.
+    /// Returns the next elements of the vector as an array of this shape.
     fn take(&mut self, shape: &[usize]) -> Result<B::Array<U>> {
         let (from, n) = (self.next, shape.iter().product::<usize>());
         self.next += n;

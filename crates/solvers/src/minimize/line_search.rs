@@ -19,17 +19,17 @@ pub enum LineSearch {
 
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
-/// Maximum number of trial steps while the interval grows, and again while it shrinks.
+/// Maximum number of trial steps that lengthen the search interval, and again of trial steps that narrow it.
 const TRIALS: usize = 30;
-/// The descent counts as unbounded if the function keeps falling along a step of this length. The length is relative to
-/// the largest unknown, or to 1 if all unknowns are smaller.
+/// The function counts as unbounded below if it keeps falling along a step of this length. The length is relative to
+/// the largest magnitude of the unknowns, or to 1 if all unknowns are smaller.
 const ENDLESS: f64 = 1e20;
 
 /// Result of a line search.
 pub(super) enum Found<B: Backend, U: Real> {
     /// A point that satisfies the conditions of the line search.
     Lower(Point<B, U>),
-    /// The function kept falling up to the longest step of the search.
+    /// The function kept falling up to a step of length [`Line::endless`], so it counts as unbounded below.
     Endless(Point<B, U>),
     Nothing,
 }
@@ -54,9 +54,9 @@ pub(super) struct Line<'l, B: Backend, U: Real> {
     pub slope: f64,
     /// Estimated rounding error of a function value.
     noise: f64,
-    /// The step below which only the last digits of the unknowns change.
+    /// Steps shorter than this change only the last digits of the unknowns.
     shortest: f64,
-    /// The longest step along which a function with a minimum may keep falling.
+    /// A function that still falls at this step length counts as unbounded below; see [`ENDLESS`].
     endless: f64,
 }
 
@@ -92,7 +92,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         }
     }
 
-    /// Returns whether the value at the trial is low enough.
+    /// Returns whether the trial lowers the value enough. If the values are equal up to rounding errors, the slope at
+    /// the trial decides.
     fn falls(&self, trial: &Trial<B, U>) -> bool {
         let value = trial.point.value;
         let by_value = value <= self.start.value + DECREASE * trial.step * self.slope;
@@ -118,7 +119,7 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if trial.slope >= 0.0 {
                 return self.zoom(problem, trial, before);
             }
-            // secant step to the point where the slope is 0
+            // the secant through the last two slopes reaches 0 at this step
             let secant = trial.step - trial.slope * (trial.step - before.step) / (trial.slope - before.slope);
             let far = 10.0 * trial.step;
             step = if secant > trial.step { secant.clamp(1.5 * trial.step, far) } else { far };
@@ -134,8 +135,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
         Ok(if before.step >= self.endless { Found::Endless(before.point) } else { Found::of(before) })
     }
 
-    /// Narrows the interval between two trials. `low` is the trial with the lowest value among the trials so far that
-    /// fall sufficiently; `high` is the other end.
+    /// Narrows the interval of step lengths between two trials. `low` has the lowest value of all trials so far that
+    /// lower the function enough ([`Line::falls`]); `high` is the trial at the other end.
     fn zoom(
         &self,
         problem: &mut Problem<'_, '_, B, U>,
@@ -173,7 +174,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
             if self.falls(&trial) {
                 return Ok(Found::Lower(trial.point));
             }
-            // the minimum of the parabola through both values that has the given slope at the start
+            // the step at the minimum of the parabola that has the values at the start and at the trial, and the slope
+            // at the start
             let lacks = 2.0 * (trial.point.value - self.start.value - self.slope * step);
             let least = -self.slope * step * step / lacks;
             step = if least.is_finite() { least.clamp(0.1 * step, 0.5 * step) } else { 0.5 * step };
@@ -185,8 +187,9 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
     }
 }
 
-/// The minimum of the cubic with the values and slopes of both trials, kept away from the ends of the interval: Nocedal
-/// and Wright, equation 3.59.
+/// Returns the step at the minimum of the cubic that has the values and slopes of both trials (Nocedal and Wright,
+/// equation 3.59). The step keeps a distance of a tenth of the interval from its ends. If the cubic or the value at
+/// `high` is not finite, the step is the middle of the interval.
 fn between<B: Backend, U: Real>(low: &Trial<B, U>, high: &Trial<B, U>) -> f64 {
     let (f0, f1) = (low.point.value, high.point.value);
     let (a0, a1) = (low.step, high.step);

@@ -53,20 +53,21 @@ pub enum Method {
     /// BFGS (Broyden, Fletcher, Goldfarb and Shanno), for up to some thousands of unknowns: it stores an n x n matrix
     /// for n unknowns.
     Bfgs,
-    /// BFGS with limited memory.
+    /// BFGS with limited memory: it stores only the last steps, and no matrix.
     Lbfgs {
         /// Number of past steps that are kept; 10 is usual.
         memory: usize,
     },
-    /// Gradient descent: steps of `rate` times the gradient.
+    /// Gradient descent: every step is `-rate` times the gradient.
     GradientDescent {
-        /// The step size.
+        /// The learning rate: the factor by which the gradient is multiplied.
         rate: f64,
     },
-    /// Gradient descent with an adaptive rate. The rate is halved until the value falls by at least half of the
-    /// decrease that the slope predicts. It is doubled after a step whose first trial satisfied this condition.
+    /// Gradient descent with an adaptive rate. In each step, the rate is halved until the step lowers the value by at
+    /// least half of the decrease that the gradient predicts. The rate is doubled after a step whose first trial
+    /// satisfied this condition.
     AdaptiveDescent {
-        /// The first rate to be tried.
+        /// The rate of the first trial.
         rate: f64,
     },
     /// Steps of the optimiser [`Adam`].
@@ -82,7 +83,7 @@ pub enum Method {
 pub struct Iteration {
     /// Number of steps so far.
     pub iterations: usize,
-    /// Number of evaluations of the function so far, including evaluations with gradient.
+    /// Number of evaluations of the function so far, with or without its gradient.
     pub evaluations: usize,
     /// The value at the current point.
     pub value: f64,
@@ -126,8 +127,8 @@ impl Default for Minimize<'_> {
 }
 
 impl<'c> Minimize<'c> {
-    /// Returns the default options: L-BFGS with 10 stored steps, `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16
-    /// bits), no other tolerance, and at most 1000 iterations.
+    /// Returns the default options: L-BFGS with 10 stored steps; `gtol` 1e-5 (1e-3 in single precision, 0.1 in 16-bit
+    /// dtypes); no other tolerance; at most 1000 iterations.
     pub fn new() -> Minimize<'c> {
         Minimize::default()
     }
@@ -168,14 +169,14 @@ impl<'c> Minimize<'c> {
         self
     }
 
-    /// Sets the maximum number of steps; with 0 the function is only evaluated at the start.
+    /// Sets the maximum number of steps. With 0, the function is evaluated only at the start.
     #[must_use]
     pub fn max_iter(mut self, max_iter: usize) -> Self {
         self.max_iter = max_iter;
         self
     }
 
-    /// Sets the maximum number of evaluations; a step that has begun may exceed it by a few.
+    /// Sets the maximum number of evaluations. A step that has begun may exceed this number by a few.
     #[must_use]
     pub fn max_evaluations(mut self, max_evaluations: usize) -> Self {
         self.max_evaluations = max_evaluations;
@@ -189,8 +190,8 @@ impl<'c> Minimize<'c> {
         self
     }
 
-    /// Sets a function to be called before the first iteration and after each; returning `ControlFlow::Break(())` ends
-    /// the search.
+    /// Sets a function that is called before the first iteration and after each iteration. The search ends if it
+    /// returns `ControlFlow::Break(())`.
     #[must_use]
     pub fn callback(mut self, callback: impl FnMut(&Iteration) -> ControlFlow<()> + 'c) -> Self {
         self.callback = Some(Box::new(callback));
@@ -204,11 +205,11 @@ impl fmt::Debug for Minimize<'_> {
     }
 }
 
-/// Result of a search. `N` has the structure of the start.
+/// Result of a search. `N` has the same structure (array, vector, tuple or struct) as the start of the search.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Minimum<N> {
-    /// The point with the lowest value found; with Adam or a fixed rate, the last point.
+    /// The point with the lowest value that was found. With Adam or a fixed rate, it is the last point instead.
     pub x: N,
     /// The value at `x`.
     pub value: f64,
@@ -228,13 +229,13 @@ pub struct Minimum<N> {
     pub trajectory: Vec<N>,
 }
 
-/// Finds a minimum of a function that returns one real number, starting at `x0`, by gradients.
+/// Finds a minimum of a function that returns one real number. The search starts at `x0` and uses gradients.
 ///
 /// `f` and `x0` have the same form as in `backends::grad::value_and_grad`: the unknowns are an array of any shape, or
 /// vectors, tuples and structs of arrays. The search itself runs in the dtype of the value. For complex unknowns the
 /// gradient is the direction of steepest ascent, `d/dx + i d/dy`.
 ///
-/// A search that ends without a minimum is not an error; the result gives the reason for its end.
+/// A search that ends without a minimum is not an error; [`Minimum::message`] then gives the reason why it ended.
 ///
 /// ```
 /// use backends::{Error, prelude::*};
@@ -284,7 +285,7 @@ where
     finished(problem.into_search(), point, stop, |x| flat::unflatten::<B, P, K, U>(b, x, &x0))
 }
 
-/// Builds the result of a search by gradients.
+/// Builds the result of a search that uses gradients. `shaped` converts a vector to the structure of the unknowns.
 fn finished<B: Backend, U: Real, N>(
     search: Search<'_, '_, B, U>,
     point: Point<B, U>,

@@ -7,13 +7,13 @@ use super::{
 use backends::{Arrays, Backend, Real, Result, grad::Params};
 
 /// Finds a minimum of a function of few unknowns from its values alone, by the simplex method of Nelder and Mead
-/// (Comput. J. 7, 1965). The initial simplex, the order of ties and the stopping criterion are as in
-/// `scipy.optimize.minimize(method="Nelder-Mead")`.
+/// (Comput. J. 7, 1965). The initial simplex, the order of corners with equal values, and the stopping criterion are
+/// as in `scipy.optimize.minimize(method="Nelder-Mead")`.
 ///
 /// `f` returns one real number, runs on the backend `b` itself, and needs no gradient; NaN counts as higher than every
-/// number. The simplex is updated in double precision on the host. The search has converged when the corners differ by
-/// at most `xtol` in each unknown and by at most `ftol` in value; both tolerances are 1e-4 if not set or 0. The options
-/// `gtol`, `method` and `line_search` are not used.
+/// number. The simplex is updated in double precision on the host. The search has converged when the corners of the
+/// simplex differ by at most `xtol` in each unknown and by at most `ftol` in value; each of these tolerances is 1e-4
+/// if it is 0 or not set. The options `gtol`, `method` and `line_search` are not used.
 ///
 /// ```
 /// use backends::{Error, prelude::*};
@@ -47,7 +47,8 @@ where
     let mut value = |x: &[f64], search: &mut Search<'_, '_, B, U>| -> Result<f64> {
         search.evaluations += 1;
         let at = f(b, &shaped(&vector(x)?)?);
-        // an error at the start is returned; at later points, a failed factorization gives NaN instead
+        // an error of the first evaluation is returned; in later evaluations, a failed matrix factorization gives NaN
+        // instead
         let value = if search.evaluations == 1 { Some(at?) } else { or_nan(at)? };
         let value = value.map_or(Ok(f64::NAN), |value| b.item(&value).map(Real::to_f64))?;
         Ok(if value.is_nan() { f64::INFINITY } else { value })
@@ -67,7 +68,7 @@ where
     })
 }
 
-/// Corners with their values, sorted by value.
+/// The corners of the simplex, each with the function's value at the corner, sorted by value.
 type Corners = Vec<(Vec<f64>, f64)>;
 
 fn simplex<'p, 'c, B: Backend, U: Real>(

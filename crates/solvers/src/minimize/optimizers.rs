@@ -71,7 +71,7 @@ pub struct Sgd {
 }
 
 impl Sgd {
-    /// Creates plain gradient descent with this learning rate.
+    /// Creates gradient descent with this learning rate, without momentum and without weight decay.
     pub fn new(rate: f64) -> Sgd {
         Sgd {
             rate,
@@ -118,7 +118,7 @@ impl Sgd {
     ///
     /// # Errors
     /// `Error::Shapes` if a gradient does not have the shape of its parameter; `Error::Argument` if earlier steps had
-    /// other parameters; the errors of the ops.
+    /// parameters of other dtypes or another backend; the errors of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where
         for<'a> &'a N: Params<B, K, Grads = N>,
@@ -206,7 +206,7 @@ pub struct Adam {
     slots: Slots,
 }
 
-/// The running means of the gradient and of its square.
+/// The running means of a parameter's gradient (`mean`) and of the gradient's square (`square`).
 struct Moments<A> {
     mean: A,
     square: A,
@@ -219,7 +219,7 @@ impl Adam {
         Adam { rate, betas: [0.9, 0.999], eps: 1e-8, weight_decay: 0.0, decoupled: false, steps: 0, slots }
     }
 
-    /// Sets the decay factors `beta` of the two running means: of the gradient, and of its square.
+    /// Sets the decay factors of the two running means: `mean` for the gradient, and `square` for its square.
     #[must_use]
     pub fn betas(mut self, mean: f64, square: f64) -> Adam {
         self.betas = [mean, square];
@@ -253,7 +253,7 @@ impl Adam {
     ///
     /// # Errors
     /// `Error::Shapes` if a gradient does not have the shape of its parameter; `Error::Argument` if earlier steps had
-    /// other parameters; the errors of the ops.
+    /// parameters of other dtypes or another backend; the errors of the ops.
     pub fn step<B: Backend, N, K>(&mut self, b: &B, params: &mut N, grads: &N) -> Result<()>
     where
         for<'a> &'a N: Params<B, K, Grads = N>,
@@ -275,7 +275,7 @@ impl Adam {
         self.change::<B, T>(b, x, g)
     }
 
-    /// Updates one real array.
+    /// Updates one real array of parameters, and the running means of its gradient `g`.
     fn change<B: Backend, T: Float>(&mut self, b: &B, x: &mut B::Array<T>, g: &B::Array<T>) -> Result<()> {
         let &mut Adam { rate, betas: [beta, gamma], eps, weight_decay, decoupled, steps, .. } = self;
         checked("Adam", b.shape(x), b.shape(g))?;
@@ -329,7 +329,7 @@ pub(super) fn complex<B: Backend, T: Float>(
     z.map(|z| *z).map_err(|_| Error::argument("complex", format!("{} is not complex", T::DTYPE)))
 }
 
-/// The Euclidean norm of the gradients of all parameters, as if they were one vector.
+/// Returns the Euclidean norm of all gradients together, as if they were one vector.
 ///
 /// # Errors
 /// The errors of the ops.
@@ -342,7 +342,8 @@ where
     Ok(squares.sum.sqrt())
 }
 
-/// Scales the gradients down if their common norm exceeds `longest`, as `torch.nn.utils.clip_grad_norm_` does.
+/// Scales the gradients down if their norm ([`grad_norm`]) exceeds `longest`, as `torch.nn.utils.clip_grad_norm_`
+/// does.
 ///
 /// # Errors
 /// The errors of the ops.

@@ -5,10 +5,10 @@ use super::{Iteration, Method, Minimize};
 use backends::{Backend, DType, Error, Real, Result, expr, runtime::rules};
 use std::ops::{Deref, DerefMut};
 
-/// Evaluates the function and its gradient at a vector.
+/// A function that returns the value and the gradient of the function to be minimised, at a vector.
 pub(super) type Evaluate<'p, B, U> = dyn FnMut(&Array<B, U>) -> Result<(f64, Array<B, U>)> + 'p;
 
-/// An array of a backend.
+/// An array of the backend `B` with elements of type `U`.
 pub(super) type Array<B, U> = <B as backends::Arrays>::Array<U>;
 
 /// A point, with the value and the gradient of the function at this point.
@@ -126,7 +126,7 @@ impl<'p, 'c, B: Backend, U: Real> Problem<'p, 'c, B, U> {
         }
     }
 
-    /// The state of the search when it ends.
+    /// Returns the state of the search, once it has ended.
     pub fn into_search(self) -> Search<'p, 'c, B, U> {
         self.search
     }
@@ -158,19 +158,20 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         Ok(sum * of_x * of_y)
     }
 
-    /// Returns the reason to report for a search that cannot continue. Squares overflow before the values do, so a
-    /// value far below the first value means that the function is unbounded.
+    /// Returns the reason to report for a search that cannot continue: `Unbounded` if `value` is negative and very far
+    /// below `first`, the value at the start, else `stop`. An unbounded search may get stuck there, because squares of
+    /// numbers overflow before the values do.
     pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
         let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
         if is_far { Stop::Unbounded } else { stop }
     }
 
-    /// Returns a reason to stop if the value is so low that the dtype can hardly represent it.
+    /// Returns a reason to stop if the value is close to the lowest number of the dtype.
     pub fn unbounded(&self, value: f64) -> Option<Stop> {
         (value <= -largest_finite::<U>().powf(0.9)).then_some(Stop::Unbounded)
     }
 
-    /// The largest magnitude; NaN if an element is NaN.
+    /// The largest magnitude of the elements of `x`; NaN if an element is NaN.
     pub fn largest(&self, x: &B::Array<U>) -> Result<f64> {
         let b = self.b;
         if b.shape(x).contains(&0) {
@@ -253,13 +254,13 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     }
 }
 
-/// The result, or `None` if a matrix factorization failed because of the matrix's elements; other errors, such as
-/// invalid calls, are returned.
+/// Returns the value of `result`, or `None` if a matrix factorization failed because of the matrix's elements. Other
+/// errors, such as invalid calls, are returned as errors.
 pub(super) fn or_nan<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(error) if rules::has_no_factors(&error) => Ok(None),
-        // this is the error of sparse factorizations
+        // the error with which sparse factorizations report a singular matrix
         Err(Error::Argument { why, .. }) if why == "the matrix is singular" => Ok(None),
         Err(error) => Err(error),
     }
@@ -270,8 +271,9 @@ fn largest_finite<U: Real>() -> f64 {
     U::HIGHEST.nextafter(U::ZERO).to_f64()
 }
 
-/// The size at which squares approach the largest number of the dtype. For float16, this size is near the largest
-/// number itself, because typical values are already large in the range of float16.
+/// Values below `-endless()` may count as unbounded: their squares approach the largest number of the dtype. For
+/// float16, this limit is near the largest number itself, because typical values are already large in the range of
+/// float16.
 pub(super) fn endless<U: Real>() -> f64 {
     largest_finite::<U>().powf(if U::DTYPE == DType::Float16 { 0.9 } else { 0.4 })
 }

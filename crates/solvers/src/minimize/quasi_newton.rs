@@ -12,10 +12,10 @@ pub(super) trait Curvature<B: Backend, U: Real> {
     /// Returns whether the estimate has not been updated yet.
     fn is_empty(&self) -> bool;
 
-    /// Resets the estimate.
+    /// Resets the estimate to the identity.
     fn forget(&mut self);
 
-    /// The estimate times the gradient.
+    /// Returns the product of the estimate and the gradient `g`.
     fn times(&self, problem: &Problem<'_, '_, B, U>, g: &Array<B, U>) -> Result<Array<B, U>>;
 
     /// Updates the estimate from a step and the change of the gradient along this step. `products` are the inner
@@ -35,7 +35,7 @@ pub(super) struct Bfgs<A> {
     inverse: Option<A>,
 }
 
-/// The last steps and the gradient's change in each, for L-BFGS: Nocedal and Wright, algorithm 7.4.
+/// The last steps, each with the change of the gradient along it, for L-BFGS: Nocedal and Wright, algorithm 7.4.
 pub(super) struct Lbfgs<A> {
     memory: usize,
     pairs: VecDeque<Pair<A>>,
@@ -148,7 +148,7 @@ impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
     }
 }
 
-/// Maximum number of steps without progress; after that the estimate is reset.
+/// Maximum number of successive steps without progress. The estimate is then reset.
 const PATIENCE: usize = 6;
 
 /// The lowest value and the smallest gradient of a search, to detect a lack of progress.
@@ -172,9 +172,10 @@ impl Progress {
         Ok(Progress { value: start.value, gradient: problem.largest(&start.gradient)?, without: 0, is_again: false })
     }
 
-    /// Judges a step: it makes progress if it lowers the value by more than rounding errors, or lowers the gradient.
-    /// After several steps without progress, or a step that changes neither the value nor the unknowns beyond rounding
-    /// errors, the search restarts along the gradient; if it has already restarted since the last progress, it ends.
+    /// Judges a step. It makes progress if it lowers the value by more than rounding errors, or lowers the gradient.
+    /// The search restarts along the gradient after several steps without progress, or after a step that changes
+    /// neither the value nor the unknowns beyond rounding errors. If it has already restarted since the last progress,
+    /// it ends instead.
     fn made<B: Backend, U: Real>(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -198,7 +199,7 @@ impl Progress {
         Ok(if self.without < PATIENCE { Next::GoOn } else { self.begin_again() })
     }
 
-    /// Restarts the search the first time, and ends it the second time.
+    /// Restarts the search, or ends it if it has already restarted since the last progress.
     fn begin_again(&mut self) -> Next {
         self.without = 0;
         if std::mem::replace(&mut self.is_again, true) { Next::End } else { Next::Restart }

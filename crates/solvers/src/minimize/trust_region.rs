@@ -11,16 +11,16 @@ use backends::{
 
 /// The initial radius of the trust region.
 const FIRST: f64 = 1.0;
-/// A step is accepted if the value falls by more than this fraction of the model's prediction.
+/// A step is accepted if the value falls by more than this fraction of the decrease that the quadratic model predicts.
 const ACCEPTED: f64 = 0.15;
 
-/// Finds a minimum of a function of one array by second derivatives: Newton's method, with the linear systems solved by
-/// conjugate gradients inside a trust region (Steihaug's method; Nocedal and Wright, "Numerical optimization", 2nd
-/// edition, algorithms 4.1 and 7.2). It takes few steps, and handles negative curvature.
+/// Finds a minimum of a function of one array by Newton's method, which uses second derivatives. Its linear systems
+/// are solved by conjugate gradients inside a trust region (Steihaug's method; Nocedal and Wright, "Numerical
+/// optimization", 2nd edition, algorithms 4.1 and 7.2). The method takes few steps, and handles negative curvature.
 ///
-/// The function receives a backend that records twice, for second derivatives. The function is recorded once at each
-/// point. The Hessian is never formed; a product with it is one backward pass through the record. The options `method`
-/// and `line_search` are not used.
+/// `f` runs on a backend that records operations at two levels, because second derivatives are gradients of gradients.
+/// `f` is recorded once at each point. The Hessian is never formed; a product with it is one backward pass through the
+/// record. The options `method` and `line_search` are not used.
 ///
 /// ```
 /// use backends::{Error, Result, prelude::*};
@@ -108,7 +108,7 @@ pub fn trust_region<B: Backend, T: Real>(
     }
 }
 
-/// The function's value alone; nothing is recorded, since the input is a constant.
+/// Returns the value of the function without derivatives. Nothing is recorded, since the input is a constant.
 fn value_at<B: Backend, T: Real>(
     b: &B,
     f: &impl Fn(&Diff<Diff<B>>, &Var<Diff<B>, T>) -> Result<Var<Diff<B>, T>>,
@@ -125,7 +125,7 @@ fn value_at<B: Backend, T: Real>(
     Ok(b.item(&value)?.to_f64())
 }
 
-/// Returns a step within the radius that lowers the quadratic model, and the Hessian times this step.
+/// Returns a step that is no longer than `radius` and lowers the quadratic model, and the Hessian times this step.
 fn steihaug<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     gradient: &Array<B, T>,
@@ -151,7 +151,7 @@ fn steihaug<B: Backend, T: Real>(
         let inside = curvature > 0.0 && search.dot(&new, &new)? < radius * radius;
         if !inside {
             let [near, far] = to_the_edge(search, &step, &direction, radius)?;
-            // the change of the quadratic model after a multiple `part` of the direction
+            // the change of the quadratic model along `part` times the direction
             let model = |part: f64| part * (0.5 * part * curvature - unit * square);
             let part = if model(near) < model(far) { near } else { far };
             return Ok((search.moved(&step, part, &direction)?, search.moved(&along, part, &product)?));

@@ -15,7 +15,8 @@ use backends::{Backend, Float, Result, expr};
 
 const MOST: usize = 5;
 
-/// The coefficients that modify a BDF to an NDF, by order: the fraction of the next backward difference that is added.
+/// The coefficients that turn a BDF into an NDF (numerical differentiation formula), by order. Each is the fraction of
+/// the next backward difference that is added.
 const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
 /// The sum 1 + 1/2 + .. + 1/k.
@@ -23,8 +24,8 @@ fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// The divisor in the coefficient of the slope at the new time, by order: the coefficient is the step length divided by
-/// this number.
+/// For a step of this order and of length `h`, the slope at the new time has the coefficient `h / alpha(order)` in the
+/// equation to be solved.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
@@ -36,8 +37,8 @@ fn error_constant(order: usize) -> f64 {
 
 pub(super) struct Bdf<B: Backend, T: Float> {
     t: f64,
-    /// The state and its backward differences, for times spaced by `length`. Two more differences than the order needs
-    /// are kept, for choosing another order.
+    /// The state, followed by its backward differences of order 1, 2, and so on, for times spaced by `length`. Two
+    /// more differences than the current order needs are kept, for choosing another order.
     differences: Vec<B::Array<T>>,
     order: usize,
     length: f64,
@@ -85,7 +86,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Shortens the step after a failed attempt.
+    /// Shortens the step by this factor after a failed attempt.
     fn shorten(&mut self, b: &B, factor: f64, trouble: Option<Trouble>) -> Result<Attempt> {
         self.is_again = true;
         self.rescale(b, self.length * factor)?;
@@ -125,10 +126,11 @@ impl<B: Backend, T: Float> Bdf<B, T> {
     }
 }
 
-/// For each new difference, the weights of the old differences, starting with the first one. The new spacing is
-/// `factor` times the old one: Shampine and Reichelt, section 2.1.
+/// For each new backward difference, returns the weights of the old differences whose weighted sum it is, starting
+/// with the first difference. The new spacing of times is `factor` times the old one: Shampine and Reichelt, section
+/// 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
-    // the coefficients of the old differences at the new times
+    // row `i`, column `j`: the weight of old difference `i` in the state `j` new spacings before the current time
     let at = |factor: f64| -> Vec<Vec<f64>> {
         let mut rows = vec![vec![1.0; order + 1]];
         for i in 1..=order {

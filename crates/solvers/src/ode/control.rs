@@ -66,7 +66,7 @@ pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     Ok(largest * b.item(&expr!(b, mean((x / largest) * *2, ..))?)?.to_f64().sqrt())
 }
 
-/// The root mean square of an error divided by a scale.
+/// The root mean square of the elements of `|error| / scale`.
 pub(super) fn norm_over<B: Backend, T: Float>(b: &B, error: &B::Array<T>, scale: &B::Array<T::Real>) -> Result<f64> {
     norm(b, expr!(b, abs(error) / scale)?)
 }
@@ -96,7 +96,7 @@ pub(super) fn first_step<B: Backend, T: Float>(
     Ok(if long.is_nan() { short } else { long.min(100.0 * short) })
 }
 
-/// The source of values that are not finite. Shorter steps may not avoid such values.
+/// The source of values that are not finite. The solution fails with this reason if shorter steps do not avoid them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trouble {
     /// The function returned values that are not finite at this time, for a finite state.
@@ -119,7 +119,8 @@ impl Trouble {
         }
     }
 
-    /// Checks that a state and the function's value at this state are finite.
+    /// Returns what is not finite: the state `y` or the function's value `slope` at this state. `None` if both are
+    /// finite.
     pub fn of<B: Backend, T: Float>(b: &B, t: f64, y: &B::Array<T>, slope: &B::Array<T>) -> Result<Option<Trouble>> {
         Ok(match (not_finite::<B, T>(b, y)?, not_finite::<B, T>(b, slope)?) {
             (Some(_), _) => Some(Trouble::State(t)),
@@ -132,7 +133,7 @@ impl Trouble {
 /// Returns a name for the kind of non-finite values in the array; `None` if all elements are finite.
 pub(super) fn not_finite<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<Option<&'static str>> {
     let size = b.abs::<T>(x)?;
-    // the norm is 0 if all elements are finite, else NaN
+    // 0 times an element is 0 if the element is finite, else NaN
     if norm(b, expr!(b, 0.0 * size)?)? == 0.0 {
         return Ok(None);
     }

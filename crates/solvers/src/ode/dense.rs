@@ -31,13 +31,13 @@ impl<A: Clone> DenseOutput<A> {
         DenseOutput { segments: Vec::new(), start: start.clone(), times: [t, t] }
     }
 
-    /// Adds a step. The solution then ends at `end`.
+    /// Adds a step. The solution then ends at `end`, which an event may have placed before the end of the step.
     pub(super) fn push(&mut self, segment: Segment<A>, end: f64) {
         self.segments.push(segment);
         self.times[1] = end;
     }
 
-    /// The times of the start and the end; the end may be the earlier one.
+    /// The start time and the end time. The end is the earlier time if the solution runs backward in time.
     pub fn times(&self) -> [f64; 2] {
         self.times
     }
@@ -75,7 +75,7 @@ pub(super) struct Segment<A> {
     pub polynomial: Polynomial<A>,
 }
 
-/// A polynomial in time.
+/// The polynomial in time that interpolates the state within a step.
 #[derive(Clone, Debug)]
 pub(super) enum Polynomial<A> {
     /// A polynomial determined by the slopes of a Dormand-Prince step.
@@ -84,7 +84,7 @@ pub(super) enum Polynomial<A> {
     Differences {
         /// The spacing; negative for solutions backward in time.
         h: f64,
-        /// The differences.
+        /// The backward differences of the state at the end of the step, from the first difference on.
         differences: Vec<A>,
     },
 }

@@ -12,15 +12,15 @@ use super::{
 };
 use backends::{Backend, Float, Result};
 
-/// The state of a method between steps.
+/// A method, with its state between steps.
 pub(super) trait Stepper<B: Backend, T: Float> {
-    /// Tries a step. If the step was too long, the next attempt is shorter.
+    /// Tries a step. If the step was too long, the next call tries a shorter one.
     fn attempt(&mut self, equation: &Equation<'_, B, T>, control: &Control) -> Result<Attempt>;
 
     /// The time and the state after the last step.
     fn state(&self) -> (f64, &B::Array<T>);
 
-    /// The last step; `None` before the first.
+    /// The last step with its interpolating polynomial; `None` before the first step.
     fn segment(&self) -> Option<Segment<B::Array<T>>>;
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Attempt {
     Made,
     /// The error was too large, or a value was not finite.
     TooLong(Option<Trouble>),
-    /// The step became shorter than the spacing of floats.
+    /// The next attempt would be shorter than the shortest step, [`Control::least`].
     Vanished,
 }
 

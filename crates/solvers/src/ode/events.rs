@@ -22,7 +22,7 @@ impl Event {
         Event::default()
     }
 
-    /// Ends the solution at the first event.
+    /// Ends the solution at the first occurrence of the event.
     #[must_use]
     pub fn terminal(self) -> Self {
         self.terminal_after(1)
@@ -50,7 +50,7 @@ impl Event {
     }
 }
 
-/// The state of an event during the solution.
+/// An event, with what is known about its function so far.
 struct Watched {
     event: Event,
     /// The function's value at the end of the last step.
@@ -62,7 +62,7 @@ struct Watched {
     times: usize,
 }
 
-/// The states of all events.
+/// All events, each with what is known about its function so far.
 pub(super) struct Events {
     all: Vec<Watched>,
 }
@@ -76,7 +76,7 @@ pub(super) struct Occurred {
 }
 
 impl Events {
-    /// Creates the initial states, with the functions' values at the start.
+    /// Creates the list of events. Each event comes with its function's value at the start.
     pub fn new(events: impl IntoIterator<Item = (Event, f64)>) -> Result<Events> {
         let mut all = Vec::new();
         for (event, value) in events {
@@ -92,8 +92,8 @@ impl Events {
         self.all.is_empty()
     }
 
-    /// Finds the events in a step between two times. `values` holds the functions' values at the end of the step;
-    /// `at(i, t)` evaluates function `i` within the step.
+    /// Finds the events in the step from time `old_t` to time `new_t`. `values` holds the functions' values at the end
+    /// of the step; `at(i, t)` evaluates function `i` at a time within the step.
     pub fn look(
         &mut self,
         [old_t, new_t]: [f64; 2],
@@ -146,7 +146,7 @@ fn zero(
     if of_c == 0.0 {
         return Ok(c);
     }
-    // a zero near 0 needs an absolute accuracy, because the relative accuracy is never reached
+    // if the zero is near time 0, a relative accuracy is never reached, so an absolute accuracy is enough
     let floor = f64::EPSILON * a.abs().max(c.abs()).min(1.0);
     // `a` is the latest point; `c` is a point on the other side of the zero
     std::mem::swap(&mut a, &mut c);

@@ -5,11 +5,11 @@ use backends::{Backend, Error, Float, Result, expr};
 /// The method that computes a step of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Euler's method, which uses the slope at the start; order 1.
+    /// Euler's method, of order 1. It uses the slope at the start of the step.
     Euler,
-    /// The midpoint method, which uses the slope in the middle; order 2.
+    /// The midpoint method, of order 2. It uses the slope in the middle of the step.
     Midpoint,
-    /// The classical Runge-Kutta method; order 4.
+    /// The classical Runge-Kutta method, of order 4.
     Rk4,
 }
 
@@ -69,7 +69,8 @@ pub fn step<B: Backend, T: Float>(
     }
 }
 
-/// Solves with steps of fixed length. Returns the states at `steps + 1` equally spaced times, beginning with `y0`.
+/// Solves `y' = f(t, y)` with steps of fixed length. Returns the states at `steps + 1` equally spaced times, beginning
+/// with `y0`.
 ///
 /// # Errors
 /// The errors of `f` and of the ops; `Error::Argument` if a time is not finite, or if `steps` is 0 and the times

@@ -7,10 +7,10 @@ use super::{
 };
 use backends::{Backend, Complex, Element, Error, Float, Real, Result};
 
-/// Computes the Jacobian at a time and a state, as an array of the backend; returns a `Trouble` if it is not finite.
+/// Computes the Jacobian at a time and a state, as a matrix on the backend. Returns a `Trouble` if it is not finite.
 ///
-/// `steps` are the step lengths of the elements, relative to the state. They are adapted from one Jacobian to the next,
-/// so that differences suffer neither from rounding nor from curvature.
+/// `steps` has one step length per element of the state, relative to the element's magnitude. The step lengths are
+/// adapted from one Jacobian to the next, so that differences suffer neither from rounding nor from curvature.
 pub(super) fn by_differences<B: Backend, T: Float>(
     equation: &Equation<'_, B, T>,
     b: &B,
@@ -52,7 +52,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
             found = column(j, step * forward)?;
         }
         if found.as_ref().is_none_or(|c| !c.is_finite()) {
-            // the function may be undefined on this side
+            // the function may be undefined on this side, so the other side is tried
             found = column(j, -step * forward)?;
         }
         let Some(mut found) = found.filter(Column::is_finite) else {
@@ -91,12 +91,12 @@ fn wide<T: Float>(x: T) -> Complex<f64> {
     x.cast()
 }
 
-/// The derivatives with respect to one element.
+/// One column of the Jacobian: the derivatives with respect to one element of the state.
 struct Column<T> {
     derivatives: Vec<T>,
-    /// The largest change among the elements of the function's result.
+    /// The largest magnitude of a change among the elements of the function's result.
     change: f64,
-    /// The magnitude of the element with the largest change.
+    /// The magnitude of the result's element that changes most.
     size: f64,
 }
 

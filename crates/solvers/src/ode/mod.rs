@@ -48,7 +48,7 @@ pub use solution::{Solution, Status};
 
 /// Solves `y' = f(t, y)` from the state `y0` at time `times[0]` to time `times[1]`, which may be the earlier time. The
 /// methods are `RK45` and `BDF` of SciPy's `solve_ivp` ([`Method`]). Step control is as in SciPy, too: the root mean
-/// square of the error over `atol + rtol * |y|` must be below 1.
+/// square of the error divided by `atol + rtol * |y|` must be below 1.
 ///
 /// On a backend that records operations for gradients, the gradients pass through the steps. The lengths of the steps
 /// and the times of events are constants. The gradient of an implicit step comes from its equation (the implicit

@@ -1,5 +1,5 @@
-//! Newton's method for the equations of an implicit step. Its matrix is reused from step to step while the iteration
-//! converges.
+//! Newton's method for the equations of an implicit step. The inverse matrix of the iteration is reused from step to
+//! step while the iteration converges.
 
 use super::{
     control::{Trouble, norm_over, not_finite},
@@ -10,7 +10,7 @@ use crate::dtype::convert;
 use backends::{Backend, Complex, DTypeKind, Float, LinearMap, Result, WideFloat, expr, runtime::rules};
 use std::cell::{Cell, RefCell};
 
-/// A step counts as too long if Newton's method has not converged after this number of iterations.
+/// Maximum number of iterations. If Newton's method has not converged by then, the step counts as too long.
 pub(super) const ITERATIONS: i32 = 4;
 
 /// An equation to be solved for `d`: `c f(t, predicted + d) - psi - d = 0`.
@@ -31,17 +31,17 @@ pub(super) struct Newton<B: Backend, T: Float> {
     kept: RefCell<Kept<B::Array<T>>>,
     /// Number of iterations for the last equation.
     pub iterations: Cell<i32>,
-    /// The kind of non-finite values in the last equation, if any.
+    /// What was not finite while the last equation was solved, if anything.
     pub trouble: Cell<Option<Trouble>>,
 }
 
 struct Kept<A> {
     jacobian: Option<A>,
-    /// The inverse of `1 - c J`, where `c` may be from an earlier step.
+    /// The inverse of `1 - c J`, where `J` is the Jacobian. `c` may be the coefficient of an earlier step.
     inverse: Option<A>,
     /// True if the Jacobian was computed in this step.
     is_current: bool,
-    /// The step lengths for finite differences.
+    /// The relative step lengths for Jacobians by finite differences, one per element of the state.
     steps: Vec<f64>,
 }
 
@@ -61,9 +61,9 @@ impl<B: Backend, T: Float> Newton<B, T> {
         self.kept.get_mut().inverse = None;
     }
 
-    /// Solves for `d`. Returns `None` if the iteration does not converge.
+    /// Solves the equation of a step for `d`. Returns `None` if the iteration does not converge.
     ///
-    /// Gradients come from the equation itself; the iteration is not recorded.
+    /// Gradients of `d` come from the equation itself (the implicit function theorem); the iteration is not recorded.
     pub fn solve(&self, equation: &Equation<'_, B, T>, step: &Step<'_, B, T>) -> Result<Option<B::Array<T>>> {
         let is_lost = Cell::new(false);
         let shape = equation.shape.clone();
@@ -187,7 +187,8 @@ fn times<B: Backend, T: Float>(b: &B, matrix: &B::Array<T>, x: &B::Array<T>) -> 
     b.reshape::<T>(product, shape)
 }
 
-/// The inverse of `1 - c J`, computed in double precision; `None` if the matrix is singular.
+/// Returns the inverse of `1 - c J`, where `J` is the Jacobian. It is computed in double precision. `None` if the
+/// matrix is singular.
 fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Result<Option<B::Array<T>>> {
     fn of<B: Backend, T: Float, W: WideFloat>(b: &B, jacobian: &B::Array<T>, c: f64) -> Result<B::Array<T>> {
         let jacobian = convert::<B, W, T>(b, jacobian.clone())?;
@@ -205,7 +206,7 @@ fn inverse<B: Backend, T: Float>(b: &B, jacobian: &B::Array<T>, c: f64) -> Resul
     }
 }
 
-/// Solves `map(z) = g` for `z`. The matrix of the map is computed by applying the map to unit vectors.
+/// Solves `map(z) = g` for `z`, where `map` is linear. Its matrix is computed by applying it to unit vectors.
 fn adjoint<B: Backend, T: Float>(
     b: &B,
     shape: &[usize],

@@ -12,7 +12,7 @@ type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result
 /// A function of time and state that returns a number.
 type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
 
-/// An initial value problem `y' = f(t, y)` with a Jacobian and events. If neither is needed,
+/// An initial value problem `y' = f(t, y)`, with an optional Jacobian and any number of events. If neither is needed,
 /// [`solve_ivp`](super::solve_ivp) is shorter.
 ///
 /// ```
@@ -60,7 +60,8 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     /// Sets the derivatives of `f` with respect to the state, for implicit methods. For a state with n elements, the
     /// function returns an n x n matrix with `d f[i] / d y[j]` in row i and column j; the elements of a state with
     /// several axes are counted in C order. The function may also return an array whose shape is the state's shape
-    /// twice. By default, the Jacobian is computed by finite differences of `f`.
+    /// repeated: (2, 3, 2, 3) for a state of shape (2, 3). By default, the Jacobian is computed by finite differences
+    /// of `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
         self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
@@ -82,7 +83,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     ///
     /// # Errors
     /// The errors of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
-    /// function returns an array of another shape.
+    /// function returns an array of a wrong shape.
     pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
         drive::solve(self, &options)
     }

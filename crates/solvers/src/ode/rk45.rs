@@ -37,7 +37,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Rk45 { t, y, now, length, is_again: false, last: None }
     }
 
-    /// The slopes of a step, and the state after the step. The last slope is the slope at that state.
+    /// Returns the slopes of a step, and the state after the step. The last slope is the slope at that state.
     fn slopes(&self, equation: &Equation<'_, B, T>, h: f64, to: f64) -> Result<Slopes<B::Array<T>>> {
         let b = equation.b;
         let mut slopes = vec![self.now.clone()];
@@ -50,7 +50,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Ok((slopes, new))
     }
 
-    /// Returns the first non-finite value of a step, if any.
+    /// Returns what was the first non-finite value during a step, if any.
     fn trouble(&self, b: &B, h: f64, to: f64, slopes: &[B::Array<T>]) -> Result<Option<Trouble>> {
         let rows = A.into_iter().zip(C.map(|c| self.t + c * h)).chain([(&B5[..], to)]);
         for ((row, t), slope) in rows.zip(&slopes[1..]) {

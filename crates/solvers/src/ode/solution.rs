@@ -18,18 +18,18 @@ pub enum Status {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Solution<A> {
-    /// The times of the states: the start and the end of each step, or those times of
-    /// [`SolveIvp::t_eval`](super::SolveIvp::t_eval) that were reached.
+    /// The times of the states. These are the start and the end of each step or, if
+    /// [`SolveIvp::t_eval`](super::SolveIvp::t_eval) is set, those of its times that were reached.
     pub t: Vec<f64>,
     /// The states at the times `t`.
     pub y: Vec<A>,
     /// The solution as a function of time, if [`SolveIvp::dense_output`](super::SolveIvp::dense_output) is set.
     pub sol: Option<DenseOutput<A>>,
-    /// The times at which each event occurred, in the order in which the events were added.
+    /// For each event, in the order in which the events were added: the times at which it occurred.
     pub t_events: Vec<Vec<f64>>,
-    /// The states at the times `t_events`.
+    /// The states at the times in `t_events`, in the same order.
     pub y_events: Vec<Vec<A>>,
-    /// Number of evaluations of `f`, including those for finite differences.
+    /// Number of evaluations of `f`, including the evaluations for Jacobians by finite differences.
     pub evaluations: usize,
     /// Number of Jacobians that were computed.
     pub jacobians: usize,

@@ -2,10 +2,11 @@
 
 use backends::{Backend, Float, Result, expr};
 
-/// Times of the second and later slopes, as fractions of the step.
+/// Times at which the second to the sixth slope are evaluated, as fractions of the step.
 pub(super) const C: [f64; 5] = [1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0];
 
-/// For each slope after the first, the weights of the preceding slopes in the state at which this slope is evaluated.
+/// For each of the slopes from the second to the sixth: the weights of the preceding slopes in the state at which this
+/// slope is evaluated.
 pub(super) const A: [&[f64]; 5] = [
     &[1.0 / 5.0],
     &[3.0 / 40.0, 9.0 / 40.0],
@@ -21,9 +22,9 @@ pub(super) const B5: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.
 pub(super) const E: [f64; 7] =
     [-71.0 / 57600.0, 0.0, 71.0 / 16695.0, -71.0 / 1920.0, 17253.0 / 339200.0, -22.0 / 525.0, 1.0 / 40.0];
 
-/// Coefficients of the dense output. The weight of each slope is a polynomial in the fraction of the step, without a
-/// constant term; a row has the coefficients of one polynomial: L. F. Shampine, "Some practical Runge-Kutta formulas",
-/// Math. Comp. 46, 1986.
+/// Coefficients of the dense output, which gives the state at any time within a step. The weight of each slope is a
+/// polynomial in the fraction of the step, without a constant term. Each row has the coefficients of one polynomial:
+/// L. F. Shampine, "Some practical Runge-Kutta formulas", Math. Comp. 46, 1986.
 pub(super) const DENSE: [[f64; 4]; 7] = [
     [1.0, -8048581381.0 / 2820520608.0, 8663915743.0 / 2820520608.0, -12715105075.0 / 11282082432.0],
     [0.0, 0.0, 0.0, 0.0],

@@ -16,7 +16,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.with_values(b.conj(self.values())?)
     }
 
-    /// Multiplies each value by a number or a 0-D array.
+    /// Multiplies each stored value by the same number, or by the same 0-D array.
     ///
     /// # Errors
     /// `Error::Shapes` if `by` does not broadcast to the shape of the values.
@@ -122,13 +122,14 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Coo::of(b.multiply(left, right)?, row_of, column_of, [rows, columns]).to_csr(b)
     }
 
-    /// Products of a batch of matrices that have the sparsity pattern of this matrix. `values` has one row of values
-    /// per matrix, and `x` has one vector or one matrix per matrix of the batch.
+    /// The product of each matrix of a batch with its own vector or matrix in `x`. All matrices of the batch have the
+    /// sparsity pattern of this matrix. Row `k` of `values` has the stored values of matrix `k`, and `x[k]` is the
+    /// vector or matrix that it is multiplied by.
     ///
     /// # Errors
     /// `Error::Shapes` if the rows of `values` do not have one value per stored element, or if `x` does not have one
     /// vector or matrix of the right length for each row of `values`; `Error::Shape` if `values` does not have two
-    /// axes, or `x` neither two nor three.
+    /// axes, or if `x` has neither two axes nor three.
     pub fn matmul_batched(&self, b: &B, values: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Csr::matmul_batched";
         let &[batch, stored] = values.shape() else {
@@ -164,8 +165,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.reshape(y, shape.iter().map(|&len| len as isize).collect::<Vec<_>>())
     }
 
-    /// This matrix with ascending columns in each row, and with duplicate elements summed. Waits for the device to
-    /// count the elements.
+    /// Returns this matrix with ascending columns in each row, and with one element in place of duplicates: their sum.
+    /// Waits for the device to count the elements.
     ///
     /// # Errors
     /// The errors of the ops that run.
@@ -173,7 +174,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// The same matrix without stored zeros. Waits for the device to count the elements.
+    /// Returns the same matrix without stored zeros. Waits for the device to count the other elements.
     ///
     /// # Errors
     /// The errors of the ops that run.

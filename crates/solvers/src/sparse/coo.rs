@@ -8,7 +8,8 @@ use super::{
 };
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, lazy};
 
-/// A sparse matrix as the value, row and column of each stored element, in any order (COO). Duplicate elements add up.
+/// A sparse matrix (COO), stored as the value, the row and the column of each element. The elements may be in any
+/// order, and duplicates add up.
 pub struct Coo<B: Arrays, T: Element> {
     values: B::Array<T>,
     rows: B::Array<i64>,
@@ -76,7 +77,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Coo { values, rows, columns, shape }
     }
 
-    /// The nonzero elements of a dense matrix, in C order. Waits for the device to count the elements.
+    /// Returns the nonzero elements of a dense matrix, in C order. Waits for the device to count these elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -136,10 +137,10 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         T::DTYPE
     }
 
-    /// A matrix with other values at the same positions.
+    /// Returns a matrix with the given values at the positions of this matrix's elements.
     ///
     /// # Errors
-    /// `Error::Shapes` if the number of values differs.
+    /// `Error::Shapes` if the number of values is not the number of stored elements.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Coo<B, U>> {
         if values.shape() != self.rows.shape() {
             return Err(Error::shapes("Coo::with_values", self.rows.shape(), values.shape()));
@@ -147,7 +148,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         Ok(Coo::of(values, self.rows.clone(), self.columns.clone(), self.shape))
     }
 
-    /// The transpose, which shares the arrays.
+    /// The transpose. It shares the arrays of this matrix.
     #[must_use]
     pub fn transpose(&self) -> Coo<B, T> {
         let [rows, columns] = self.shape;
@@ -246,7 +247,7 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x: &Coo<B, T>, y: &Coo<B, T>) -> Resu
         return Err(Error::shapes(OP, &x.shape, &y.shape));
     };
     check_shape(OP, [rows, columns])?;
-    // all pairs of elements, with one axis for each of the two matrices
+    // combines each element of `x` (axis 0) with each element of `y` (axis 1)
     let pairs = |left: &B::Array<i64>, scale: usize, right: &B::Array<i64>| {
         let left = b.expand_dims(b.multiply(left, scale as i64)?, 1)?;
         b.reshape(b.add(left, right)?, -1)

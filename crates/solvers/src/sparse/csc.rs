@@ -17,7 +17,7 @@ impl<B: Arrays, T: Element> Clone for Csc<B, T> {
 }
 
 impl<B: Arrays, T: Element> Csc<B, T> {
-    /// The transpose of a CSR matrix.
+    /// Creates the transpose of a CSR matrix, with the same arrays.
     pub(super) fn of_transpose(transposed: Csr<B, T>) -> Csc<B, T> {
         Csc { transposed }
     }
@@ -49,7 +49,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         Ok(Csr::new(b, values, indices, indptr, [columns, rows]).map_err(named)?.transpose())
     }
 
-    /// The nonzero elements of a dense matrix. Waits for the device to count the elements.
+    /// Returns the nonzero elements of a dense matrix. Waits for the device to count these elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -99,10 +99,10 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         T::DTYPE
     }
 
-    /// A matrix with other values at the same positions.
+    /// Returns a matrix with the given values at the positions of this matrix's elements.
     ///
     /// # Errors
-    /// `Error::Shapes` if the number of values differs.
+    /// `Error::Shapes` if the number of values is not the number of stored elements.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csc<B, U>> {
         Ok(self.transposed.with_values(values).map_err(|why| why.within("Csc::with_values"))?.transpose())
     }
@@ -125,7 +125,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         self.transposed.matmul(b, x)
     }
 
-    /// The transpose: the same arrays, read as compressed rows.
+    /// The transpose. It shares the arrays of this matrix, read as compressed rows.
     #[must_use]
     pub fn transpose(&self) -> Csr<B, T> {
         self.transposed.clone()

@@ -71,7 +71,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Csr { values, indices, indptr, shape }
     }
 
-    /// The nonzero elements of a dense matrix. Waits for the device to count the elements.
+    /// Returns the nonzero elements of a dense matrix. Waits for the device to count these elements.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -121,10 +121,10 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         T::DTYPE
     }
 
-    /// A matrix with other values at the same positions.
+    /// Returns a matrix with the given values at the positions of this matrix's elements.
     ///
     /// # Errors
-    /// `Error::Shapes` if the number of values differs.
+    /// `Error::Shapes` if the number of values is not the number of stored elements.
     pub fn with_values<U: Numeric>(&self, values: B::Array<U>) -> Result<Csr<B, U>> {
         if values.shape() != self.indices.shape() {
             return Err(Error::shapes("Csr::with_values", self.indices.shape(), values.shape()));
@@ -179,7 +179,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.to_coo(b)?.to_dense(b)
     }
 
-    /// The transpose: the same arrays, read as compressed columns.
+    /// The transpose. It shares the arrays of this matrix, read as compressed columns.
     #[must_use]
     pub fn transpose(&self) -> Csc<B, T> {
         Csc::of_transpose(self.clone())

@@ -4,11 +4,11 @@ use super::{coo::Coo, csc::Csc, csr::Csr, structure::check_shape};
 use backends::{ArrayAttributes, Arrays, Backend, DType, Element, Error, Numeric, Result, ix, slices};
 use std::ops::Range;
 
-/// A sparse matrix of diagonals (DIA). It has a row of values for each diagonal, and value `j` of the row belongs to
-/// column `j` of the matrix. Diagonal `k` has the elements `(j - k, j)`; values whose row is outside of the matrix are
-/// not read.
+/// A sparse matrix of diagonals (DIA). It has a row of values for each diagonal. Value `j` of this row belongs to
+/// column `j` of the matrix: for the diagonal with offset `k`, it is the element `(j - k, j)`. Values whose row
+/// `j - k` is outside of the matrix are not read.
 ///
-/// The offsets are numbers on the host: they are part of the structure of the matrix, like its shape.
+/// The offsets are numbers on the host, because they are part of the structure of the matrix, like its shape.
 pub struct Dia<B: Arrays, T: Element> {
     values: B::Array<T>,
     offsets: Vec<isize>,
@@ -21,14 +21,14 @@ impl<B: Arrays, T: Element> Clone for Dia<B, T> {
     }
 }
 
-/// The columns of the matrix that a diagonal crosses.
+/// The columns of the matrix in which the diagonal with this offset has elements.
 fn columns_of(offset: isize, [rows, columns]: [usize; 2]) -> Range<usize> {
     let first = offset.max(0) as usize;
     let last = rows.saturating_add_signed(offset).min(columns);
     first.min(last)..last
 }
 
-/// The rows of a diagonal's elements in these columns.
+/// The rows in which the diagonal with this offset crosses these columns.
 fn rows_of(columns: &Range<usize>, offset: isize) -> Range<usize> {
     columns.start.wrapping_add_signed(-offset)..columns.end.wrapping_add_signed(-offset)
 }
@@ -38,8 +38,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
     /// matrix.
     ///
     /// # Errors
-    /// `Error::Shape` if the values do not have the shape (offsets, columns), or if rows times columns exceeds `i64`;
-    /// `Error::Argument` if an offset occurs twice, or if its diagonal is outside of the matrix.
+    /// `Error::Shape` if the shape of the values is not (number of offsets, columns), or if rows times columns exceeds
+    /// `i64`; `Error::Argument` if an offset occurs twice, or if its diagonal is outside of the matrix.
     pub fn new(values: B::Array<T>, offsets: impl Into<Vec<isize>>, shape: [usize; 2]) -> Result<Dia<B, T>> {
         const OP: &str = "Dia::new";
         check_shape(OP, shape)?;
@@ -69,7 +69,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia { values, offsets, shape }
     }
 
-    /// Creates a matrix of this shape with a constant value on each given diagonal, such as a stencil along one axis.
+    /// Creates a matrix of this shape whose given diagonals have one value each, such as a stencil along one axis. A
+    /// diagonal is given by its offset and its value.
     ///
     /// # Errors
     /// The errors of [`Dia::new`].
@@ -89,7 +90,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::constant(b, &[(0, T::ONE)], [n, n])
     }
 
-    /// The diagonals of a dense matrix that have a nonzero element. Waits for the device to count the diagonals.
+    /// Creates a matrix from those diagonals of a dense matrix that have a nonzero element. Waits for the device to
+    /// count the diagonals.
     ///
     /// # Errors
     /// `Error::Shape` if `x` does not have two axes.
@@ -122,7 +124,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         T::DTYPE
     }
 
-    /// A matrix with other values on the same diagonals.
+    /// Returns a matrix with the given values on the diagonals of this matrix.
     ///
     /// # Errors
     /// `Error::Shape` if the values have another shape.
@@ -130,7 +132,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, self.offsets.clone(), self.shape).map_err(|why| why.within("Dia::with_values"))
     }
 
-    /// For each diagonal, the values within the matrix, and the ranges of their rows and columns.
+    /// For each diagonal: the values that lie within the matrix, the range of their rows, and the range of their
+    /// columns.
     #[allow(clippy::type_complexity)] // values, rows and columns, named where they are destructured
     fn parts(&self, b: &B) -> Result<Vec<(B::Array<T>, Range<usize>, Range<usize>)>> {
         let part = |(k, &offset): (usize, &isize)| {
@@ -170,8 +173,8 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.transpose(b)?.matmul(b, x)
     }
 
-    /// The transpose. The values of a diagonal are moved, because value `j` of a row belongs to column `j` of the
-    /// matrix.
+    /// The transpose. Its array of values is a new one, because a value's index is the column of its element: value
+    /// `j` of the diagonal with offset `k` moves to index `j - k`.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.
@@ -184,7 +187,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia::new(values, self.offsets.iter().map(|offset| -offset).collect::<Vec<_>>(), [columns, rows])
     }
 
-    /// One diagonal as a vector of its elements; a vector of zeros if the diagonal is not stored.
+    /// The elements of one diagonal, as a vector. If the diagonal is not stored, the elements are zeros.
     ///
     /// # Errors
     /// The errors of the ops that run.
@@ -198,7 +201,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         }
     }
 
-    /// Converts to COO, including zeros on the diagonals.
+    /// Converts to COO. The result also stores the zeros on the diagonals.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.
@@ -214,7 +217,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Ok(Coo::of(b.concat(&values)?, b.concat(&rows)?, b.concat(&columns)?, self.shape))
     }
 
-    /// Converts to CSR, including zeros on the diagonals.
+    /// Converts to CSR. The result also stores the zeros on the diagonals.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.
@@ -222,7 +225,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// Converts to CSC, including zeros on the diagonals.
+    /// Converts to CSC. The result also stores the zeros on the diagonals.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.

@@ -10,13 +10,14 @@ use backends::{
 macro_rules! by_values {
     ($($matrix:ident: |$m:ident, $d:ident, $values:ident| $with:expr;)*) => {$(
         impl<B: Backend, T: Numeric> $matrix<B, T> {
-            /// This matrix as a constant on a `Diff` of its backend.
+            /// Returns this matrix as a constant on `d`, a `Diff` of its backend.
             #[must_use]
             pub fn constant_on(&self, d: &Diff<B>) -> $matrix<Diff<B>, T> {
                 self.lifted(d, d.constant(self.values().clone()))
             }
 
-            /// This matrix on a `Diff`, with the given values. The positions are constants.
+            /// Returns this matrix on `d`, a `Diff` of its backend, with the given values. The positions are
+            /// constants.
             fn lifted(&self, $d: &Diff<B>, $values: Var<B, T>) -> $matrix<Diff<B>, T> {
                 let $m = self;
                 $with

@@ -8,7 +8,7 @@ use backends::{ArrayAttributes, Backend, Error, IntoAxisOrAll, Numeric, Result, 
 use std::ops::Range;
 
 impl<B: Backend, T: Numeric> Csr<B, T> {
-    /// The stored elements for which the mask is true. Waits for the device to count them.
+    /// Returns a matrix of the stored elements for which the mask is true. Waits for the device to count them.
     pub(super) fn kept(&self, b: &B, mask: &B::Array<bool>) -> Result<Csr<B, T>> {
         let places = b.nonzero(mask)?.swap_remove(0);
         // for each element, the number of kept elements before it
@@ -18,7 +18,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         Ok(Csr::of(values, indices, indptr, self.shape()))
     }
 
-    /// A range of rows, as a separate matrix. Waits for the device to return the pointers of the range's ends.
+    /// A range of rows, as a separate matrix. Waits for the device to return the pointers at both ends of the range.
     ///
     /// # Errors
     /// `Error::Argument` if the range is not within the rows.
@@ -107,7 +107,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.segment_sum(values, places, len)
     }
 
-    /// The sum of all elements (`..`), of each column (0), or of each row (1).
+    /// The sum of all elements (axis `..`), of each column (axis 0), or of each row (axis 1).
     ///
     /// # Errors
     /// `Error::Axis` for another axis.

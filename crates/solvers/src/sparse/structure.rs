@@ -1,4 +1,4 @@
-//! Helpers that all sparse formats share: checks of shapes and indices, and pointers (`indptr`).
+//! Helpers that all sparse formats share: checks of shapes and indices, and computations with pointers (`indptr`).
 
 use backends::{
     ArrayAttributes, Backend, CumulativeSumOptions, Error, Result, SearchsortedOptions, Side, lazy, slices,
@@ -73,9 +73,9 @@ pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usiz
     usize::try_from(number).map_err(|_| Error::argument("sparse", format!("{number} is no number of elements")))
 }
 
-/// Selected rows of a matrix, possibly repeated, as one list of elements.
+/// The elements of selected rows of a matrix, row after row. A row may be selected several times.
 pub struct Gathered<B: Backend> {
-    /// The pointers of the result.
+    /// The pointers of the matrix that consists of the selected rows.
     pub indptr: B::Array<i64>,
     /// For each element, the index of its row in the selection.
     pub owner: B::Array<i64>,
@@ -90,7 +90,7 @@ pub fn gathered<B: Backend>(b: &B, indptr: &B::Array<i64>, rows: &B::Array<i64>)
     let new = pointers(b, &b.subtract(ends, &starts)?)?;
     let stored = number_at(b, &new, rows.len())?;
     let owner = rows_of(b, &new, stored)?;
-    // for each row, the difference between the elements' indices in the original matrix and in the result
+    // for each row, the difference between an element's index in the original matrix and its index in the result
     let shift = b.subtract(starts, b.getitem(&new, slices![..-1])?)?;
     let place = b.add(b.arange(0, stored as i64, 1)?, b.take(shift, &owner, 0)?)?;
     Ok(Gathered { indptr: new, owner, place })

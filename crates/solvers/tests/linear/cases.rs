@@ -19,7 +19,7 @@ fn needs_hermitian(method: Method) -> bool {
     matches!(method, Method::Cg | Method::CgAdaptive)
 }
 
-/// Compares all methods, in one dtype, with the dense solve.
+/// Solves by each method, in one dtype, and compares the results with the dense solve.
 fn methods<B: Backend, T: WideFloat>(b: &B, rtol: f64, tolerance: f64) -> Checked {
     let n = 9;
     let (plain, definite) = (matrix::<B, T>(b, n, 1)?, definite::<B, T>(b, n, 2)?);
@@ -118,7 +118,7 @@ fn grids<B: Backend>(b: &B) -> Checked {
         let expected = part(1, 0.5) + part(2, 1.0) + part(3, 2.0) - 0.25 * v[at];
         assert!((value - expected).abs() < 1e-13, "{at:?}: {value} and {expected}");
     }
-    // the matrix of the operator `a`
+    // the sparse matrix of the operator `a` gives the same products as `a` itself
     let csr = a.to_csr::<B, f64>(b, &[3, 4, 5])?;
     let rows = b.reshape(b.asarray(v.clone())?, [2, 60])?;
     let product = b.reshape(csr.apply(b, &rows)?, [2, 3, 4, 5])?;
@@ -154,14 +154,14 @@ fn singular<B: Backend>(b: &B) -> Checked {
     let mean = b.mean(&y, ..)?;
     let free = b.subtract(&y, &mean)?;
     for method in [Method::Cg, Method::CgAdaptive, Method::BiCgStab(2), Method::Gmres] {
-        // the right side is consistent
+        // the mean of this right side is 0, so the system has a solution
         let x = Solve::new().method(method).rtol(1e-9).solve(b, &a, &free)?.into_x()?;
         near(b, "A x", &a.apply(b, &x)?, &free, 1e-7);
-        // `mean_free` makes the right side consistent
+        // `mean_free` subtracts the mean of the right side, so that the system has a solution
         let found = Solve::new().method(method).rtol(1e-9).mean_free(true).solve(b, &a, &y)?.checked()?;
         near(b, "A x", &a.apply(b, &found.x)?, &free, 1e-7);
         assert!(b.item(b.mean(&found.x, ..)?)?.abs() < 1e-12);
-        // an inconsistent right side has no solution
+        // without `mean_free`, a right side whose mean is not 0 has no solution
         let lost = Solve::new().method(method).rtol(1e-9).max_iter(200).solve(b, &a, &y)?;
         assert!(!lost.is_converged(), "{}", lost.method);
         assert!(lost.into_x().is_err());
@@ -239,11 +239,11 @@ fn what_goes_wrong_is_said() {
 }
 
 fn diverging<B: Backend>(b: &B) -> Checked {
-    // conjugate gradients with a matrix that is not symmetric
+    // conjugate gradients fail, because the matrix is not symmetric
     let a = b.asarray([[0.0, 1.0, 0.0], [-1.0, 0.0, 3.0], [0.0, -3.0, 0.01]])?;
     let found = Solve::new().method(Method::Cg).rtol(1e-12).solve(b, &a, &b.asarray([1.0, 2.0, 3.0])?)?;
     assert!(!found.is_converged() && found.into_x().is_err());
-    // methods for general matrices solve the system
+    // methods for general matrices solve the same system
     for method in [Method::BiCgStab(2), Method::Gmres, Method::BiCg] {
         let found = Solve::new().method(method).rtol(1e-10).solve(b, &a, &b.asarray([1.0, 2.0, 3.0])?)?;
         near(b, &found.method, &found.x, &b.solve(&a, b.asarray([1.0, 2.0, 3.0])?)?, 1e-6);
@@ -292,7 +292,7 @@ fn least_squares<B: Backend>(b: &B) -> Checked {
         let why = Solve::new().method(Method::LeastSquares).solve_matrix_free(b, |b, x| b.matmul(a, x), &y);
         assert!(why.unwrap_err().to_string().contains("conjugate transpose"));
     }
-    // a batch of operators that map a grid to a single number
+    // a batch of two systems, whose operator sums a grid of 2 by 3 unknowns along its last axis
     let operator = MatrixFree::new(|b: &B, x: &B::Array<f64>| b.sum(x, -1)).adjoint(|b: &B, y: &B::Array<f64>| {
         let y = b.expand_dims(y, -1)?;
         let [m, n] = [y.shape()[0], y.shape()[1]];

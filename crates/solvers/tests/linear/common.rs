@@ -4,7 +4,7 @@ use backends::{Result, prelude::*};
 use backends_npz::Npz;
 use ndarray::{ArrayD, IxDyn};
 
-/// Runs a generic function on the CPU backends.
+/// Calls a generic function with each CPU backend.
 #[macro_export]
 macro_rules! on_every_backend {
     ($check:path) => {
@@ -15,8 +15,8 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Like `on_every_backend`, but also runs the function on CUDA. Without a GPU, that is the slow software device, so
-/// this macro is only used for small cases.
+/// Like `on_every_backend`, but also calls the function with the CUDA backend. Without a GPU, CUDA runs on the slow
+/// software device, so this macro is only used for small cases.
 #[macro_export]
 macro_rules! on_every_backend_and_cuda {
     ($check:path) => {

@@ -81,7 +81,7 @@ fn gradients_are_those_of_the_dense_solve() {
     on_every_backend!(real_and_complex);
 }
 
-/// The sum of cubes of the solution of `laplace(x) - field * x = y` on a grid.
+/// Solves `laplace(x) - field * x = y` on a grid, and returns the sum of the cubes of the solution's elements.
 fn energy<B: Backend>(b: &B, field: &B::Array<f64>, y: &B::Array<f64>, preconditioned: bool) -> Result<B::Array<f64>> {
     let laplacian = Laplacian::new([GridBoundary::Zero, GridBoundary::Periodic]);
     let mut solve = Solve::new().method(Method::Cg).rtol(1e-12);

@@ -36,8 +36,9 @@ fn singular(n: usize, lost: usize, seed: u64, y: &[f64]) -> (Vec<f64>, Vec<f64>)
     (a, of_range)
 }
 
-/// Checks that MINRES returns a least-squares solution, whose product with `A` is the projection of `y` onto the range
-/// of `A`, and that no method reports the system as solved.
+/// Checks that MINRES returns a least-squares solution of `A x = y`: its product with `A` is `of_range`, the
+/// projection of `y` onto the range of `A`. For two of the cases, also checks that no method reports the system as
+/// solved.
 fn checked<B: Backend, T: WideFloat>(
     b: &B,
     what: &str,

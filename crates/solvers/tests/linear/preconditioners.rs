@@ -28,7 +28,7 @@ fn on_grids<B: Backend>(b: &B) -> Checked {
             let most = if method == Method::BiCgStab(2) { 8 } else { 22 };
             assert!(found.iterations[0] <= most, "{} {shape:?} {boundaries:?}: {:?}", found.method, found.iterations);
         }
-        // the cycle is symmetric: <u, M v> = <M u, v>
+        // the multigrid cycle `M` is symmetric: <u, M v> = <M u, v>
         let (u, v) = (b.asarray(numbers(shape, 72))?, b.asarray(numbers(shape, 73))?);
         let (mu, mv) = (multigrid.apply(b, &u)?, multigrid.apply(b, &v)?);
         let [left, right] = [b.item(expr!(b, sum(u * mv, ..))?)?, b.item(expr!(b, sum(mu * v, ..))?)?];

@@ -4,7 +4,8 @@ use crate::{common::*, on_every_backend};
 use backends::prelude::*;
 use backends_solvers::linear::{GridBoundary, Laplacian, LinearOperator, Method, Solve};
 
-/// The systems `laplace(v) - shift v` with spacing 1 in the recorded files, and the tolerances of the comparisons.
+/// For each file of recorded results: its name, the operator `laplace(v) - shift v` (with spacing 1) of its system,
+/// and the tolerance of the solves.
 fn grids() -> [(&'static str, Laplacian, f64); 3] {
     use GridBoundary::{Periodic, Zero};
     [
@@ -31,7 +32,7 @@ fn cg<B: Backend>(b: &B) -> Checked {
         near(b, name, &found.x, &array("x_direct"), 1e3 * tolerance);
         let history = data.vector("residual_sq_history_CG")?;
         assert_eq!(found.history[0].len(), history.len());
-        // rounding errors grow with the iterations
+        // rounding errors grow with the iterations, and so does the allowed difference
         for (k, (r, squared)) in found.history[0].iter().zip(&history).enumerate() {
             let allowed = 1e-13 * (1 << (k / 8).min(24)) as f64;
             assert!((r * r / squared - 1.0).abs() <= allowed, "{name}: {k}: {} and {squared}", r * r);
@@ -102,7 +103,7 @@ fn dense<B: Backend>(b: &B) -> Checked {
     check("biCG-stab(1)", Method::BiCgStab(1), &a, "x_numpy_A", 1e-10)?;
     check("biCG-stab(2)", Method::BiCgStab(2), &a, "x_biCG_stab2", 1e-10)?;
     check("GMRES", Method::Gmres, &a, "x_scipy_GMres", 1e-10)?;
-    // each column of the right sides is a row of the batch
+    // the file has one right side per column; `Solve` takes one right side per row
     let found = Solve::new().solve(b, &array("rect"), &b.matrix_transpose(array("rect_b"))?)?.checked()?;
     near(b, "least squares", &b.matrix_transpose(found.x)?, &array("lstsq_x"), 1e-10);
     assert_eq!((found.residual.len(), found.method.as_str()), (2, "least squares"));

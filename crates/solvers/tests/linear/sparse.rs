@@ -30,8 +30,8 @@ impl<T: WideFloat> Triplets<T> {
         a
     }
 
-    /// The matrix of a diffusion on a grid of `n` by `n` cells. Its rows have different magnitudes, and a flow makes it
-    /// unsymmetric.
+    /// A matrix for diffusion on a grid of `n` by `n` cells, with one row per cell. The rows have different
+    /// magnitudes. A flow of strength `stream` makes the matrix unsymmetric; without a flow it is Hermitian.
     pub fn convection(n: usize, stream: f64) -> Self {
         let mut elements = vec![];
         let size = |k: usize| 1.0 + (k * 7 % 11) as f64;
@@ -136,8 +136,8 @@ fn sparse_matrices_are_operators() {
     on_every_backend!(of_both_kinds);
 }
 
-/// Checks the gradients with respect to the right side and to the values of the matrix, with a preconditioner that the
-/// pullback transposes.
+/// Checks the gradients with respect to the right side and to the values of the matrix, without and with a
+/// preconditioner. The backward pass has to transpose the preconditioner.
 fn gradients<B: Backend>(b: &B) -> Checked {
     let triplets = Triplets::<f64>::convection(3, 0.4);
     let a = triplets.on(b);

@@ -101,7 +101,7 @@ fn scaled<B: Backend, T: WideFloat>(b: &B, scales: &[f64], tolerance: f64) -> Ch
             for (of_a, of_y) in [(1.0, size), (size, 1.0), (size, size)] {
                 let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|v| v * of_a).collect()).collect();
                 let a = csr::<B, T>(b, &scaled.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-                // a batch of two right sides, the second of another magnitude
+                // a batch of two right sides of different magnitudes
                 let y = b.from_iter([of_y, 2.0 * of_y, 1.0 / of_a.clamp(1e-3, 1.0), 0.0].map(number))?;
                 let y = b.reshape(y, [2, 2])?;
                 let found = Solve::new().method(method).rtol(1e-6).solve(b, &a, &y)?;

@@ -1,5 +1,5 @@
-//! Tests of initial value problems: SciPy's `solve_ivp` (1.17.1) takes the same steps, and some solutions are known
-//! exactly.
+//! Tests of initial value problems: comparisons with the steps of SciPy's `solve_ivp` (1.17.1) and with exact
+//! solutions.
 
 mod events;
 mod failures;

@@ -112,7 +112,7 @@ fn decay<B: Backend>(b: &B, y: &B::Array<f64>) -> Result<B::Array<f64>> {
 fn stiff_linear_systems_of_two_axes_both_ways_in_time() -> Result<()> {
     let b = Numpyish::new();
     let y0 = b.asarray([[2.0, 0.0]])?;
-    // the sum decays as exp(-t), the difference as exp(-1999 t)
+    // the sum of the two elements decays as exp(-t), their difference as exp(-1999 t)
     let exact = |t: f64| [(-t).exp() + (-1999.0 * t).exp(), (-t).exp() - (-1999.0 * t).exp()];
     let options = bdf(1e-6, 1e-9).dense_output(true);
     let found = solve_ivp(&b, |b, _, y| decay(b, y), [0.0, 2.0], &y0, options.clone())?;
@@ -171,7 +171,7 @@ fn settings_of_scipy_go_as_scipy() -> Result<()> {
     let found = solve(SolveIvp::new().dense_output(true))?;
     assert_eq!((found.steps, found.t.len()), (166, 167));
     like_scipy([found.evaluations, found.jacobians, found.factorizations], [442, 7, 35]);
-    // SciPy starts with the Jacobian at the initial state, this solver with the Jacobian of the first step
+    // SciPy starts with the Jacobian at the initial state; this solver starts with the Jacobian of the first step
     near(&b.to_vec(&found.y[166])?, &[0.2980644694705975, 0.4349247117896606], 2e-3);
     let Some(sol) = &found.sol else { panic!("there is no dense output") };
     near(&b.to_vec(sol.at(&b, 3.3)?)?, &[4.11063214, 0.02135738], 2e-3);
@@ -209,8 +209,8 @@ fn jacobians_of_any_shape_and_no_elements() -> Result<()> {
     Ok(())
 }
 
-/// The sum of the states at the times 0.5 and 1. The first component decays fast, towards `rate` times the second
-/// component, which decays at `rate`.
+/// The sum of the states at the times 0.5 and 1. The state has two components. The first one decays fast, towards
+/// `rate` times the second one. The second one, `z`, decays by `z' = -rate * z^2`.
 fn fed<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| {
         let (x, z) = (b.getitem(y, slices![0])?, b.getitem(y, slices![1])?);
@@ -244,7 +244,7 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     Ok(())
 }
 
-/// Like `fed`, but both components of the state are the second component z. This takes fewer steps.
+/// Like `fed`, but both components of the state are `z`, the second component in `fed`. This takes fewer steps.
 fn fed_for<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| expr!(b, -rate * y * y);
     let found = solve_ivp(b, f, [0.0, 1.0], &b.asarray([1.0, 1.0])?, bdf(1e-6, 1e-9).t_eval(&[0.5, 1.0]))?;

@@ -140,7 +140,7 @@ pub struct Finished {
     pub time: Duration,
 }
 
-/// Runs a program, usually `mpiexec`, until it ends or reaches the limit.
+/// Runs a program, usually `mpiexec`, until it ends or its running time reaches the limit.
 ///
 /// # Errors
 /// An error if the program cannot be started.
@@ -170,7 +170,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     }
     let time = start.elapsed();
     let mut bytes = Vec::new();
-    // reads to the end of stdout and stderr, unless processes that were left behind keep them open
+    // reads to the end of stdout and stderr; stops after 5 s if processes that were left behind keep them open
     let last = Instant::now() + Duration::from_secs(5);
     while let Ok(part) = printed.recv_timeout(last.saturating_duration_since(Instant::now())) {
         bytes.extend(part);

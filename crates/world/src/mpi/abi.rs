@@ -1,6 +1,6 @@
-//! The three binary interfaces of MPI libraries: the interface of the standard (since MPI-5), of MPICH, and of Open
-//! MPI. These interfaces differ only in the values of constants, which are defined here. Each value comes from the
-//! library's own `mpi.h`.
+//! The three binary interfaces of MPI libraries: the standard's interface (since MPI-5), MPICH's and Open MPI's. These
+//! interfaces differ only in the values of constants, which are defined here. Each value comes from the library's own
+//! `mpi.h`.
 
 use super::{
     functions::{Ptr, Word},
@@ -32,9 +32,9 @@ pub(super) struct Abi {
     pub any_tag: c_int,
     /// `MPI_ERR_TRUNCATE`
     pub truncated: c_int,
-    /// The index of the tag in the status, if the status is read as an array of C ints.
+    /// The index of a message's tag in its `MPI_Status`, if the status is read as an array of C ints.
     pub tag: usize,
-    /// The datatypes of the kinds, in the order of [`NAMED`].
+    /// The MPI datatype of each kind in [`NAMED`], in the same order.
     types: [Word; NAMED.len()],
     /// `MPI_SUM`, `MPI_PROD`, `MPI_MAX`, `MPI_MIN`
     joins: [Word; 4],
@@ -140,9 +140,9 @@ impl Abi {
         })
     }
 
-    /// Determines the interface of a library. `standard` is the version of the standard's interface that the library
-    /// reports, and `version` is its version text. The file name is not used, because one package may contain libraries
-    /// with different interfaces.
+    /// Determines the binary interface of a library. `standard` is the version of the standard's interface that the
+    /// library reports, and `version` is the library's version text. The file name is not used, because one package
+    /// may contain libraries with different interfaces.
     pub fn of(library: &Library, standard: Option<(c_int, c_int)>, version: &str) -> Result<Abi, String> {
         if let Some((1, _)) = standard {
             return Ok(Abi::standard());
@@ -175,7 +175,8 @@ impl Abi {
         self.in_place as Ptr
     }
 
-    /// The MPI datatype for moving elements. Bools and 16-bit floats move as integers of the same size.
+    /// The MPI datatype with which elements of a kind are moved. Bools and 16-bit floats move as integers of the same
+    /// size.
     pub fn moved(&self, kind: Kind) -> Word {
         let stands_for = match kind {
             Kind::Bool => Kind::UInt8,

@@ -28,7 +28,7 @@ pub(super) struct Mpi {
 }
 
 impl Mpi {
-    /// Creates the communicator of all ranks. Collective.
+    /// Creates the communicator of all ranks. All ranks must call this function.
     pub fn world(session: &'static Session) -> Result<Mpi> {
         let (f, abi) = (&session.loaded.functions, &session.loaded.abi);
         let (mut comm, mut shared) = (0, 0);
@@ -52,7 +52,7 @@ impl Mpi {
     }
 
     /// Creates the board on which the ranks of this machine publish their state. Returns `None` if this machine has a
-    /// single rank, or if any of its ranks cannot share memory. Collective.
+    /// single rank, or if any of its ranks cannot share memory. All ranks must call this function.
     pub fn board(&self) -> Result<Option<Arc<Board>>> {
         let (session, abi) = (self.session, &self.session.loaded.abi);
         let mut shared = 0;
@@ -98,7 +98,7 @@ impl Mpi {
         self.session.loaded.long.as_ref()
     }
 
-    /// The MPI datatype for moving elements of a kind.
+    /// The MPI datatype with which elements of a kind are moved.
     fn moved(&self, kind: Kind) -> Word {
         self.session.loaded.abi.moved(kind)
     }
@@ -116,7 +116,7 @@ impl Mpi {
         buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
     }
 
-    /// The counts and offsets of the parts, for a library with int counts.
+    /// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
     fn ints(&self, call: &'static str, counts: &[usize]) -> Result<(Vec<c_int>, Vec<c_int>)> {
         ints(call, counts, self.session.most)
     }
@@ -131,8 +131,8 @@ impl Mpi {
         request::examine(self.session, status, buf.len(), kind, from)
     }
 
-    /// Exchanges the parts of two ranks by one message in each direction. The parts are stored one after another in
-    /// `recv`. With MPICH this is faster than `MPI_Allgatherv`.
+    /// Exchanges parts with the only other rank, by one message in each direction. The parts of both ranks are stored
+    /// one after another in `recv`. With MPICH this is faster than `MPI_Allgatherv`.
     fn exchange(&self, pair: Word, send: &[u8], recv: &mut [u8], kind: Kind) -> Result<()> {
         const CALL: &str = "MPI_Sendrecv";
         self.session.on_right_thread(CALL)?;
@@ -177,13 +177,14 @@ pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
     (buf.len() / kind.size()) as Count
 }
 
-/// The counts and offsets of the parts, for a library with long counts.
+/// Converts the counts of the parts, and the offsets that follow from the counts, to the 64-bit types of MPI functions
+/// whose names end in `_c`. Both are in elements.
 pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
     (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
 }
 
-/// The counts and offsets of the parts, for a library with int counts. Returns an error if the sum of the counts
-/// exceeds `most`.
+/// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
+/// Returns an error if the sum of the counts exceeds `most`.
 pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
     let sum = counts.iter().sum::<usize>();
     if sum > most {
@@ -213,7 +214,7 @@ fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) 
     Ok(())
 }
 
-/// Implements an in-place reduction: `call!(self, scan "MPI_Scan", buf, kind, join)`.
+/// Implements an in-place reduction: `in_place!(self, scan "MPI_Scan", buf, kind, join)`.
 macro_rules! in_place {
     ($self:ident, $call:ident $name:literal, $buf:ident, $kind:ident, $join:ident) => {{
         $self.session.on_right_thread($name)?;
@@ -556,7 +557,7 @@ impl Transport for Mpi {
 }
 
 impl Mpi {
-    /// Length in bytes of the longest chunk of a message.
+    /// Maximum length in bytes of the chunks into which a message is split.
     fn piece(&self) -> usize {
         if self.long().is_some() { isize::MAX as usize } else { self.session.most }
     }

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file names of libraries, beginning with the probable family of the launcher. The names only determine the order
-/// in which files are tried.
+/// The file names that MPI libraries may have. Names of libraries with the standard's binary interface come first,
+/// then names of the launcher's probable family. The names only determine the order in which files are tried.
 fn names(family: Option<Family>) -> Vec<&'static str> {
     let (standard, mpich, open_mpi, any): (&[&str], &[&str], &[&str], &[&str]) = if cfg!(windows) {
         (&["mpi_abi.dll", "libmpi_abi.dll"], &["impi.dll"], &[], &[])
@@ -32,14 +32,14 @@ fn names(family: Option<Family>) -> Vec<&'static str> {
 /// A library that can be tried.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
-    /// An existing file.
+    /// A file, with the origin of its path. Only a file that `WORLD_MPI` names may be missing.
     File(PathBuf, Trust),
-    /// A library name for the system's loader.
+    /// A name without a folder. The system's loader searches for a library of this name.
     Name(String),
 }
 
 /// The candidates, in the order in which they are tried. If `WORLD_MPI` is set (to a file, a folder, or a name for the
-/// system's loader), no other libraries are searched.
+/// system's loader), no other places are searched.
 pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("WORLD_MPI") {

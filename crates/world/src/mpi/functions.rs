@@ -14,7 +14,7 @@ pub(super) type Word = usize;
 pub(super) type Ptr = *mut c_void;
 /// A number of elements, in functions whose names end in `_c`.
 pub(super) type Count = i64;
-/// A displacement, in functions whose names end in `_c`.
+/// The offset of a part in a buffer, in elements, in functions whose names end in `_c`.
 pub(super) type Aint = isize;
 /// The status of a receive. It is longer than the status of any MPI library.
 #[repr(C, align(16))]
@@ -25,9 +25,9 @@ type Counts = *const Count;
 type Aints = *const Aint;
 type Out = *mut c_int;
 
-/// The type of a reduction function of this crate, for a library with int counts.
+/// The signature of this crate's reduction functions, for MPI libraries that count elements in C ints.
 pub(super) type Reduce = unsafe extern "C" fn(Ptr, Ptr, *mut c_int, *mut Word);
-/// The type of a reduction function of this crate, for a library with long counts.
+/// The signature of this crate's reduction functions, for MPI libraries with 64-bit element counts ([`Count`]).
 pub(super) type LongReduce = unsafe extern "C" fn(Ptr, Ptr, *mut Count, *mut Word);
 
 macro_rules! functions {
@@ -100,7 +100,7 @@ functions! {
 }
 
 functions! {
-    /// The functions with long counts, which libraries have since MPI-4.
+    /// The functions with 64-bit element counts ([`Count`]), which libraries have since MPI-4.
     struct Long {
         op_create "MPI_Op_create_c" (LongReduce, c_int, *mut Word);
         get_count "MPI_Get_count_c" (*const Status, Word, *mut Count);
@@ -126,14 +126,14 @@ functions! {
     }
 }
 
-/// Looks up the functions of a library, and its functions with long counts if the library has all of them. If a
-/// required function is missing, returns its name as the error.
+/// Looks up the functions of a library. Those with 64-bit element counts are included if the library has all of them.
+/// If another function is missing, returns its name as the error.
 pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
     Ok((Functions::load(library)?, Long::load(library).ok()))
 }
 
-/// The version of the standard's binary interface that a library implements. It is negative or `None` if the library
-/// has its own interface.
+/// The version (major and minor) of the standard's binary interface that a library implements. The numbers are
+/// negative, or the result is `None`, if the library has only its own interface.
 pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     type Version = unsafe extern "C" fn(Out, Out) -> c_int;
     let (mut major, mut minor) = (-1, -1);
@@ -145,8 +145,8 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
     (code == 0).then_some((major, minor))
 }
 
-/// Returns the text that a function of the library writes. `fill` passes a buffer for the text, and a place for the
-/// length of the text, to this function.
+/// Returns the text that a function of the library writes. `fill` calls this function with a buffer for the text and
+/// with a place for the length of the text.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
     // the buffer is as long as the longest text of any library: the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];

@@ -26,8 +26,9 @@ pub(super) struct Launcher {
     pub family: Option<Family>,
 }
 
-/// Name, environment variables of size and rank, and family of each known launcher. A launcher precedes all launchers
-/// that can start it; for example, Slurm starts the launchers of MPI libraries, once on every machine.
+/// For each known launcher: its name, the environment variables that hold the number of ranks and the rank, and its
+/// family. A launcher precedes all launchers that can start it. For example, Slurm starts the launchers of MPI
+/// libraries, once on every machine.
 const KNOWN: [(&str, &str, &str, Option<Family>); 6] = [
     ("mpiexec of Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Some(Family::OpenMpi)),
     ("mpiexec of MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Some(Family::Mpich)),

@@ -15,7 +15,7 @@ use std::{mem::ManuallyDrop, path::Path};
 /// A loaded library.
 pub(super) struct Loaded {
     pub functions: Functions,
-    /// Functions with long counts, if the library has them.
+    /// The functions with 64-bit element counts, if the library has them.
     pub long: Option<Long>,
     pub abi: Abi,
     /// The first line of the library's version.
@@ -33,8 +33,8 @@ impl Loaded {
     }
 }
 
-/// Loads the library of this process, preferably of the launcher's family. Returns `None` if no library is found and
-/// none is needed.
+/// Loads an MPI library for this process, preferably one of the launcher's family. Returns `None` if no library is
+/// found and none is needed.
 pub(super) fn library(launcher: Option<Launcher>) -> Result<Option<Loaded>> {
     let named = std::env::var("WORLD_MPI").ok().filter(|named| !named.is_empty());
     let family = launcher.and_then(|launcher| launcher.family);
@@ -105,7 +105,7 @@ fn load(file: &Path, path: String) -> std::result::Result<Loaded, String> {
     Ok(Loaded { functions, long, abi, version: first, path, family, _library: library })
 }
 
-/// Opens the library. Its symbols are not visible to other libraries.
+/// Opens the library. The loader does not make its symbols visible to other libraries.
 #[cfg(not(windows))]
 fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     // SAFETY: the initialisers of an MPI library have no preconditions.
@@ -122,14 +122,14 @@ fn open_file(file: &Path) -> std::result::Result<Library, libloading::Error> {
     unsafe { Library::load_with_flags(file, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | own) }.map(Into::into)
 }
 
-/// The text of an error with its causes, because loaders mention the reason only in a cause.
+/// The text of an error and of its causes, because loaders mention the reason only in a cause.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Reads `WORLD_SHORT_COUNTS=n`, which the tests set. This variable disables the functions with long counts, as if the
-/// library were older than MPI-4, and limits each call to `n` elements.
+/// Reads `WORLD_SHORT_COUNTS=n`, which the tests set. This variable disables the functions with 64-bit element counts,
+/// as if the library were older than MPI-4, and limits each call to `n` elements.
 pub(super) fn short_counts() -> Option<usize> {
     std::env::var("WORLD_SHORT_COUNTS").ok()?.trim().parse().ok().filter(|n| *n > 0)
 }

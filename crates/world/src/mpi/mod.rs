@@ -1,8 +1,8 @@
 //! The MPI transport, with a library that is found and loaded at run time.
 //!
 //! # Choice of the library
-//! Libraries are searched in the order below. The first library of the launcher's family is used. If no library of this
-//! family exists, the first library found is used:
+//! The places below are searched for libraries in this order. The first library of the launcher's family is used. If
+//! no library of this family exists, the first library found is used.
 //!
 //! 1. `WORLD_MPI`: the path of a library, a folder that contains one, or a name for the system's loader. If it is set,
 //!    nothing else is searched. With `none`, no library is used.
@@ -26,7 +26,7 @@
 //! `OPAL_PREFIX` to the folder that contains their `bin`.
 //!
 //! # Finalisation
-//! MPI is finalised when the last handle of the world is dropped, which waits for all ranks. If a rank calls `exit`
+//! When the last handle of the world is dropped, MPI is finalised. This waits for all ranks. If a rank calls `exit`
 //! before that, or is killed, all ranks end. With `WORLD_TESTS=1`, MPI is finalised at `exit` instead, because test
 //! harnesses end by `exit`. All ranks must run the same tests, one at a time (`--test-threads=1`).
 
@@ -56,7 +56,7 @@ use std::{
     time::Duration,
 };
 
-/// The world of this process.
+/// The state of the world of this process.
 enum Slot {
     /// The world has not been requested yet.
     Empty,
@@ -135,7 +135,7 @@ pub(crate) fn done() {
     session::finish_at_exit();
 }
 
-/// Returns whether a call is running on another thread.
+/// Returns whether another thread is in a call of the world.
 fn is_calling() -> bool {
     let Ok(slot) = WORLD.try_lock() else { return true };
     match &*slot {

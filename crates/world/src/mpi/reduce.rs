@@ -1,5 +1,5 @@
 //! Reductions that MPI lacks or leaves undefined: reductions of 16-bit floats and of bools, and maxima and minima of
-//! floats, which here are NaN if any element is NaN.
+//! floats. Here, a maximum or minimum is NaN if any element is NaN.
 
 use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
 use crate::{
@@ -9,7 +9,8 @@ use crate::{
 use half::{bf16, f16};
 use std::ffi::c_int;
 
-/// The MPI callbacks of a reduction: one with int counts and one with long counts.
+/// Returns the two callbacks with which MPI joins elements. The first one takes the number of elements as a C int, the
+/// second one as a 64-bit [`Count`].
 pub(super) fn functions(kind: Kind, join: Join) -> Result<(Reduce, LongReduce)> {
     match kind {
         Kind::Bool => Ok(of::<bool>(join)),
@@ -42,7 +43,8 @@ unsafe extern "C" fn long<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *
     unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
 }
 
-/// Joins `count` elements. It must not panic, because a panic in a C callback would end the process.
+/// Joins `count` elements of `with` and `into`, and stores them in `into`. It must not panic, because a panic in a C
+/// callback would end the process.
 ///
 /// # Safety
 /// Both pointers must be valid for `count` elements of `T`, at any alignment, and must not overlap.

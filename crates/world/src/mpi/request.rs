@@ -67,7 +67,7 @@ impl Memory {
     }
 }
 
-/// Counts and offsets that the library reads until the call ends.
+/// Counts of parts and their offsets, which the library reads until the call ends.
 enum Counts {
     Long(Vec<Count>, Vec<Aint>),
     Short(Vec<c_int>, Vec<c_int>),
@@ -126,8 +126,8 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     session.on_right_thread(name)?;
     let mut request = 0;
     let out = &raw mut request;
-    // without long counts, the elements of a call must fit into an int, because several smaller calls would need
-    // several requests
+    // if the library lacks 64-bit counts, the number of elements must fit into an int, because several smaller calls
+    // would need several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
     let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
     let mut receives = None;

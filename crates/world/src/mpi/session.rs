@@ -1,4 +1,4 @@
-//! The lifetime of MPI in this process: MPI is initialised once, and later finalised once or aborted.
+//! The lifetime of MPI in this process: MPI is initialised once. Later it is finalised once, or all ranks are aborted.
 
 use super::{
     functions::{self, Word},
@@ -26,9 +26,9 @@ pub(super) struct Session {
     thread: ThreadId,
     /// True if other threads may make calls, one at a time.
     any_thread: bool,
-    /// The maximum number of elements of a call, for a library without long counts.
+    /// The maximum number of elements of a call, if the library lacks the functions with 64-bit element counts.
     pub most: usize,
-    /// The reduction operations created so far.
+    /// The reduction operations that this crate has created in the library so far.
     operations: Mutex<Vec<((Kind, Join), Word)>>,
     /// Communicators that must be freed later, because their handles were dropped.
     left_over: Mutex<Vec<Word>>,
@@ -70,7 +70,7 @@ impl Session {
         }
         let ours = done == 0;
         let code = if ours {
-            // an array is used by one thread at a time, but not always by the same thread
+            // `MPI_THREAD_SERIALIZED`: calls come from one thread at a time, but not always from the same thread
             let serialized = loaded.abi.serialized;
             // SAFETY: MPI is not initialised yet, and the standard allows null arguments.
             unsafe { (f.init_thread)(std::ptr::null_mut(), std::ptr::null_mut(), serialized, &mut provided) }
@@ -139,8 +139,8 @@ impl Session {
         Err(Error::Mpi { call, message })
     }
 
-    /// The MPI datatype and operation of a reduction that the caller has checked. If the library does not have the
-    /// operation, it is created.
+    /// The MPI datatype and operation of a reduction that the caller has checked. If MPI does not define the
+    /// reduction, the operation is created.
     pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
         if let Some(own) = self.loaded.abi.joined(kind, join) {
             return Ok(own);
@@ -215,7 +215,8 @@ impl Session {
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
         let _ = std::io::stdout().flush();
-        // launchers read output through pipes, and discard what they have not read when they are ordered to end
+        // launchers read output through pipes; when they are ordered to end, they discard the output that they have
+        // not read
         thread::sleep(PRINTED);
         // if the library does not end this process, the process exits by itself, and launchers then end the other ranks
         let end = move || {
@@ -251,7 +252,7 @@ pub(super) fn finish_at_exit() {
 }
 
 /// Handler that runs at `exit`. Without it, if this rank has not finalised MPI, the other ranks would wait for this
-/// rank, or would be ended with a status of success.
+/// rank, or the launcher would end them with a status of success.
 extern "C" fn left() {
     let Some(session) = Session::get() else { return };
     if ENDING.load(Relaxed) || session.is_finalized() {

@@ -4,7 +4,7 @@
 
 use crate::{Kind, Transport, board::Slot, bytes};
 
-/// The slots of all ranks of this machine, initially all bits 0. Collective among these ranks.
+/// The slots of all ranks of this machine, initially all bits 0. All these ranks must call this function.
 #[cfg(target_os = "linux")]
 pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
     use std::{
@@ -19,8 +19,8 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
 
     let (rank, size) = (machine.rank(), machine.size());
     let len = size_of::<Slot>() * size;
-    // a salt follows the slots; the first process also sends it in a message, so that the other processes can recognise
-    // the file
+    // the file holds the slots and then a salt; the first process also sends the salt in a message, so that the other
+    // processes can recognise the file
     let all = len + 16;
     let made = (rank == 0).then(|| -> std::io::Result<(File, [u64; 4])> {
         // SAFETY: the name ends with a zero, and the call returns a descriptor or -1.

@@ -142,7 +142,7 @@ impl Rank {
         }
     }
 
-    /// Enters the next meeting, which is the next collective call of this communicator, without waiting for the other
+    /// Enters the next meeting, which is the next collective call of this world or group. Does not wait for the other
     /// ranks. Returns the number of the meeting.
     fn come(&self, what: String, data: Vec<u8>, counts: Option<(Vec<usize>, Vec<usize>)>) -> u64 {
         let mut state = self.shared.lock();
@@ -157,8 +157,8 @@ impl Rank {
         number
     }
 
-    /// Waits for all other ranks at a meeting. Returns the data that all ranks brought, if all ranks made the same
-    /// call.
+    /// Waits until all ranks have entered the meeting `number`. Returns what all ranks brought, if all ranks made the
+    /// same call.
     fn meet(&self, call: &'static str, number: u64) -> Result<All> {
         let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
         let meetings = &mut state.comms[self.comm].meetings;
@@ -190,7 +190,7 @@ impl Rank {
         self.meet(call, number)
     }
 
-    /// Joins the data of the first `n` ranks into `buf`.
+    /// Joins the data that the first `n` ranks brought, element by element, into `buf`.
     fn join(&self, all: &All, n: usize, buf: &mut [u8], kind: Kind, join: Join) {
         let data = all.iter().flat_map(|brought| brought.data.iter().copied()).collect::<Vec<u8>>();
         join_parts(&data, n, buf, kind, join);
@@ -400,8 +400,8 @@ impl Transport for Rank {
     fn split(&self, number: Option<usize>, members: &[usize]) -> Result<Option<Box<dyn Transport>>> {
         let Some(number) = number else { return Ok(None) };
         let mut state = self.shared.lock();
-        // all ranks have met before to announce the numbers of their groups, so they agree on the number of this
-        // meeting
+        // the ranks have just exchanged the numbers of their groups in a meeting, so all of them have entered the same
+        // number of meetings
         let key = (self.comm, state.comms[self.comm].come[self.rank], number);
         let comm = match state.groups.get(&key) {
             Some(there) => *there,

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// The data that a rank brings to a meeting.
+/// What a rank brings to a meeting (a collective call).
 pub(super) struct Brought {
     /// A description of the call, which must be the same on all ranks.
     pub what: String,
@@ -21,7 +21,7 @@ pub(super) struct Brought {
     pub counts: Option<(Vec<usize>, Vec<usize>)>,
 }
 
-/// One collective call.
+/// A meeting: one collective call.
 pub(super) struct Meeting {
     /// The data that each rank brought, by rank.
     pub brought: Vec<Option<Arc<Brought>>>,
@@ -34,9 +34,9 @@ pub(super) struct Comm {
     /// For each rank of this world or group, the index of its thread.
     pub members: Vec<usize>,
     pub meetings: BTreeMap<u64, Meeting>,
-    /// The number of meetings that each rank has entered.
+    /// For each rank, the number of meetings that it has entered.
     pub come: Vec<u64>,
-    /// Messages, by sender and receiver.
+    /// The messages from one rank to another. The keys are pairs of sender and receiver.
     pub queues: HashMap<(usize, usize), Queue>,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Wait {
     Received { comm: usize, from: usize, to: usize, number: u64 },
 }
 
-/// The status of a wait.
+/// The state of an event that a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     /// The event has happened.
@@ -71,14 +71,14 @@ pub(super) enum Standing {
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// For each group, its index in `comms`. The key consists of the world that the group belongs to, the meeting that
-    /// created the group, and the number of the group.
+    /// For each group, its index in `comms`. The key consists of the index of the world to which the group belongs,
+    /// the number of the meeting that created the group, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
     /// For each thread that has ended, a text that describes its end.
     pub ended: Vec<Option<&'static str>>,
     /// The first thread that panicked.
     pub panicked: Option<usize>,
-    /// The call that each thread is in, and the event that it waits for.
+    /// For each thread that waits: the call that it is in, and the event that it waits for.
     pub waits: Vec<Option<(&'static str, Wait)>>,
     /// For each thread whose wait exceeds its time limit, the number of seconds that it has waited.
     pub expired: Vec<Option<f64>>,
@@ -99,7 +99,7 @@ impl State {
         }
     }
 
-    /// The status of a wait.
+    /// Returns the state of an event that a thread waits for.
     pub fn standing(&self, wait: Wait) -> Standing {
         let ended = |comm: &Comm, rank: usize| self.ended[comm.members[rank]].is_some();
         match wait {

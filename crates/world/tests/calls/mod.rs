@@ -1,4 +1,4 @@
-//! Tests the results of every call of a world. The tests of all transports use this module.
+//! Tests the results of every call of a world. Each transport's tests call this module.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes, bytes::Item};
 use half::{bf16, f16};

@@ -1,4 +1,4 @@
-//! Finds remaining processes of a job, and the ports on which they listen, by reading `/proc` on Linux.
+//! Finds the processes of a job that are left, and the ports on which processes listen, by reading `/proc` on Linux.
 
 use std::{
     collections::BTreeSet,
@@ -96,7 +96,7 @@ impl Job {
         }
         let mut open = Vec::new();
         for table in ["tcp", "tcp6", "udp", "udp6"] {
-            // reads the socket tables of the ranks' network
+            // reads the socket tables of the network in which the ranks run
             let Some(rank) = ranks.first() else { break };
             let text = fs::read_to_string(format!("/proc/{rank}/net/{table}")).unwrap_or_default();
             for line in text.lines().skip(1) {

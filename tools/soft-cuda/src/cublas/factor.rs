@@ -24,7 +24,8 @@ fn require(valid: bool) -> Result<()> {
     if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// A list of matrices of one shape; their addresses are in device memory.
+/// A batch of matrices of one shape. `addresses` is the address, in device memory, of the list of the matrices'
+/// addresses.
 #[derive(Clone, Copy)]
 struct List {
     dtype: DenseDtype,
@@ -60,7 +61,7 @@ fn getrf(
         }
         require(a != 0 && codes != 0)?;
         if pivots == 0 {
-            // a call without pivots asks for factors without row exchanges, which the backend never does
+            // a call without pivots asks for factors without row exchanges; the backend makes no such call
             return Err(Status::NOT_SUPPORTED);
         }
         let (n, leading) = (n as usize, lda as usize);
@@ -133,7 +134,7 @@ unsafe fn getrs(
 }
 
 /// The settings of a triangular system: which triangle of the matrix is used, the operation applied to the matrix,
-/// whether its diagonal is taken as ones, and the factor of the right-hand sides.
+/// whether its diagonal is taken as ones, and the number `alpha` by which the right-hand sides are multiplied.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,

@@ -35,7 +35,7 @@ pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
     }
 }
 
-/// Both scalar factors, converted to the widest type.
+/// The factors of `C = alpha op(A) op(B) + beta C`, converted to complex numbers of double precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalars {
     alpha: Complex<f64>,
@@ -69,7 +69,7 @@ impl Scalars {
     }
 }
 
-/// The operation applied to a stored operand.
+/// The operation `op` that is applied to a stored matrix before the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     None,
@@ -82,9 +82,9 @@ enum Operation {
 pub(super) struct Operand {
     address: u64,
     operation: Operation,
-    /// Distance between columns in elements.
+    /// Distance between neighbouring columns, in elements.
     leading: i64,
-    /// Distance between batches in elements.
+    /// Distance between consecutive matrices of the batch, in elements.
     stride: i64,
 }
 
@@ -206,8 +206,8 @@ enum Line {
     Column,
 }
 
-/// Reads one operand of a batch as contiguous rows or columns. `rows` and `columns` give the shape of the operand after
-/// its operation.
+/// Reads one matrix of an operand as contiguous rows or columns. `rows` and `columns` give the shape of the matrix
+/// after the operand's operation.
 fn lines<T: Stored>(
     x: &Operand,
     batch: i64,
@@ -227,7 +227,7 @@ fn lines<T: Stored>(
     if x.operation == Operation::Conjugate {
         stored.iter_mut().for_each(|x| *x = T::In::of(x.complex().conj()));
     }
-    // for a transposed operand, the stored columns are the rows of the operand
+    // if the operand is transposed, the stored columns are the rows of the operand
     if (line == Line::Column) == (x.operation == Operation::None) {
         return Ok(stored);
     }
@@ -244,15 +244,15 @@ mod tests {
         Scalars { alpha: alpha.into(), beta: beta.into() }
     }
 
-    /// Element (row, column) of an operand in a batch, by the definition.
+    /// Element (row, column) of matrix number `batch`, after the operand's operation. It is computed by the definition.
     fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
         let (stored_row, stored_column) = operand.stored(row, column);
         let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];
         if operand.operation == Operation::Conjugate { V::of(x.complex().conj()) } else { x }
     }
 
-    /// Compares products for all combinations of operations with the definition; there are gaps after columns and
-    /// between batches.
+    /// Compares products for all combinations of operations with the definition. In memory, there are gaps after the
+    /// columns of a matrix and between the matrices of a batch.
     fn compare<T: Stored>(kind: GemmDtype, number: impl Fn(usize) -> T::In, scalars: Scalars) {
         let (m, n, k, batches) = (3, 4, 2, 2);
         let numbers = |count: usize, seed: usize| (0..count).map(|i| number(i + seed)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! cuFFT plans: transforms of data in device memory, in the advanced data layout.
+//! cuFFT plans: transforms of data in device memory, whose place is given by cuFFT's advanced data layout.
 
 use super::transform;
 use crate::{
@@ -13,10 +13,10 @@ use num_complex::Complex;
 pub(super) enum TransformKind {
     Complex64,
     Complex128,
-    /// Real numbers to the non-negative frequencies of the last axis.
+    /// From real numbers to values at the non-negative frequencies of the last axis.
     ToHalf32,
     ToHalf64,
-    /// The non-negative frequencies of the last axis to real numbers.
+    /// From values at the non-negative frequencies of the last axis to real numbers.
     FromHalf32,
     FromHalf64,
 }
@@ -72,7 +72,7 @@ fn halved(lengths: &[i64]) -> Vec<i64> {
     lengths
 }
 
-/// The sign of the exponent.
+/// The direction of a transform, which determines the sign of the exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
@@ -89,8 +89,8 @@ impl Direction {
     }
 }
 
-/// The memory layout of the input or output of a transform: element (i, j, k) of batch `b` is at `b * distance + ((i *
-/// embed[1] + j) * embed[2] + k) * stride`.
+/// One side of a transform, the input or the output, with its memory layout: element (i, j, k) of batch `b` is at `b *
+/// distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) embed: Vec<i64>,
@@ -123,7 +123,7 @@ impl Side {
     }
 }
 
-/// The transforms of a plan: their kind and number, and the memory layouts of their inputs and results.
+/// The transforms of a plan: their kind, lengths and number, and the memory layouts of their inputs and results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) kind: TransformKind,
@@ -134,7 +134,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The largest power of two for which a transform of a single axis of this length needs no work area.
+    /// A transform along a single axis needs no work area if the length of the axis is a power of two up to this
+    /// number.
     const WITHOUT_WORK: i64 = 4096;
 
     /// Size of the work area in bytes; `None` if the layout is not valid.
@@ -211,7 +212,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The transforms of all batches, without scaling in either direction.
+    /// Returns the transforms of all batches. Neither direction divides by the length.
     fn transformed(&self, direction: Direction, mut x: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
         let sign = if direction == Direction::Forward { -1.0 } else { 1.0 };
         let shape = |lengths: &[i64]| {
@@ -219,7 +220,7 @@ impl Layout {
         };
         let (before, whole): (Vec<usize>, Vec<usize>) = (shape(&self.from.of), shape(&self.lengths));
         let last = whole.len() - 1;
-        // these are the axes before the last one; the negative frequencies of the last axis may be missing
+        // transforms along the axes before the last one, while the last axis may have only its non-negative frequencies
         (1..last).for_each(|axis| transform::along(&mut x, &before, axis, sign));
         if before != whole {
             x = x.chunks_exact(before[last]).flat_map(|half| with_negative_frequencies(half, whole[last])).collect();

@@ -1,6 +1,6 @@
 //! Discrete Fourier transforms in double precision, without scaling. The code is independent of the backends, so that
-//! tests find mistakes of the backends. A transform of composite length consists of transforms of its prime factors,
-//! which are plain sums.
+//! tests find mistakes of the backends. A transform whose length is not prime is split into transforms of prime
+//! lengths, which are computed as sums by the definition.
 
 use num_complex::Complex;
 use std::f64::consts::TAU;

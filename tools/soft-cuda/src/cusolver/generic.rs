@@ -6,20 +6,20 @@ use crate::dense::{
 };
 use std::ffi::{c_char, c_int, c_void};
 
-/// Returns the dtype of a call. The storage type and the compute type must be the same.
+/// Returns the dtype of a call, from its storage type `of` and its compute type, which must be the same.
 fn dtype(of: u32, compute: u32) -> Result<DenseDtype> {
     require(of == compute)?;
     DenseDtype::of(of).ok_or(Status::NOT_SUPPORTED)
 }
 
-/// Checks a matrix argument: lengths are not negative, and columns do not overlap.
+/// Checks a matrix argument: the lengths must not be negative, and the columns must not overlap.
 fn matrix(dtype: DenseDtype, address: u64, rows: i64, columns: i64, leading: i64) -> Result<Place> {
     require(rows >= 0 && columns >= 0 && leading >= rows.max(1))?;
     require(address != 0 || rows == 0 || columns == 0)?;
     Ok(Place { dtype, address, rows: rows as usize, columns: columns as usize, leading: leading as usize })
 }
 
-/// Replaces the triangle of a Hermitian matrix by its Cholesky factor; returns the error code.
+/// Replaces one triangle of a Hermitian matrix by its Cholesky factor. Returns the error code of [`cholesky`].
 fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     if !upper {
         return cholesky(a);
@@ -32,8 +32,8 @@ fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     code
 }
 
-/// Overwrites one matrix with its Cholesky factor. This is for batches, whose addresses are known only when the work
-/// runs.
+/// Overwrites one matrix of a batch with its Cholesky factor. The addresses of the matrices in a batch are known only
+/// when the work runs.
 pub(super) fn potrf_in_place(
     memory: &mut crate::memory::Memory,
     place: Place,
@@ -46,7 +46,7 @@ pub(super) fn potrf_in_place(
     write_integers(memory, code, 4, &[failed as i64])
 }
 
-/// The size of the work memory for a Cholesky factor.
+/// Writes the sizes in bytes of the work memory for a Cholesky factorization.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.
@@ -114,7 +114,7 @@ fn of_getrf(a: Place) -> [usize; 2] {
     [a.rows * a.columns * a.dtype.size(), 8 * a.rows]
 }
 
-/// The size of the work memory for LU factors.
+/// Writes the sizes in bytes of the work memory for an LU factorization.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn cusolverDnXgetrf_bufferSize(
     })
 }
 
-/// Computes LU factors of a matrix with row exchanges. Only square matrices are supported here.
+/// Computes the LU factors of a matrix, with row exchanges. Only square matrices are supported here.
 ///
 /// # Safety
 /// The host memory must have `host_bytes` bytes.
@@ -220,7 +220,7 @@ fn of_geqrf(a: Place) -> [usize; 2] {
     [a.columns * 32 * a.dtype.size(), 16]
 }
 
-/// The size of the work memory for Householder reflections.
+/// Writes the sizes in bytes of the work memory for Householder reflections.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.
@@ -342,7 +342,7 @@ impl Decomposed {
     }
 }
 
-/// The size of the work memory for a singular value decomposition.
+/// Writes the sizes in bytes of the work memory for a singular value decomposition.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.
@@ -500,7 +500,7 @@ impl Hermitian {
 
 macro_rules! hermitian {
     ($query:ident $run:ident ($($batch:ident: $t:ty)?) $batches:expr) => {
-        /// The size of the work memory for eigenvalues of Hermitian matrices.
+        /// Writes the sizes in bytes of the work memory for eigenvalues of Hermitian matrices.
         ///
         /// # Safety
         /// `device` and `host` must be null or valid for writing a number.
@@ -621,16 +621,17 @@ impl General {
     }
 }
 
-/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues form conjugate pairs. The
-/// eigenvalue with the positive imaginary part is first, and two columns have the real and imaginary parts of its
-/// vector. `None` if the values do not form pairs.
+/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues form conjugate pairs. In
+/// each pair, the eigenvalue with the positive imaginary part is first, and the pair's two columns contain the real and
+/// the imaginary parts of its eigenvector. `None` if the complex eigenvalues do not form pairs.
 fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Columns)> {
     let n = values.len();
     let (mut w, mut columns) = (Vec::new(), Vec::new());
     for (k, &value) in values.iter().enumerate() {
         let column = vectors.column(k);
         if value.im.abs() <= 1e-10 * scale {
-            // a real eigenvalue has a real vector, so the vector is multiplied by a phase that makes it real
+            // a real eigenvalue has a real eigenvector, so the computed eigenvector is multiplied by a phase that makes
+            // it real
             let largest = column.iter().copied().max_by(|x, y| x.norm().total_cmp(&y.norm()))?;
             let turned: Vec<f64> = column.iter().map(|x| (x * largest.conj() / largest.norm()).re).collect();
             let length = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -645,7 +646,7 @@ fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Colu
     (w.len() == n).then(|| (w, Columns::made(n, n, |i, j| columns[j][i])))
 }
 
-/// The size of the work memory for eigenvalues of a general square matrix.
+/// Writes the sizes in bytes of the work memory for eigenvalues of a general square matrix.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.

@@ -35,8 +35,8 @@ fn potrf_batched(
     })
 }
 
-/// Checks the arguments; returns the matrix that gets the columns of a product of reflections, and the number of
-/// elements of work memory.
+/// Checks the arguments of `orgqr`, which overwrites a matrix with the first columns of a product of reflections.
+/// Returns this matrix, and the number of elements of work memory.
 fn of_orgqr(dtype: DenseDtype, [m, n, k]: [c_int; 3], a: u64, lda: c_int, tau: u64) -> super::Result<(Place, usize)> {
     require(m >= 0 && n >= 0 && n <= m && k >= 0 && k <= n && lda >= m.max(1))?;
     require(a != 0 && tau != 0 || m == 0 || n == 0)?;
@@ -107,7 +107,7 @@ struct Jacobi {
 }
 
 impl Jacobi {
-    /// The largest number of rows and columns.
+    /// The largest number of rows or columns that this method accepts.
     const MOST: c_int = 32;
 
     /// Checks the arguments; returns the number of elements of work memory.
@@ -182,7 +182,7 @@ macro_rules! exported {
             potrf_batched(handle, DenseDtype::$dtype, fill, n, a as u64, lda, codes as u64, batch)
         }
 
-        /// The number of elements of work memory for the columns of a product of reflections.
+        /// Writes the number of elements of work memory that the function below needs.
         ///
         /// # Safety
         /// `size` must be null or valid for writing a number.
@@ -202,7 +202,8 @@ macro_rules! exported {
             unsafe { orgqr_size(handle, DenseDtype::$dtype, [m, n, k], a as u64, lda, tau as u64, size) }
         }
 
-        /// Overwrites the vectors of reflections with the first columns of the product of the reflections.
+        /// Overwrites the matrix `a`, whose columns have the vectors of Householder reflections below the diagonal,
+        /// with the first columns of the product of these reflections.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $orgqr(
@@ -221,7 +222,7 @@ macro_rules! exported {
             orgqr(handle, dtype, lengths, a as u64, lda, tau as u64, work as u64, size, code as u64)
         }
 
-        /// The number of elements of work memory for singular values by Jacobi's method.
+        /// Writes the number of elements of work memory that singular values by Jacobi's method need.
         ///
         /// # Safety
         /// `size` must be null or valid for writing a number.
@@ -249,7 +250,7 @@ macro_rules! exported {
             unsafe { Jacobi { dtype, mode, lengths, a, lda, s, u, ldu, v, ldv, settings, batch }.size(handle, size) }
         }
 
-        /// Computes singular values and vectors of many small matrices.
+        /// Computes singular values and vectors of many small matrices by Jacobi's method.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $gesvdj(

@@ -53,7 +53,7 @@ pub(crate) fn lu(a: &mut Columns) -> (Vec<i64>, usize) {
     (pivots, singular)
 }
 
-/// Solves systems with the factors from [`lu`], and overwrites the right-hand sides with the solutions.
+/// Solves systems of equations with the LU factors from [`lu`]. Overwrites the right-hand sides `x` with the solutions.
 pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     for j in 0..x.columns {
         for (i, &pivot) in pivots.iter().enumerate() {
@@ -64,8 +64,8 @@ pub(crate) fn solve(factors: &Columns, pivots: &[u64], x: &mut Columns) {
     solve_triangle(factors, false, false, x);
 }
 
-/// Solves triangular systems, and overwrites the right-hand sides with the solutions. With `unit`, the diagonal is
-/// taken as ones.
+/// Solves triangular systems, and overwrites the right-hand sides `x` with the solutions. With `unit`, the diagonal
+/// elements of `a` are taken to be 1.
 pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Columns) {
     let n = a.rows;
     for j in 0..x.columns {
@@ -79,7 +79,7 @@ pub(crate) fn solve_triangle(a: &Columns, lower: bool, unit: bool, x: &mut Colum
     }
 }
 
-/// The factors `tau` of Householder reflections.
+/// The numbers `tau` of the Householder reflections `1 - tau v v*`.
 pub(crate) type Reflections = Vec<C>;
 
 /// Overwrites a matrix with its QR factors: R in the upper triangle and, below the diagonal, the vectors `v` of the

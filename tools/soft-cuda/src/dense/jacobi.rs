@@ -15,7 +15,9 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that makes `off`, the inner product of both columns, 0; `first` and `second` are the squared norms.
+    /// The rotation that diagonalises the 2 x 2 Hermitian matrix with the diagonal elements `first` and `second` and
+    /// the off-diagonal element `off`. For two columns, these are their squared norms and their inner product, and the
+    /// rotation makes the columns orthogonal.
     fn of(first: f64, second: f64, off: C) -> Rotation {
         let size = off.norm();
         let half = (second - first) / (2.0 * size);
@@ -50,8 +52,8 @@ fn reordered(a: &Columns, order: &[usize]) -> Columns {
     Columns::made(a.rows, order.len(), |i, j| a[(i, order[j])])
 }
 
-/// Singular values in descending order, and square matrices of vectors in columns; `None` if the method does not
-/// converge.
+/// Returns the singular values in descending order, and two square matrices whose columns are the left and the right
+/// singular vectors. `None` if the method does not converge.
 pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     if a.rows < a.columns {
         return svd(&a.adjoint()).map(|(s, u, v)| (s, v, u));
@@ -121,8 +123,8 @@ fn complete(u: &mut Columns, known: usize) {
     }
 }
 
-/// Eigenvalues of a Hermitian matrix in ascending order, and eigenvectors in columns; `None` if the method does not
-/// converge.
+/// Returns the eigenvalues of a Hermitian matrix in ascending order, and a matrix whose columns are the eigenvectors.
+/// `None` if the method does not converge.
 pub(crate) fn eigh(a: &Columns) -> Option<(Vec<f64>, Columns)> {
     let n = a.rows;
     let (mut a, mut v) = (a.clone(), Columns::identity(n, n));

@@ -153,7 +153,7 @@ impl Columns {
     }
 }
 
-/// The quotient `x / y`. If `y` is real, both parts of `x` are divided by this real number.
+/// The quotient `x / y`. If `y` is real, the real and the imaginary part of `x` are each divided by this real number.
 pub(crate) fn quotient(x: C, y: C) -> C {
     if y.im == 0.0 { C::new(x.re / y.re, x.im / y.re) } else { x / y }
 }
@@ -170,12 +170,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place of `length` consecutive numbers.
+    /// The place of a list of `length` consecutive numbers, as a matrix with one column.
     pub(crate) fn list(dtype: DenseDtype, address: u64, length: usize) -> Place {
         Place { dtype, address, rows: length, columns: usize::from(length > 0), leading: length }
     }
 
-    /// The place of the matrix that is `i` matrices after this one in a dense batch.
+    /// The place of the `i`-th matrix after this one, in a batch of consecutive matrices.
     pub(crate) fn next(self, i: usize) -> Place {
         let bytes = i * self.leading * self.columns * self.dtype.size();
         Place { address: self.address + bytes as u64, ..self }
@@ -210,12 +210,12 @@ impl Place {
         Ok(())
     }
 
-    /// Writes real numbers.
+    /// Writes a list of real numbers to this place.
     pub(crate) fn write_reals(&self, memory: &mut Memory, from: &[f64]) -> Result<(), Fault> {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.iter().map(|&x| x.into()).collect() })
     }
 
-    /// Writes complex numbers.
+    /// Writes a list of complex numbers to this place.
     pub(crate) fn write_list(&self, memory: &mut Memory, from: &[C]) -> Result<(), Fault> {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.to_vec() })
     }
@@ -263,6 +263,6 @@ pub(crate) mod testing {
         assert!(off < 1e-11, "off by {off}");
     }
 
-    /// Sizes of matrices for tests.
+    /// Numbers of rows and columns of matrices for tests.
     pub(crate) const SIZES: [(usize, usize); 7] = [(1, 1), (2, 2), (3, 3), (5, 3), (3, 5), (12, 12), (20, 7)];
 }

@@ -6,7 +6,8 @@ use super::{C, Columns, quotient};
 /// The number of steps for one eigenvalue after which the method gives up.
 const STEPS: usize = 300;
 
-/// Reduces the matrix to Hessenberg form by reflections, which `q` accumulates.
+/// Reduces the matrix to Hessenberg form (zeros below the first subdiagonal) by reflections. `q` is multiplied by the
+/// same reflections.
 fn reduce(a: &mut Columns, q: &mut Columns) {
     let n = a.rows;
     for k in 0..n.saturating_sub(2) {
@@ -34,8 +35,8 @@ fn reduce(a: &mut Columns, q: &mut Columns) {
     }
 }
 
-/// Of the two eigenvalues of the 2 x 2 block whose last row is `end`, the one that is nearer to the block's last
-/// element.
+/// Returns the shift for a step of the QR algorithm. The 2 x 2 block whose last row is `end` has two eigenvalues; the
+/// shift is the one that is nearer to the last element of the block.
 fn shift(t: &Columns, end: usize) -> C {
     let (a, b, c, d) = (t[(end - 1, end - 1)], t[(end - 1, end)], t[(end, end - 1)], t[(end, end)]);
     let half = (a - d) / 2.0;
@@ -44,7 +45,8 @@ fn shift(t: &Columns, end: usize) -> C {
     if (x - d).norm() < (y - d).norm() { x } else { y }
 }
 
-/// One step of the QR algorithm on a block of rows, by rotations of neighbouring rows.
+/// Makes one step of the QR algorithm on the rows and columns `first..=last` of `t`, by rotations of neighbouring rows
+/// and columns.
 fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
     let n = t.rows;
     (first..=last).for_each(|i| t[(i, i)] -= shift);
@@ -58,7 +60,8 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
             t[(k, j)] = c.conj() * upper + s.conj() * lower;
             t[(k + 1, j)] = c * lower - s * upper;
         }
-        // the same rotation is later applied to columns, also above the block, because they belong to the triangle
+        // each rotation is later applied to two columns as well, also above the block, because these elements belong to
+        // the triangular matrix
         rotations.push((k, c, s));
     }
     for (k, c, s) in rotations {
@@ -75,7 +78,8 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
     (first..=last).for_each(|i| t[(i, i)] += shift);
 }
 
-/// Eigenvalues, and eigenvectors of length 1 in columns; `None` if the method does not converge.
+/// Returns the eigenvalues, and a matrix whose columns are the eigenvectors, of length 1. `None` if the method does not
+/// converge.
 pub(crate) fn eig(a: &Columns) -> Option<(Vec<C>, Columns)> {
     let n = a.rows;
     let (mut t, mut q) = (a.clone(), Columns::identity(n, n));

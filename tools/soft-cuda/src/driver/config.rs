@@ -6,7 +6,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The destination of counts at exit.
+/// Where the counts of launches, allocations and copies are written at exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// To stderr.
@@ -24,17 +24,18 @@ pub struct Config {
     pub memory: u64,
     /// The order in which blocks and threads run.
     pub order: Order,
-    /// The allocation that fails, counted from 1.
+    /// The number of the allocation that fails. The first allocation has number 1.
     pub fail_allocation: Option<u64>,
-    /// The destination of counts at exit.
+    /// Where the counts of operations are written at exit.
     pub counts: Option<Output>,
     /// Whether allocations that were never freed are listed at exit.
     pub leaks: bool,
-    /// Planted mistakes, each with a substring of the names of the kernels and library calls that make it.
+    /// The planted mistakes. Each has a text; a kernel or library call makes the mistake if its name contains this
+    /// text.
     pub plants: Vec<(Plant, String)>,
 }
 
-/// A planted mistake.
+/// A planted mistake, which tests should detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
     /// The kernel or call writes nothing, so the previous contents remain.
@@ -77,10 +78,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The maximum number of devices; some bits of each address hold the index of its device.
+    /// The maximum number of devices. It is limited because each address contains the index of its device in a few
+    /// bits.
     const MOST_DEVICES: usize = 64;
 
-    /// Reads the settings. `get` looks an environment variable up. The error describes the first invalid variable.
+    /// Reads the settings. `get` returns the value of an environment variable. The error describes the first invalid
+    /// variable.
     pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         fn number(name: &str, text: &str) -> Result<u64, String> {
             text.parse().map_err(|_| format!("{name} is {text:?}, which is not a number"))

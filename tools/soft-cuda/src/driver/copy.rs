@@ -27,7 +27,8 @@ impl Driver {
         self.put_on(stream, "copy from the host", Work::On(holder, Box::new(job)), from.len())
     }
 
-    /// Copies to the host before it returns, as the real driver does for pageable host memory.
+    /// Copies from a device to the host. The copy is complete when the call returns, as in the real driver for pageable
+    /// host memory.
     pub fn copy_out(
         &mut self,
         device: usize,
@@ -53,7 +54,7 @@ impl Driver {
         self.check(on)
     }
 
-    /// Copies within or between devices.
+    /// Copies from one address to another, on the same device or on different devices.
     pub fn copy(&mut self, device: usize, to: u64, from: u64, bytes: usize, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if bytes == 0 {
@@ -64,7 +65,7 @@ impl Driver {
         self.put_on(stream, "copy", Work::Copy { from, to, bytes }, 0)
     }
 
-    /// Fills memory with one byte.
+    /// Sets all bytes of a range of device memory to `byte`.
     pub fn fill(&mut self, device: usize, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if bytes == 0 {
@@ -79,7 +80,7 @@ impl Driver {
     }
 }
 
-/// Copies from the host.
+/// Copies from the host to a device.
 ///
 /// # Safety
 /// `from` must be null or valid for reading `bytes` bytes.
@@ -100,7 +101,7 @@ pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, byte
     })
 }
 
-/// Copies to the host.
+/// Copies from a device to the host.
 ///
 /// # Safety
 /// `to` must be null or valid for writing `bytes` bytes.
@@ -126,13 +127,13 @@ pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes:
     })
 }
 
-/// Copies within or between devices.
+/// Copies from one address to another, on the same device or on different devices.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.copy(device, to, from, bytes, stream as u64))
 }
 
-/// Fills memory with one byte.
+/// Sets all bytes of a range of device memory to `byte`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD8Async(to: u64, byte: u8, bytes: usize, stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.fill(device, to, byte, bytes, stream as u64))

@@ -1,4 +1,4 @@
-//! Counts of operations.
+//! Counts of launches, allocations, copies and refused frees.
 
 use std::{cell::Cell, fmt};
 

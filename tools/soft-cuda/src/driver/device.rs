@@ -19,7 +19,7 @@ pub(super) const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// The largest number of blocks of a launch along each axis.
 pub(super) const MOST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
-/// The shared memory in bytes that a block can use without a request.
+/// The shared memory in bytes that every block can use, without a request for more.
 pub(super) const SHARED: u32 = 48 << 10;
 
 /// The largest shared memory per block, in bytes, that a kernel may request.
@@ -28,7 +28,7 @@ pub(super) const MOST_SHARED: u32 = 227 << 10;
 /// A compute capability unknown to compilers, so that programs are compiled to PTX and not to machine code.
 const CAPABILITY: [i32; 2] = [9, 1];
 
-/// The highest attribute number.
+/// The largest valid number of a `CUdevice_attribute`.
 const LAST_ATTRIBUTE: i32 = 150;
 
 /// The value of a `CUdevice_attribute`. All other attributes are 0, because they are features that this device lacks.
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> u32 {
     code(unsafe { put(version, 13_000) })
 }
 
-/// Looks up a table of unnamed driver functions. NVRTC calls this function; this driver has no such tables.
+/// Looks up a table of unnamed driver functions. NVRTC calls this function, but this driver has no such table.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuGetExportTable(_table: *mut *const c_void, _id: *const c_void) -> u32 {
     Code::NOT_FOUND.0

@@ -42,20 +42,20 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The condition variable that is notified when data has arrived from another device.
 static CHANGED: Condvar = Condvar::new();
 
-/// Continues the work that waits for other devices, after data has arrived.
+/// After data has arrived from another device, continues the work that waits for other devices.
 pub(crate) fn advance() {
     lock().advance();
     CHANGED.notify_all();
 }
 
-/// Runs the work up to the marks. Unlocks the driver while work waits for other devices.
+/// Runs the queued work up to the positions `goals`. Unlocks the driver while the work waits for other devices.
 fn settle(mut driver: MutexGuard<'static, Driver>, goals: Vec<Mark>) -> MutexGuard<'static, Driver> {
     loop {
         driver.finish(goals.clone());
         if !goals.iter().any(|goal| driver.pending(*goal)) {
             return driver;
         }
-        // the wait has a timeout, because another thread may have failed the device and its work
+        // the wait has a timeout, because another thread may have marked the device as failed and discarded its work
         driver = CHANGED.wait_timeout(driver, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn call(f: impl FnOnce(&mut Driver) -> Result<()>) -> u32 {
     code(driver.check_initialised().and_then(|()| f(&mut driver)))
 }
 
-/// Runs a function in the context that is current on this thread, with the context's device.
+/// Runs a function that needs the context that is current on this thread. The function gets the device of this context.
 pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) -> u32 {
     call(|driver| {
         let device = driver.device_of(current())?;
@@ -109,7 +109,7 @@ pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) 
     })
 }
 
-/// Like `call_in_context`, for a function that first waits for the work in `goals`.
+/// Like `call_in_context`, but first waits for the work up to the positions that `goals` returns.
 pub(super) fn call_and_wait(
     goals: impl FnOnce(&Driver, usize) -> Result<Vec<Mark>>,
     f: impl FnOnce(&mut Driver, usize) -> Result<()>,

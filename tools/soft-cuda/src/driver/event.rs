@@ -9,11 +9,12 @@ use super::{
 };
 use std::{ffi::c_void, time::Instant};
 
-/// The flag for an event without a time.
+/// The flag for an event that does not record the time at which it happens.
 const DISABLE_TIMING: u32 = 2;
 
 impl Driver {
-    /// Creates an event. With flag 1, waits for the event sleep; with flag 2, the event has no time.
+    /// Creates an event. Flag 1, which asks threads to sleep while they wait for the event, has no effect here. With
+    /// flag 2, the event does not record a time.
     pub fn event_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         if flags & !3 != 0 {
             return Err(Code::INVALID_VALUE);
@@ -35,7 +36,7 @@ impl Driver {
         self.events.remove(&handle).map(drop).ok_or(Code::INVALID_HANDLE)
     }
 
-    /// Records the event at the stream's current end; the event happens when the stream reaches this position.
+    /// Records the event at the current end of the stream. The event happens when the stream reaches this position.
     pub fn event_record(&mut self, device: usize, handle: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if self.streams[&stream].device != self.event(handle)?.device {
@@ -64,7 +65,7 @@ impl Driver {
         if pending { Err(Code::NOT_READY) } else { Ok(()) }
     }
 
-    /// The time from one event to another in milliseconds.
+    /// The time in milliseconds that passed between two events.
     pub fn event_elapsed(&mut self, from: u64, to: u64) -> Result<f32> {
         let events = [self.event(from)?, self.event(to)?];
         if events.iter().any(|event| !event.timed || event.mark.is_none()) || events[0].device != events[1].device {

@@ -23,18 +23,18 @@ impl Event {
     }
 }
 
-/// A module on a device.
+/// A PTX module that is loaded on a device.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) device: usize,
     pub(super) module: Arc<Module>,
 }
 
-/// A kernel of a module.
+/// A kernel of a loaded module.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) device: usize,
-    /// Handle of the module.
+    /// Handle of the loaded module.
     pub(super) loaded: u64,
     pub(super) module: Arc<Module>,
     pub(super) kernel: usize,

@@ -47,13 +47,13 @@ impl Driver {
         })
     }
 
-    /// The device of an allocation, live or being freed, that begins at `address`.
+    /// The device of the allocation that begins at `address`. The allocation is live, or its free is queued.
     fn device_with(&self, address: u64) -> Option<usize> {
         self.devices.iter().position(|device| device.allocated.contains_key(&address))
     }
 
-    /// The marks up to which work must run before `bytes` bytes can be allocated; empty if the device has enough memory
-    /// now.
+    /// The positions up to which queued work must run before `bytes` bytes can be allocated. The list is empty if the
+    /// device has enough free memory now.
     fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
         let memory = &self.devices[device].memory;
         // an allocation larger than the device never has room

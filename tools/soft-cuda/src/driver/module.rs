@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// Attributes of a function: numbers of `CUfunction_attribute`.
+/// Attributes of a kernel, with their numbers in `CUfunction_attribute`.
 const MAX_THREADS: u32 = 0;
 const SHARED_BYTES: u32 = 1;
 const LOCAL_BYTES: u32 = 3;
@@ -21,7 +21,7 @@ const REGISTERS: u32 = 4;
 const MAX_DYNAMIC_SHARED: u32 = 8;
 
 impl Driver {
-    /// Loads the text of a module.
+    /// Parses PTX text, and loads the module on a device.
     pub fn module_load(&mut self, device: usize, text: &str) -> Result<u64> {
         if !text.contains(".version") {
             return Err(Code::INVALID_IMAGE);

@@ -10,10 +10,10 @@ use super::{
 use crate::memory::{Hint, Memory, POISON};
 use std::ffi::c_void;
 
-/// All valid flags together: memory for all contexts, mapped memory, and write-combined memory.
+/// All valid flags of an allocation together: memory for all contexts, mapped memory, and write-combined memory.
 const FLAGS: u32 = 7;
 
-/// The address of a copy in host memory.
+/// The host address that a queued copy reads or writes.
 #[derive(Clone, Copy)]
 struct Host(*mut u8);
 
@@ -21,7 +21,8 @@ struct Host(*mut u8);
 unsafe impl Send for Host {}
 
 impl Driver {
-    /// Allocates pinned host memory, initially poisoned.
+    /// Allocates pinned host memory. Each byte is initially `POISON`, so that tests notice reads of uninitialised
+    /// memory.
     pub fn host_allocate(&mut self, bytes: usize) -> Result<u64> {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
@@ -93,7 +94,7 @@ impl Driver {
         self.put_on(stream, "copy to the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// The marks of all work of all devices.
+    /// The positions up to which all work of all devices is done.
     fn goals_of_all(&self) -> Vec<Mark> {
         (0..self.devices.len()).flat_map(|device| self.goals_of_device(device)).collect()
     }

@@ -77,7 +77,7 @@ impl Driver {
         Mark { stream, order }
     }
 
-    /// Returns whether work up to the mark is still to be done.
+    /// Returns whether the stream of `mark` still has work to do up to this position.
     pub(super) fn pending(&self, mark: Mark) -> bool {
         self.streams.get(&mark.stream).and_then(Stream::front).is_some_and(|front| front <= mark.order)
     }
@@ -87,12 +87,13 @@ impl Driver {
         self.pending(Mark { stream, order: u64::MAX })
     }
 
-    /// The mark of the newest work that a stream can have now.
+    /// The position (mark) of the newest work that the stream can have now.
     pub(super) fn goals_of_stream(&self, stream: u64) -> Vec<Mark> {
         vec![Mark { stream, order: self.next_order - 1 }]
     }
 
-    /// Like `goals_of_stream`, and also the marks of the streams that new work on this stream would wait for.
+    /// Like `goals_of_stream`. Also returns the positions of the other streams for which new work on this stream would
+    /// wait.
     pub(super) fn goals_of_wait(&self, stream: u64) -> Vec<Mark> {
         let mut goals = self.goals_of_stream(stream);
         if let Some(other) = self.streams.get(&stream).and_then(|state| state.kind.ordered_against()) {
@@ -103,14 +104,15 @@ impl Driver {
         goals
     }
 
-    /// The marks of all streams of a device, the newest streams last.
+    /// The position of the newest work in each stream of a device. The stream that was created last is last in the
+    /// list.
     pub(super) fn goals_of_device(&self, device: usize) -> Vec<Mark> {
         let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Runs each stream up to its last work with other devices that has not begun. The other devices wait for this
-    /// work, even if this process does not.
+    /// Some work involves other devices, which wait for it even if this process does not. Runs each stream up to the
+    /// last work of this kind that has not begun.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
@@ -133,12 +135,12 @@ impl Driver {
         self.finish(goals);
     }
 
-    /// Runs the work up to the marks, the last mark first. In other streams, runs only the work on which this work
-    /// depends. Work that waits for other devices stays in its queue, with all work after it.
+    /// Runs the work up to the positions `goals`, beginning with the last position. In other streams, runs only the
+    /// work on which this work depends. Work that waits for other devices stays in its queue, with all work after it.
     pub(super) fn finish(&mut self, mut goals: Vec<Mark>) {
         let mut goal = goals.pop();
         while let Some(top) = goal {
-            // the path begins with a goal; the work of each further mark blocks the work of the mark before it
+            // the first mark of the path is a goal; each further mark must be reached before the mark in front of it
             let mut path = vec![top];
             while let Some(&next) = path.last() {
                 if !self.pending(next) {
@@ -156,8 +158,8 @@ impl Driver {
         }
     }
 
-    /// The mark up to which work must be done before the first work of the stream can run; `None` if that work can run
-    /// now.
+    /// The position up to which other work must be done before the first work of this stream can run; `None` if the
+    /// first work can run now.
     fn blocker(&self, stream: u64) -> Option<Mark> {
         let state = self.streams.get(&stream)?;
         let first = state.queue.front()?;
@@ -207,7 +209,7 @@ impl Driver {
         has_ended
     }
 
-    /// Performs the work; returns the work if it has not ended.
+    /// Performs the work. Returns the work if it has not ended, because it waits for other devices.
     fn perform(&mut self, order: u64, work: Work) -> std::result::Result<Option<Work>, Fault> {
         match work {
             Work::On(device, job) => job(&mut self.devices[device].memory)?,

@@ -10,7 +10,7 @@ use super::{
 use std::fs;
 
 impl Driver {
-    /// The counts so far.
+    /// The counts of launches, allocations, copies and refused frees so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }

@@ -25,13 +25,14 @@ pub struct Driver {
     pub(super) functions: BTreeMap<u64, Function>,
     /// Pinned host memory, by address.
     pub(super) pinned: BTreeMap<u64, Vec<u8>>,
-    /// The order in which threads run; a random order continues from launch to launch.
+    /// The order in which threads run. A random order uses one sequence of random numbers for all launches.
     pub(super) order: Order,
-    /// Device and address of each queued free; the key is the order of the free among all work.
+    /// The device and the address of each queued free. The key is the position of the free in the order of all enqueued
+    /// work.
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
     /// Host memory in bytes that queued copies hold.
     pub(super) staged: usize,
-    /// The allocations that fail.
+    /// Which of the next allocations fail.
     pub(super) failing: Failing,
     pub(super) next_order: u64,
     initialised: bool,
@@ -65,7 +66,7 @@ pub(super) enum Lifetime {
     Freeing,
 }
 
-/// The allocations that are to fail.
+/// Determines which of the next allocations fail.
 #[derive(Debug, Default)]
 pub(super) struct Failing {
     /// The number of allocations before the first failure.
@@ -75,7 +76,7 @@ pub(super) struct Failing {
 }
 
 impl Failing {
-    /// Returns whether the next allocation fails.
+    /// Returns whether the next allocation fails, and counts this allocation.
     pub(super) fn take(&mut self) -> bool {
         if self.count == 0 {
             return false;

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 const NON_BLOCKING: u32 = 1;
 
 impl Driver {
-    /// Creates a stream. With flag 1, the stream is not ordered against the default stream.
+    /// Creates a stream. With flag 1, the stream and the default stream do not wait for each other.
     pub fn stream_create(&mut self, device: usize, flags: u32) -> Result<u64> {
         let kind = match flags {
             0 => StreamKind::Blocking,
@@ -51,7 +51,7 @@ impl Driver {
         self.streams[&stream].device
     }
 
-    /// Destroys the handle of a stream. Work that is already on the stream still runs later.
+    /// Destroys the handle of a stream. The work that is already on the stream still runs later.
     pub fn stream_destroy(&mut self, device: usize, handle: u64) -> Result<()> {
         if handle <= 2 {
             return Err(Code::INVALID_HANDLE);

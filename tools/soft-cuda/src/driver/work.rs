@@ -1,9 +1,9 @@
-//! Work, and streams, which are queues of work.
+//! The work that calls enqueue on a device, and streams, which are queues of such work.
 
 use crate::{exec::Launch, fault::Fault, memory::Memory, ptx::Module};
 use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 
-/// Work on a device's memory.
+/// A function that does its work on a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
 /// Work that depends on other devices, of this process or of other processes, and waits for their data.
@@ -15,19 +15,19 @@ pub(crate) trait Remote: Send {
     fn end(&mut self, memory: &mut Memory) -> std::result::Result<bool, Fault>;
 }
 
-/// The order of a stream relative to the default stream.
+/// Whether a stream and the default stream wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
     /// The default stream itself.
     Default,
     /// A stream that waits for the default stream, and for which the default stream waits.
     Blocking,
-    /// A stream that is not ordered against the default stream.
+    /// A stream that neither waits for the default stream nor is waited for by it.
     NonBlocking,
 }
 
 impl StreamKind {
-    /// The kind of the streams of the same device for which work on a stream of this kind waits.
+    /// Work on a stream of this kind waits for earlier work on the device's streams of the returned kind.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),
@@ -52,13 +52,13 @@ impl Stream {
         Stream { device, kind, destroyed: false, queue: VecDeque::new() }
     }
 
-    /// The order of the stream's oldest work.
+    /// The number `order` of the oldest work in the stream.
     pub(super) fn front(&self) -> Option<u64> {
         self.queue.front().map(|entry| entry.order)
     }
 }
 
-/// A position in a stream: all work enqueued up to and including this order.
+/// A position in a stream. It stands for all work of the stream whose number is at most `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) stream: u64,
@@ -68,7 +68,7 @@ pub(super) struct Mark {
 /// Work in the queue of a stream, with a name for messages.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// A number that increases from call to call, over all streams.
+    /// The number of the work. The numbers increase from call to call, over all streams.
     pub(super) order: u64,
     pub(super) what: Cow<'static, str>,
     pub(super) work: Work,
@@ -95,7 +95,7 @@ pub(crate) enum Work {
     Free(usize, u64),
     /// Records an event.
     Record(u64),
-    /// Waits until the work up to a mark is done; `None` waits for nothing.
+    /// Waits until the work up to a position in a stream is done; `None` waits for nothing.
     Wait(Option<Waited>),
     /// Work of a device that involves other devices.
     Remote {
@@ -108,7 +108,7 @@ pub(crate) enum Work {
     },
 }
 
-/// The mark that a stream waits for.
+/// The position in another stream for which a stream waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited(pub(super) Mark);
 

@@ -1,4 +1,5 @@
-//! Runs a block: each thread runs until it has to wait, and threads that have waited for each other are released.
+//! Runs a block of threads. Each thread runs until it has to wait for other threads. When these have arrived, the
+//! waiting threads continue.
 
 use super::{
     machine::Machine,
@@ -21,7 +22,7 @@ enum Status {
     Done,
 }
 
-/// Threads that wait at a barrier.
+/// The threads that now wait at a barrier.
 #[derive(Clone, Debug, Default)]
 struct Gathering {
     threads: Vec<u32>,
@@ -31,7 +32,7 @@ struct Gathering {
 
 #[derive(Clone, Debug, Default)]
 struct Warp {
-    /// Lanes that have not ended.
+    /// The lanes (threads of the warp) that have not ended, one bit per lane.
     alive: u32,
     meetings: Vec<Meeting>,
 }
@@ -91,7 +92,7 @@ impl Block {
         }
     }
 
-    /// Runs a thread for at most `most` steps.
+    /// Runs a thread for at most `most` steps. (A step is one decoded instruction.)
     fn turn(&mut self, thread: u32, most: u64, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let index = thread as usize;
         let mut state = match self.threads[index].take() {
@@ -206,8 +207,8 @@ impl Block {
             }
             self.status[thread as usize] = Status::Ready;
         }
-        // if the barrier is only for some threads, this call orders more accesses than the barrier does, so it may hide
-        // races, but never reports a false race
+        // if the barrier is only for some threads, `races` now treats it as a barrier of all threads, so races may be
+        // missed, but no false race is reported
         machine.races.barrier();
         self.barriers[number] = Gathering { threads, expected: None };
         self.barriers[number].threads.clear();
@@ -240,8 +241,8 @@ impl Block {
         Ok(())
     }
 
-    /// Releases the lanes of a meeting if all of its lanes have arrived, apart from lanes that have ended. Returns
-    /// whether the lanes were released.
+    /// Ends a meeting, which is an instruction, such as a shuffle, at which lanes of a warp wait for each other. If
+    /// each of its lanes has arrived or has ended, the waiting lanes continue. Returns whether they continue.
     fn end_meeting(&mut self, warp: usize, index: usize, machine: &mut Machine<'_>) -> bool {
         let meeting = &self.warps[warp].meetings[index];
         if meeting.arrived != meeting.mask & self.warps[warp].alive {
@@ -264,7 +265,7 @@ impl Block {
         true
     }
 
-    /// The fault if no thread can continue, with the position at which each thread waits.
+    /// Makes the fault for the case that no thread can continue. It contains the position at which each thread waits.
     fn deadlock(&mut self, machine: &Machine<'_>) -> Fault {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         for thread in 0..self.status.len() as u32 {

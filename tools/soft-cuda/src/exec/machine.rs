@@ -1,4 +1,4 @@
-//! The state that the threads of a launch share.
+//! The state that all threads of a launch share.
 
 use super::{Launch, race::Races, space::local_window};
 use crate::{
@@ -16,14 +16,14 @@ pub(super) struct Machine<'m> {
     pub kernel: &'m Kernel,
     pub launch: &'m Launch,
     pub memory: &'m mut Memory,
-    /// For each access instruction, the allocation that the instruction accessed last.
+    /// For each instruction that accesses memory, the allocation that this instruction accessed last.
     pub hints: Vec<Hint>,
     /// The shared memory of the running block.
     pub shared: Vec<u8>,
     pub races: Races,
     /// The index of the running block.
     pub block: [u32; 3],
-    /// The number of steps left before the launch counts as endless.
+    /// The number of steps (instructions) that may still run before the launch counts as endless.
     pub left: u64,
 }
 

@@ -1,8 +1,8 @@
 //! Runs a launch. Blocks run one after the other, and so do the threads of a block; each thread runs until it has to
 //! wait.
 //!
-//! `thread` runs the steps of a thread, `block` lets threads wait for each other, `space` checks each memory access,
-//! `race` checks accesses to shared memory for races, and `alu` has the arithmetic.
+//! `thread` runs the steps (decoded instructions) of a thread, `block` lets threads wait for each other, `space` checks
+//! each memory access, `race` checks accesses to shared memory for races, and `alu` has the arithmetic.
 
 pub(crate) mod alu;
 mod block;
@@ -39,7 +39,7 @@ pub struct Launch {
     pub params: Vec<u8>,
 }
 
-/// The number of steps after which a launch counts as endless.
+/// A launch counts as endless after this number of steps, summed over all threads.
 pub const STEPS: u64 = 1 << 36;
 
 /// Runs a kernel of a loaded module to its end.
@@ -53,7 +53,7 @@ pub fn run(
     run_within(STEPS, module, kernel, launch, memory, order).map(|_| ())
 }
 
-/// Like [`run`], with a limit of steps; returns the number of steps taken.
+/// Like [`run`], with another limit for the number of steps. Returns the number of steps taken.
 pub fn run_within(
     limit: u64,
     module: &Module,

@@ -7,12 +7,13 @@ pub enum Order {
     Forward,
     /// From the last to the first.
     Reverse,
-    /// Random, with random numbers of steps per turn; the generator's state continues from launch to launch.
+    /// A random order, in which a thread also pauses after a random number of steps. The state of the random generator
+    /// continues from launch to launch.
     Random(u64),
 }
 
 impl Order {
-    /// Puts threads in order.
+    /// Brings the numbers of threads into this order.
     pub(super) fn arrange(&mut self, threads: &mut [u32]) {
         match self {
             Order::Forward => threads.sort_unstable(),
@@ -25,8 +26,8 @@ impl Order {
         }
     }
 
-    /// The number of steps of a thread's turn. In random order this number varies between few and many, so that other
-    /// threads may also run between a thread's read and the write that follows.
+    /// The number of steps that a thread may run before other threads run. In random order this number varies between
+    /// few and many, so that other threads may also run between a thread's read and the write that follows.
     pub(super) fn turn(&mut self) -> u64 {
         match self {
             Order::Forward | Order::Reverse => u64::MAX,

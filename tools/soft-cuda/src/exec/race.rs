@@ -1,4 +1,4 @@
-//! Finds unordered accesses to shared memory. For each byte, the last writer and readers since the last barrier are
+//! Finds unordered accesses to shared memory. For each byte, the last writer and the readers since the last barrier are
 //! stored.
 //!
 //! Within a warp, `__syncwarp` also orders accesses. Each lane has a clock that counts the syncs of the lane, and
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Number of lanes of a warp.
 const LANES: usize = 32;
 
-/// An access: its time, its thread, and whether it was atomic. Zero means no access.
+/// An access, packed into 64 bits: its time, its thread, and whether it was atomic. Zero means no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp(u64);
 
@@ -46,8 +46,8 @@ impl Stamp {
     }
 }
 
-/// The accesses to a byte: the last writer and two readers. The two readers are of different warps if the byte has
-/// readers of different warps.
+/// The accesses to a byte: the last write, and two reads. If threads of different warps have read the byte, the two
+/// stored reads are of different warps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     write: Stamp,
@@ -62,13 +62,13 @@ type Clocks = [[u32; LANES]; LANES];
 pub(super) struct Races {
     cells: Vec<Cell>,
     clocks: Vec<Clocks>,
-    /// Warps whose clocks have advanced.
+    /// The warps in which some clock has advanced in this block.
     moved: Vec<usize>,
-    /// The number of barriers so far, in all blocks.
+    /// The number of barriers so far. It is not reset when a new block starts.
     epoch: u32,
 }
 
-/// Initial clocks: each lane has seen only its own first accesses.
+/// The clocks at the start of a block: each lane has seen only its own first clock.
 fn unseen() -> Clocks {
     let mut clocks = [[0; LANES]; LANES];
     for (lane, row) in clocks.iter_mut().enumerate() {
@@ -96,7 +96,7 @@ impl Races {
         self.epoch = self.epoch.wrapping_add(1).max(1);
     }
 
-    /// Records a sync of these lanes of a warp.
+    /// Records a `__syncwarp` of those lanes of a warp whose bits are set in `lanes`.
     pub fn warp_barrier(&mut self, warp: usize, lanes: u32) {
         let Some(clocks) = self.clocks.get_mut(warp) else { return };
         let those = || (0..LANES).filter(|lane| lanes >> lane & 1 != 0);

@@ -1,4 +1,4 @@
-//! The memory spaces of a thread, and the check of each access.
+//! Resolves addresses to the memory spaces of a thread, and checks each access.
 
 use super::{machine::Machine, thread::Private};
 use crate::{
@@ -16,7 +16,7 @@ pub(crate) const PARAM: u64 = 0x0140_0000_0000_0000;
 /// The generic address of the threads' local memory.
 pub(crate) const LOCAL: u64 = 0x0180_0000_0000_0000;
 
-/// The size in bytes of the address windows of shared memory, parameters, and the local memory of each thread.
+/// Shared memory, parameters, and the local memory of each thread each have an address window of this size, in bytes.
 const WINDOW: u64 = 1 << 32;
 
 /// The generic address of a thread's local memory.
@@ -37,7 +37,7 @@ fn resolve(address: u64, thread: u32) -> (Space, u64) {
     }
 }
 
-/// The bytes of an access, if it is allowed.
+/// Returns the bytes that an access reads or writes, if the access is allowed.
 #[inline]
 pub(super) fn bytes<'m>(
     machine: &'m mut Machine<'_>,

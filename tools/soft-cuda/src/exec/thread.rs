@@ -1,4 +1,4 @@
-//! A thread: its registers and memory, and the execution of its steps.
+//! A thread: its registers, its memory, and how its steps (decoded instructions) are executed.
 
 use super::{machine::Machine, space::bytes};
 use crate::{
@@ -7,7 +7,8 @@ use crate::{
     ptx::step::{Function, Slot, Step},
 };
 
-/// The number of steps after which other threads run, because the thread may be waiting for another thread's write.
+/// After this number of steps other threads run, because the thread may be waiting in a loop for another thread's
+/// write.
 const TURN: u64 = 1 << 20;
 
 /// The private memory of a thread.
@@ -23,7 +24,7 @@ pub(super) struct Private {
     pub param_base: usize,
 }
 
-/// A function that waits for the return of a function that it has called.
+/// The state of a function that has called another function, stored until the call returns.
 #[derive(Debug)]
 struct Frame {
     site: u32,
@@ -92,7 +93,7 @@ impl Thread {
         }
     }
 
-    /// The step that runs now, or that ran last.
+    /// The index of the step that runs now, or that ran last.
     pub fn step(&self) -> usize {
         self.next.saturating_sub(1) as usize
     }
@@ -252,7 +253,7 @@ impl Thread {
     }
 }
 
-/// The register value of a loaded number.
+/// Extends a number loaded from memory to the 64 bits of a register.
 #[inline]
 fn loaded(bytes: &[u8], signed: bool) -> u64 {
     match *bytes {

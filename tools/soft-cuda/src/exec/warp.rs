@@ -1,4 +1,4 @@
-//! Collective operations of the lanes of a warp, separately for each mask of lanes.
+//! Instructions at which the lanes (threads of a warp) exchange values. Lanes with different masks do this separately.
 
 use crate::ptx::step::{Collective, Reduce, Shuffle, Vote};
 
@@ -14,7 +14,7 @@ pub(super) type Outcome = (u64, u64);
 /// Lanes that wait for each other at one instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Meeting {
-    /// The step of the instruction; `None` for a sync, which lanes may reach at different steps.
+    /// The step of the instruction; `None` for `__syncwarp`, which lanes may reach at different steps.
     pub step: Option<usize>,
     pub kind: Collective,
     /// The lanes that are expected.
@@ -34,7 +34,7 @@ impl Meeting {
         self.lanes().filter(|&lane| holds(&self.operands[lane])).fold(0, |bits, lane| bits | 1 << lane)
     }
 
-    /// The result of a lane.
+    /// Computes the result of one lane, after all lanes have arrived.
     pub fn outcome(&self, lane: usize) -> Outcome {
         let own = self.operands[lane];
         let equal = |wide: bool| {

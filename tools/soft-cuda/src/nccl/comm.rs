@@ -1,4 +1,4 @@
-//! Communicators: a rank's sockets to all other ranks, and the received messages.
+//! Communicators: the sockets from one rank to all other ranks, and the received messages.
 
 use super::{
     meet::{self, Id},
@@ -14,7 +14,7 @@ use std::{
     thread,
 };
 
-/// One rank's end of a communicator.
+/// The part of a communicator that belongs to one rank.
 pub(super) struct Comm {
     pub(super) rank: usize,
     pub(super) size: usize,
@@ -26,9 +26,9 @@ pub(super) struct Comm {
 
 /// Received messages and errors.
 struct Inbox {
-    /// The messages from each rank.
+    /// The messages received from each rank, the oldest first.
     messages: Vec<VecDeque<Vec<u8>>>,
-    /// Whether each rank has stopped sending.
+    /// For each rank, whether it has stopped sending.
     gone: Vec<bool>,
     error: Option<Status>,
 }

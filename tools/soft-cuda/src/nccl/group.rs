@@ -28,7 +28,7 @@ pub(super) struct Exchange {
     receives: Vec<Part>,
 }
 
-/// The groups that a thread has started.
+/// The groups that a thread has started and not ended.
 #[derive(Default)]
 struct Groups {
     depth: usize,
@@ -76,7 +76,7 @@ pub(super) fn note(error: Status) {
     });
 }
 
-/// Adds a send or receive to the open group; enqueues it alone if no group is open.
+/// Adds a send or receive to the open group. If no group is open, enqueues it alone.
 pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Result<()> {
     let alone = GROUPS.with_borrow_mut(|groups| {
         let same = |exchange: &&mut Exchange| Arc::ptr_eq(&exchange.comm, &comm) && exchange.stream == stream;

@@ -37,8 +37,8 @@ impl Id {
         Ok(id)
     }
 
-    /// The address of a socket. It contains only a part of the id; connecting processes must prove that they know the
-    /// rest.
+    /// The address of a socket. It contains only a part of the id. A process that connects must prove that it knows the
+    /// rest of the id.
     fn address(&self, of: impl std::fmt::Display) -> io::Result<SocketAddr> {
         let name: String = self.bytes[8..24].iter().map(|byte| format!("{byte:02x}")).collect();
         SocketAddr::from_abstract_name(format!("soft-nccl-{name}-{of}"))
@@ -93,8 +93,8 @@ fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixS
     }
 }
 
-/// Waits for all ranks of an id, and sends each rank the reason why they cannot continue. With an empty reason, the
-/// ranks continue.
+/// Waits for all ranks of an id. Then sends each rank the reason why the ranks cannot continue; with an empty reason,
+/// they continue.
 fn root(id: &Id, listener: &UnixListener) {
     let until = Instant::now() + PATIENCE;
     let mut all: Vec<(UnixStream, Hello)> = Vec::new();
@@ -114,7 +114,7 @@ fn root(id: &Id, listener: &UnixListener) {
     }
 }
 
-/// The mistake in the data of the ranks that have connected so far; empty if there is no mistake.
+/// Returns the mistake in the data of the ranks that have connected so far, or an empty text if there is no mistake.
 fn what_is_wrong(all: &[Hello]) -> String {
     for (i, [rank, size, device]) in all.iter().enumerate() {
         for [other, others, on] in &all[..i] {
@@ -132,7 +132,7 @@ fn what_is_wrong(all: &[Hello]) -> String {
     String::new()
 }
 
-/// Connects a rank with all other ranks; returns a stream for each of them, and `None` for the rank itself.
+/// Connects a rank with all other ranks. Returns a stream for each of the other ranks, and `None` for the rank itself.
 pub(super) fn meet(id: &Id, rank: usize, size: usize, device: usize) -> Result<Vec<Option<UnixStream>>> {
     connect(id, rank, size, device)
         .unwrap_or_else(|why| Err(Status::SYSTEM.because(format!("ncclCommInitRank: {why}"))))

@@ -1,5 +1,5 @@
-//! Decodes instructions that use only registers. Most instructions become one step; modifiers turn some into several
-//! steps.
+//! Decodes instructions that use only registers. Most instructions become one step, an operation that [`crate::exec`]
+//! runs; with some modifiers, an instruction becomes several steps.
 
 use super::{
     body::{Body, Operand},
@@ -24,7 +24,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The function of an instruction; an error if the instruction is unknown.
+    /// Returns `pure`, or an error if the instruction is unknown.
     fn known(&self, pure: Option<Pure>) -> Read<Pure> {
         match pure {
             Some(pure) => Ok(pure),
@@ -72,7 +72,7 @@ impl Body<'_, '_> {
         }
         let rounded = modifiers.iter().any(|modifier| matches!(*modifier, "rni" | "rzi" | "rmi" | "rpi"));
         if rounded && !matches!(result, "f32" | "f64") {
-            // conversions of floats to integers always saturate
+            // conversions of floats to integers always saturate, so the modifier `sat` changes nothing
             asks("sat");
         }
         let pure = self.known(alu::find(name, &kept))?;
@@ -103,8 +103,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Parses the modifiers of a comparison, such as `lt.and.s32`: the comparison, and the operation that combines its
-    /// result with a condition.
+    /// Parses the modifiers of a comparison, such as `lt.and.s32`. Returns the comparison, the operation that combines
+    /// its result with a condition, whether subnormal operands become 0 (`ftz`), and the type of the operands.
     fn comparison<'m>(&mut self, modifiers: &[&'m str]) -> Read<(Pure, Option<Pure>, bool, &'m str)> {
         let (flush, rest): (bool, Vec<&str>) =
             (modifiers.contains(&"ftz"), modifiers.iter().copied().filter(|modifier| *modifier != "ftz").collect());
@@ -168,7 +168,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Decodes instructions such as `set.lt.u32.f32`: the result has all bits set, or is 1.0, if the comparison holds.
+    /// Decodes instructions such as `set.lt.u32.f32`. If the comparison holds, the result has all bits set, or is 1.0
+    /// in the case of a float; otherwise it is 0.
     fn set(&mut self, modifiers: &[&str]) -> Read<()> {
         let [comparison @ .., result, source] = modifiers else { return self.unknown() };
         let yes = match *result {
@@ -217,7 +218,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Decodes `mov`, also between a register and its parts.
+    /// Decodes `mov`, which also combines parts into a register, and splits a register into parts.
     fn copy(&mut self, modifiers: &[&str]) -> Read<()> {
         let &[ty] = modifiers else { return self.unknown() };
         let Some(size) = width(ty).map(|(size, _)| size).or((ty == "pred").then_some(1)) else {

@@ -1,4 +1,4 @@
-//! Reads the body of a function: its scopes, declarations and labels. A register gets a slot on its first use.
+//! Reads the body of a function: its scopes, declarations and labels. A register gets an index (slot) on its first use.
 
 use super::{
     cursor::{Read, immediate},
@@ -33,7 +33,7 @@ struct Scope<'a> {
     waiting: usize,
 }
 
-/// A jump, or an entry of a table of labels, to patch when its label is defined.
+/// A jump, or an entry of a table of labels. Its target is filled in when the label is found.
 enum Waiting {
     Step(usize),
     Entry(usize, usize),
@@ -214,7 +214,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.parser.module.lines.push(self.line);
     }
 
-    /// Adds a jump to a label.
+    /// Adds a jump to a label, whose step may not be known yet.
     pub fn jump(&mut self, step: Step, label: &'a str) {
         self.waiting.push((Waiting::Step(self.parser.module.steps.len()), label, self.line));
         self.emit(step);
@@ -261,7 +261,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(slot)
     }
 
-    /// The register for carries.
+    /// Returns the register for carries, and creates it on the first call.
     pub fn carry(&mut self) -> Read<Slot> {
         match self.carry {
             Some(slot) => Ok(slot),
@@ -424,7 +424,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// Makes a memory access that has its own index.
+    /// Makes a memory access, and gives it an index of its own.
     pub fn access(&mut self, space: Space, (base, offset): (Slot, i32), size: usize, count: usize) -> Access {
         let site = (self.parser.module.accesses % (1 << 16)) as u16;
         self.parser.module.accesses += 1;

@@ -1,4 +1,4 @@
-//! A cursor over tokens.
+//! A cursor over the tokens of a PTX text.
 
 use super::{
     Error,

@@ -8,8 +8,8 @@ use super::{
 };
 
 impl<'a> Body<'_, 'a> {
-    /// Decodes the rest of an instruction, whose name and modifiers are `word`. The instruction runs only if the guard
-    /// holds.
+    /// Decodes the rest of an instruction, whose name and modifiers are `word`. If it has a guard, such as `@p`, the
+    /// instruction runs only if the guard holds.
     pub(super) fn instruction(&mut self, word: &'a str, guard: Option<(Slot, bool)>) -> Read<()> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or("");

@@ -15,8 +15,8 @@ struct Form<'m> {
     rest: Vec<&'m str>,
 }
 
-/// Parses the modifiers for the memory space, the number of values and `strong`. The result's `rest` has all other
-/// modifiers.
+/// Parses the modifiers that give the memory space, the number of values, and whether other threads may access the
+/// memory at the same time (`strong`). All other modifiers are in `rest` of the result.
 fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
     let mut form = Form { space: Space::Generic, count: 1, strong: false, rest: Vec::new() };
     for &modifier in modifiers {

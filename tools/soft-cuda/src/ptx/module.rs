@@ -73,12 +73,12 @@ pub struct Module {
     pub(crate) names: HashMap<String, usize>,
 }
 
-/// A kernel: its properties, the index of its function, and its dynamic shared memory.
+/// A kernel: its properties, the index of its function, and the place of its dynamic shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub info: KernelInfo,
     pub function: usize,
-    /// The start of dynamic shared memory.
+    /// The offset in shared memory at which dynamic shared memory begins.
     pub dynamic: usize,
 }
 

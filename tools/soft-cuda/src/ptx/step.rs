@@ -1,14 +1,15 @@
-//! The decoded form of PTX. It consists of steps of a small machine, and all operands of a step are registers.
+//! The decoded form of PTX: steps, which are the operations of a small machine. All operands of a step are registers.
 //!
 //! Immediates, addresses and special registers such as `%tid.x` are stored in registers too, which are filled when a
 //! function is entered.
 
 use crate::exec::alu::{Four, Two};
 
-/// A register of a function.
+/// The index of a register within a function.
 pub(crate) type Slot = u16;
 
-/// One step of a function. Operands are registers, and `to` is the register for the result or the number of a step.
+/// One step of a function. Operands are registers. `to` is the register for the result, or, in a jump, the number of
+/// the next step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Two {

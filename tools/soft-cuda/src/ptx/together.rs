@@ -10,7 +10,8 @@ impl Body<'_, '_> {
     /// Decodes barriers, such as `bar.sync`, `barrier.cta.red.popc.aligned.u32` and `bar.warp.sync`.
     pub(super) fn barrier(&mut self, name: &str, modifiers: &[&str]) -> Read<()> {
         let rest: Vec<&str> = modifiers.iter().copied().filter(|m| !matches!(*m, "aligned" | "cta")).collect();
-        // `bar` has only the aligned form, and `barrier` has both forms
+        // all lanes of a warp must reach an aligned barrier together; `bar` is always aligned, `barrier` only with the
+        // modifier
         let aligned = name == "bar" || modifiers.contains(&"aligned");
         match rest[..] {
             ["warp", "sync"] => {

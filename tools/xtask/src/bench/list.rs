@@ -6,7 +6,7 @@ use op_table::{
     model::{Kind, Map, Op},
 };
 
-/// The other libraries, each with its key in the protocol of the measuring programs. The Python libraries come first.
+/// The other libraries, each with the name by which the measuring programs know it. The Python libraries come first.
 pub const PEERS: [(&str, &str); 8] = [
     ("NumPy, SciPy", "numpy"),
     ("PyTorch", "torch"),
@@ -18,8 +18,8 @@ pub const PEERS: [(&str, &str); 8] = [
     ("rstsr", "rstsr"),
 ];
 
-/// Number of Python libraries. The list has a separate text of each call for each Python library. Rust libraries
-/// receive this library's text of the call, and report calls that they do not have.
+/// Number of Python libraries. The list has a text of its own for each call in each Python library. The programs of the
+/// Rust libraries get the call as it is written for this library, and report calls that they do not have.
 pub const OF_PYTHON: usize = 3;
 
 /// A call with its arrays, and the texts of the same call in other libraries.
@@ -29,7 +29,7 @@ pub struct Case {
     /// The name shown in tables.
     pub name: String,
     pub call: String,
-    /// The call's text for each of the [`PEERS`] in Python.
+    /// The text of the call for each Python library in [`PEERS`].
     pub peers: [Option<String>; OF_PYTHON],
     /// The arrays to make for the call, in the format that the programs read.
     pub arrays: String,
@@ -169,8 +169,8 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// The elementwise rows of the op table that the list lacks, as calls on a million elements. NumPy's name of the call
-/// is the row's reference, and PyTorch's name is the row's `aten` name.
+/// Returns calls on a million elements for those elementwise ops of the op table that are not in the list. NumPy's name
+/// of a call is the reference in the row of the table, and PyTorch's name is the row's `aten` name.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

@@ -77,7 +77,8 @@ impl Machine {
 pub struct Limits {
     /// GFLOP/s of fused multiply-adds, in float64 and float32.
     pub fma: [f64; 2],
-    /// Pairs (bytes, GB/s): the bandwidth for working sets up to this size, in ascending order of size.
+    /// Pairs of a size in bytes and a bandwidth in GB/s, which holds for working sets up to this size. The sizes
+    /// ascend.
     pub bandwidth: Vec<(f64, f64)>,
 }
 
@@ -98,8 +99,9 @@ impl Limits {
         Ok(limits)
     }
 
-    /// The minimum time in nanoseconds for moving `bytes` (at the bandwidth for a working set of this size) and for
-    /// computing `flops`. `None` if `flops` is not given and there are so few bytes that call overhead dominates.
+    /// The minimum time in nanoseconds in which the machine can move `bytes` bytes (at the bandwidth for a working set
+    /// of this size) and compute `flops` floating-point operations. `None` if `flops` is not given and there are so few
+    /// bytes that call overhead dominates.
     pub fn least(&self, bytes: f64, flops: Option<f64>, dtype: &str) -> Option<f64> {
         let single = ["float32", "complex64"].contains(&dtype);
         let computing = flops.map(|flops| flops / self.fma[usize::from(single)]);

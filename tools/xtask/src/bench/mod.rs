@@ -1,4 +1,4 @@
-//! `cargo xtask bench peers`: compares the calls of `benches/peers.txt` and rows of the op table with NumPy, SciPy,
+//! `cargo xtask bench peers`: compares the calls of `benches/peers.txt` and ops of the op table with NumPy, SciPy,
 //! numexpr, PyTorch and other Rust libraries.
 //!
 //! `list` reads the calls, `programs` runs the measuring programs, `machine` describes the computer, `results` stores
@@ -40,7 +40,7 @@ fn compiled_for(machine: &Machine) -> &'static str {
     if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
 }
 
-/// `bench peers [PART OF A CALL OR A GROUP] [THREADS..]`
+/// The task `bench peers [PART] [THREADS..]`, where PART is a part of the name of a call or of a group.
 pub fn task(args: &[String]) -> Outcome {
     let (part, threads) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),
@@ -120,7 +120,7 @@ fn cases(part: &str) -> Outcome<Vec<Case>> {
     Ok(cases)
 }
 
-/// The result row of a measured call; `None` if no other library made the call.
+/// The result row of a measured call; `None` if the call was measured in this library's programs only.
 fn row(case: &Case, threads: usize, times: Vec<(&str, programs::Time)>, bytes: f64, limits: &Limits) -> Option<Row> {
     let Case { group, name, call, dtype, size, flops, .. } = case.clone();
     let limit = limits.least(bytes, flops, &dtype);

@@ -45,8 +45,8 @@ fn legend(mut x: f64, y: f64, names: &[(&str, &str)]) -> String {
     out
 }
 
-/// Draws bars of this library's speed relative to NumPy and SciPy, to PyTorch, and to the best library, for each group.
-/// Bars that end left of 1 mean that this library is slower.
+/// Draws three bars for each group: this library's speed relative to NumPy and SciPy, to PyTorch, and to the best other
+/// library. A bar that ends left of 1 means that this library is slower.
 pub fn bars(run: &Run, threads: usize) -> String {
     let kinds = [(0, PEERS[0].0), (1, PEERS[1].0), (PEERS.len(), "the best of all")];
     let groups = groups(&run.rows, threads);
@@ -102,8 +102,8 @@ pub fn bars(run: &Run, threads: usize) -> String {
     framed(right + 60.0, bottom + 30.0, &out)
 }
 
-/// Draws a small picture for each call that was measured at several sizes in float64. It shows microseconds against
-/// elements (elements per row for calls on rows). Both axes are logarithmic.
+/// Draws a small picture for each call that was measured at several sizes in float64. It shows the time in microseconds
+/// against the number of elements (for calls on rows, the number of elements of a row). Both axes are logarithmic.
 pub fn curves(run: &Run, threads: usize) -> String {
     const WIDE: (f64, f64) = (300.0, 210.0);
     const COLUMNS: usize = 3;

@@ -1,5 +1,5 @@
-//! Runs the measuring programs. The programs make each call in turn, so that a disturbance of the machine affects all
-//! of them.
+//! Runs the measuring programs. For each call, the programs take turns, so that a disturbance of the machine affects
+//! all of them.
 
 use super::list::{Case, OF_PYTHON, PEERS};
 use crate::run::Outcome;
@@ -86,8 +86,8 @@ pub struct Programs {
 /// Answer of the Rust libraries' program if a library does not have the call.
 const LACKING: &str = "-";
 
-/// Relative tolerance for the comparison of sums. It allows for float16, which the libraries round at different steps,
-/// but does not accept the result of another op.
+/// Relative tolerance for the comparison of two results by the sums of their elements. It allows for float16, which the
+/// libraries round at different steps, but does not accept the result of another op.
 const CLOSE: f64 = 1e-2;
 
 /// Compares the sums of the elements of two results. Returns whether two Rust libraries computed the same result.

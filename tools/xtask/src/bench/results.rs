@@ -31,12 +31,13 @@ impl Row {
         self.times.iter().find(|(name, _)| name == of).map(|(_, time)| *time)
     }
 
-    /// The speed relative to another program, as the ratio of the minimum times. Above 1, this library is faster.
+    /// The speed of this library relative to another program, as the ratio of the minimum times. Above 1, this library
+    /// is faster.
     pub fn ratio(&self, to: &str) -> Option<f64> {
         Some(self.time(to)?.least / self.time(OURS)?.least)
     }
 
-    /// The speed relative to the fastest of the other libraries.
+    /// The speed of this library relative to the fastest of the other libraries.
     pub fn to_best(&self) -> Option<f64> {
         self.best_to(OURS)
     }

@@ -25,8 +25,8 @@ impl Mean {
     }
 }
 
-/// The mean speeds of these rows relative to each other library, followed by the mean relative to the best other
-/// library.
+/// The mean speed of this library in these rows, relative to each of the other libraries, and then relative to the best
+/// of the other libraries.
 pub fn means(rows: &[&Row]) -> [Option<Mean>; PEERS.len() + 1] {
     std::array::from_fn(|place| match PEERS.get(place) {
         Some((peer, _)) => Mean::of(rows.iter().filter_map(|row| row.ratio(peer))),
@@ -91,7 +91,7 @@ pub fn page(run: &Run, threads: usize) -> String {
     out
 }
 
-/// The rows that are slower than in the best other library, beginning with the slowest.
+/// The rows in which this library is slower than the best other library, the slowest first.
 fn slow<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut slow: Vec<(f64, &Row)> = rows.iter().filter_map(|row| Some((row.to_best()?, *row))).collect();
     slow.retain(|(ratio, _)| *ratio < BELOW);

@@ -12,7 +12,7 @@ const PROGRAM: &str = include_str!("../../dev_speeds.rs");
 pub const PROFILE: &str =
     "[profile.dev]\nopt-level = 2\n\n[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n";
 
-/// The builds: name, a flag that is true for release builds, and the lines of the profile.
+/// The builds. Each has a name, a flag that is true for release builds, and lines of the manifest with the profile.
 const BUILDS: [(&str, bool, &str); 5] = [
     ("dev", false, ""),
     ("dependencies at 3", false, "[profile.dev.package.\"*\"]\nopt-level = 3\ndebug-assertions = false\n"),

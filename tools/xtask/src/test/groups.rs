@@ -98,7 +98,7 @@ pub fn named(name: &str) -> Option<&'static Group> {
     GROUPS.iter().find(|group| group.name == name)
 }
 
-/// The arguments that select the tests of one row on each library, and the tests of its gradients.
+/// The arguments that select the tests of one op on each library, and the tests of the op's gradients.
 pub fn row(name: &str, args: &[String]) -> Vec<String> {
     let programs = ["--test", "numpyish", "--test", "torch", "--test", "cuda", "--test", "gradients"].map(String::from);
     let (options, filters) = match args.iter().position(|arg| arg == "--") {

@@ -1,20 +1,20 @@
-//! Repetitions of tests with other settings. Each kind of repetition runs in full or is sampled.
+//! Repetitions of tests with other settings. Each kind of repetition either runs in full or is sampled.
 
-/// Dtypes in which rows are always tested on the software device: one of each kind, and both precisions of real floats.
+/// Dtypes in which ops are always tested on the software device: one of each kind, and both precisions of real floats.
 const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
 
 /// The other dtypes. Each day, two of these are tested.
 const IN_TURN: [&str; 10] =
     ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
 
-/// The kinds of repetitions that run in full.
+/// Which kinds of repetitions run in full. The other kinds are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
-    /// Tests of rows on each number of ranks, under each launcher.
+    /// Tests of ops on each number of ranks, under each launcher.
     pub ranks: bool,
     /// Tests of kernels with the threads of the software device in other orders, and in reused memory.
     pub orders: bool,
-    /// Tests of rows in every dtype on the software device.
+    /// Tests of ops in every dtype on the software device.
     pub dtypes: bool,
     /// The number of days since the beginning of 1970.
     days: u64,

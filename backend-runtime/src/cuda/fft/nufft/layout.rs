@@ -1,34 +1,37 @@
-//! The tiles of a grid, and the division of the work on a tile among the threads of a block.
+//! The tiles of a grid, and the division of the work on a tile among the threads of a block. A job spreads some
+//! points of one tile over a window, the part of the grid that the points of a tile touch. The kernel file
+//! `nufft.cuh` describes the method.
 
 use crate::{Error, Result, cuda::kernel::Argument, rules, spreading::MAX_WIDTH};
 
-/// Target length of a tile along each axis, for grids of one to three axes.
+/// Length of a tile along each axis that is aimed at, for grids of one, two and three axes.
 const TILE: [usize; 3] = [256, 16, 8];
 
-/// Maximum number of tiles of a grid; grids with more tiles fit into the memory of no device.
+/// Maximum number of tiles of a grid. A grid with more tiles would not fit into the memory of any device.
 const MOST_TILES: usize = 1 << 26;
 
-/// Number of points whose kernel values a block keeps at a time; the kernels have the same constant.
+/// Number of points whose kernel values a block keeps in shared memory at a time. The kernels have the same constant.
 const TOGETHER: usize = 32;
 
-/// Target maximum of a block's shared memory, in bytes, so that several blocks run on a multiprocessor. A slab of one
-/// plane may need more, up to 48 KiB, which every device has.
+/// Shared memory that a block should not exceed, in bytes, so that several blocks run on a multiprocessor. A slab
+/// (part of a window) of one plane may need more, up to 48 KiB, which every device has.
 const SHARED: usize = 40 << 10;
 
-/// Target minimum and maximum number of threads per block.
+/// Minimum and maximum number of threads per block that are aimed at.
 const THREADS: [usize; 2] = [64, 256];
 
-/// Minimum number of points between two cuts.
+/// Minimum number of points between two cuts of the list of sorted points.
 const LEAST_PART: usize = 512;
 
 /// Counterpart of the C++ struct `Tiles` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Tiles {
-    /// Lengths of the grid's axes, beginning with the contiguous axis; 1 for missing axes.
+    /// Lengths of the grid's axes, beginning with the axis that is contiguous in memory. Grids with fewer than three
+    /// axes have length 1 along the others.
     pub length: [u32; 3],
-    /// Number of tiles along each axis: 1 or an even number. If two tiles have another tile between them, their windows
-    /// do not overlap.
+    /// Number of tiles along each axis: 1 or an even number. Tiles that are not neighbours have windows that do not
+    /// overlap.
     pub tiles: [u32; 3],
     pub axes: u32,
     pub width: u32,
@@ -38,8 +41,8 @@ pub struct Tiles {
 unsafe impl Argument for Tiles {}
 
 impl Tiles {
-    /// The tiles of a grid. They depend only on the grid and the width, so that points can be sorted before the values
-    /// are known.
+    /// Divides a grid into tiles. The tiles depend only on the grid and the width of the kernel, so that points can
+    /// be sorted before the values are known.
     pub fn new(op: &'static str, grid: &[usize], width: usize) -> Result<Tiles> {
         let axes = grid.len();
         let mut tiles = Tiles { length: [1; 3], tiles: [1; 3], axes: axes as u32, width: width as u32 };
@@ -58,20 +61,23 @@ impl Tiles {
         self.tiles.iter().map(|&n| n as usize).product()
     }
 
-    /// Length of the array of sorted points: a record for each point, and the start of each tile.
+    /// Returns the length of the array of sorted points: a record for each point, the start of each tile, and the
+    /// end.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes as usize + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.count() + 1)], size_of::<i64>())
     }
 
-    /// Maximum length of a window along each axis.
+    /// Returns the maximum length of a window along each axis: a tile and the cells around it that the kernel
+    /// reaches.
     fn window(&self) -> [u32; 3] {
         let of_axis = |axis: usize| self.length[axis].div_ceil(self.tiles[axis]) + self.width - 1;
         std::array::from_fn(|axis| if axis < self.axes as usize { of_axis(axis) } else { 1 })
     }
 }
 
-/// The number of tiles of an axis: 1, or an even number of tiles of at least `width - 1` cells each.
+/// Returns the number of tiles along an axis: 1, or an even number of tiles of at least `width - 1` cells each.
+/// `aimed` is the length that the tiles should have.
 fn cuts(length: usize, aimed: usize, width: usize) -> usize {
     let aimed = aimed.max(width - 1);
     let wanted = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
@@ -79,30 +85,30 @@ fn cuts(length: usize, aimed: usize, width: usize) -> usize {
     wanted.min(most).max(1)
 }
 
-/// Windows and threads of a block that spreads.
+/// The windows, the threads and the shared memory of a block that spreads points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
-    /// Lengths of a window.
+    /// Maximum lengths of a window along the axes.
     pub window: [u32; 3],
-    /// Length of a slab of a window along axis 2.
+    /// Length along axis 2 of a slab, which is a part of a window that fits into shared memory.
     pub slab: u32,
     /// Number of slabs of a window.
     pub slabs: u32,
     /// Whether a job handles all slabs of a window. This is necessary if the window is longer than the grid, because
     /// two slabs then contain the same cells of the grid.
     pub is_whole: bool,
-    /// Number of jobs per block.
+    /// Number of jobs that a block runs at the same time.
     pub groups: u32,
     /// Number of threads per job.
     pub lanes: u32,
-    /// Number of threads of a job with the same cells along axes 0 and 1.
+    /// Number of threads of a job that have the same cells along axes 0 and 1. They divide the cells along axis 2.
     pub layers: u32,
     /// Bytes of shared memory per job.
     pub bytes: u32,
 }
 
 impl Block {
-    /// The block for real numbers of `size` bytes.
+    /// Chooses the sizes of a block, for real numbers of `size` bytes.
     pub fn new(tiles: &Tiles, size: usize) -> Block {
         let (axes, width) = (tiles.axes as usize, tiles.width as usize);
         let window = tiles.window();
@@ -146,8 +152,9 @@ impl Block {
         if self.is_whole { 1 } else { self.slabs as usize }
     }
 
-    /// Number of points between two cuts. If all points are in one tile, a block spreads this number of points, and
-    /// then adds the windows of all other blocks. Adding a window is assumed to take as long as spreading three points.
+    /// Returns the number of points between two cuts of the list of sorted points. If all points are in one tile, a
+    /// block spreads this number of points, and then adds the windows of all other blocks. Adding a window is assumed
+    /// to take as long as spreading three points.
     pub fn part(&self, points: usize) -> usize {
         let balanced = (3.0 * points as f64).sqrt() as usize;
         LEAST_PART.max(self.cells()).max(balanced).next_multiple_of(TOGETHER)

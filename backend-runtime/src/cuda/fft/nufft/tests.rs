@@ -15,7 +15,7 @@ use ndarray::{ArrayD, IxDyn};
 
 const CPU: Numpyish = Numpyish::new();
 
-/// Term `i` of an evenly distributed sequence of numbers from 0 to 1.
+/// Term `i` of a sequence of numbers that are evenly distributed between 0 and 1.
 fn scattered(i: usize, seed: f64) -> f64 {
     (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0)
 }
@@ -28,11 +28,11 @@ fn data<T: ComplexFloat>(shape: &[usize]) -> ArrayD<T> {
     array(shape, |i| T::from_complex(Complex::new(scattered(i, 0.1) - 0.5, scattered(3 * i, 0.7) - 0.5)))
 }
 
-/// Points, a grid and a kernel.
+/// The inputs of a test: points, a grid and a kernel.
 #[derive(Clone, Debug)]
 struct Case {
     n: usize,
-    /// Largest distance of a coordinate from 0.2.
+    /// Largest distance of the points' coordinates from 0.2.
     extent: f64,
     grid: Vec<usize>,
     width: usize,
@@ -127,7 +127,7 @@ fn sums_are_those_of_the_cpu() {
         Case::new(1, 3.0, &[1], 2, &[], -1),
         Case::new(40, 9.0, &[12], 7, &[2], 0),
         Case::new(33, 100.0, &[3], 16, &[], -1),
-        // many tiles, whose number does not divide the grid's length
+        // several tiles along an axis, whose number does not divide the length of the grid
         Case::new(90, 3.1, &[1500], 3, &[], -1),
         Case::new(60, 3.1, &[1100], 16, &[2, 3], 0),
         Case::new(60, 3.1, &[9, 14], 7, &[2], -1),
@@ -137,7 +137,7 @@ fn sums_are_those_of_the_cpu() {
         Case::new(20, 3.1, &[5, 1, 8], 3, &[2], 2),
         Case::new(25, 7.0, &[19, 9, 17], 7, &[], -1),
         Case::new(25, 7.0, &[17, 33, 20], 2, &[], 0),
-        // windows are cut into slabs, both with one tile along axis 2 and with several
+        // windows that are cut into slabs, with one tile along axis 2 and with several
         Case::new(6, 7.0, &[7, 31, 6], 16, &[], -1),
         Case::new(6, 7.0, &[31, 7, 6], 16, &[], 1),
     ];
@@ -147,20 +147,21 @@ fn sums_are_those_of_the_cpu() {
     }
 }
 
-/// Tiles with many points are cut; the windows after the first cut are stored in device memory before they are added.
+/// Tiles with many points are cut into several jobs; the windows of the jobs after the first are stored in device
+/// memory, and then added.
 #[test]
 fn many_points_in_one_place() {
     let Some(b) = device() else { return };
     Case::new(30_000, 1e-3, &[40, 50], 3, &[], -1).check::<Complex<f32>>(&b, 1e-5);
     Case::new(3_000, 3.0, &[20], 7, &[2], -1).check::<Complex<f64>>(&b, 1e-13);
-    // windows of two slabs, which one block or two blocks handle
+    // windows that are cut into two slabs, which are handled by one block or by two blocks
     for grid in [[7, 16, 7], [16, 7, 7]] {
         let case = Case::new(5_200, 0.3, &grid, 7, &[], -1);
         let block = Block::new(&Tiles::new("test", &case.grid, case.width).unwrap(), 8);
         assert_eq!((block.slabs, block.is_whole, case.n / block.part(case.n)), (2, grid[0] == 7, 2));
         case.check::<Complex<f64>>(&b, 1e-13);
     }
-    // only some of the tiles are cut
+    // some of the tiles are cut into several jobs, and others are not
     Case::new(2_500, 3.0, &[600], 2, &[2], 0).check::<Complex<f64>>(&b, 1e-13);
     Case::new(9_000, 1.6, &[16, 5, 16], 2, &[], -1).check::<Complex<f64>>(&b, 1e-13);
 }
@@ -213,7 +214,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
 #[test]
 fn sorted_points_of_every_dtype() {
     let Some(b) = device() else { return };
-    // the grids need keys of 8, 16 and 32 bits
+    // for these grids, the sort keys have 8, 16 and 32 bits
     for grid in [&[12][..], &[8, 5_000], &[65_600, 256]] {
         let case = Case::new(37, 20.0, grid, 6, &[], -1);
         for_dtype::<f64>(&b, &case);
@@ -250,7 +251,8 @@ fn sorted_points_of_every_dtype() {
     }
 }
 
-/// The software device verifies that every access is in bounds.
+/// Tests that no record or start of a tile makes a kernel access memory out of bounds, which the software device
+/// checks.
 #[test]
 fn sorted_points_of_another_plan_are_refused_or_harmless() {
     let Some(b) = device() else { return };
@@ -303,7 +305,7 @@ fn no_points_and_no_grids() {
     assert_eq!(case.interpolate(&b, &points, &upload(&b, case.grids::<C>()), None).unwrap().shape, [0, 2]);
 }
 
-/// The errors equal those of the CPU backend.
+/// Tests that wrong arguments give the same errors as on the CPU backend.
 #[test]
 fn refusals() {
     let Some(b) = device() else { return };

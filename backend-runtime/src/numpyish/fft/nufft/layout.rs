@@ -1,32 +1,33 @@
-//! The tiles of a grid and the bins of a tile. Points are sorted by tile and bin, so that points that are processed one
-//! after another touch neighbouring cells.
+//! Divides the grid of a nonuniform FFT into tiles, and each tile into bins. The nonuniform points are sorted by tile
+//! and bin, so that points that are processed one after another touch neighbouring cells of the grid.
 //!
 //! In this module, axis 0 is the grid's last axis, which is contiguous in memory.
 
 use crate::{Result, rules};
 
-/// Target lengths of a tile along each axis, for grids of one to three axes. The cells of such a tile stay in the
-/// cache.
+/// Desired lengths of a tile along each axis, in cells, for grids of one to three axes. The cells of a tile of this
+/// size stay in the cache.
 const TILE: [[usize; 3]; 3] = [[2048, 1, 1], [64, 64, 1], [32, 16, 16]];
 
-/// Lengths of a bin along each axis, for grids of one to three axes.
+/// Lengths of a bin along each axis, in cells, for grids of one to three axes.
 const BIN: [[usize; 3]; 3] = [[2048, 1, 1], [64, 16, 1], [16, 4, 4]];
 
 /// A tile with at most this number of points is not divided into parts.
 const MIN_PART: usize = 8192;
 
-/// A grid's tiles and bins.
+/// The lengths and numbers of a grid's tiles and bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of the grid's axes.
     pub axes: usize,
-    /// Width of the kernel.
+    /// Width of the kernel, in cells.
     pub width: usize,
-    /// Lengths of the grid's axes; missing axes have length 1.
+    /// Lengths of the grid's axes, in cells; missing axes have length 1.
     pub lengths: [usize; 3],
-    /// Length of a tile along each axis; the last tile may be shorter.
+    /// Length of a tile along each axis, in cells; the last tile may be shorter.
     pub tile: [usize; 3],
-    /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent.
+    /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent, not
+    /// even across the ends of the periodic axis.
     pub tiles: [usize; 3],
     bin: [usize; 3],
     bins: [usize; 3],
@@ -34,7 +35,7 @@ pub struct Layout {
     part: usize,
 }
 
-/// Points of one tile that are processed together.
+/// Some or all points of one tile. One task processes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     pub tile: usize,
@@ -76,14 +77,15 @@ impl Layout {
         [tile % x, tile / x % y, tile / x / y]
     }
 
-    /// Length of the array of sorted points: a record for each point, then the index at which each tile begins.
+    /// Length of the array of sorted points, in `i64` numbers. The array has a record for each point (its place along
+    /// each axis and its index), then the index at which each tile begins.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
     }
 
-    /// Contribution of a point's cell index along one axis to the point's key. The key is the sum of the contributions
-    /// of all axes.
+    /// Returns what cell index `cell` along one axis adds to a point's sort key. The key is the sum of these numbers
+    /// for all axes.
     pub fn key(&self, axis: usize, cell: usize) -> u32 {
         let tile = cell / self.tile[axis];
         let bin = (cell - tile * self.tile[axis]) / self.bin[axis];
@@ -92,8 +94,8 @@ impl Layout {
         (tile * of_tile * self.bins_per_tile() + bin * of_bin) as u32
     }
 
-    /// Divides the tiles into parts, and groups the parts by the tile's colour. Neighbouring tiles have different
-    /// colours.
+    /// Divides the points of each tile into parts, and groups the parts by their tile's colour. Neighbouring tiles
+    /// have different colours. `starts` has the index of each tile's first point.
     pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<Part>; 8]> {
         let mut all: [Vec<Part>; 8] = Default::default();
         for tile in 0..self.tile_count() {

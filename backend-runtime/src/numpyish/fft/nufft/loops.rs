@@ -1,4 +1,5 @@
-//! Loops that spread points over the cells of a window, and loops that interpolate the cells at the points.
+//! Loops that spread the values of points over the cells of a window, and loops that interpolate the cells at the
+//! points. A window is a separate array for the part of the grid that the points touch.
 
 use super::rows::{Part, Row};
 #[cfg(not(target_arch = "x86_64"))]
@@ -14,31 +15,31 @@ use {crate::numpyish::fft::vector::Vector, std::arch::x86_64::*};
 pub struct Job<R> {
     /// Address of the window's first cell. Cells are complex numbers.
     pub window: *mut R,
-    /// Distance from one row to the next in cells; `plane` is the distance from one plane to the next.
+    /// Distance from one row of the window to the next, in cells. `plane` is the distance from one plane to the next.
     pub row: usize,
     pub plane: usize,
-    /// Smallest cell that a point of this job may have along each axis; `high` is the largest such cell.
+    /// Smallest cell index that a point of this job may have along each axis; `high` is the largest one.
     pub low: [i32; 3],
     pub high: [i32; 3],
-    /// The points' records.
+    /// The points' records. Each is the place along each axis, then the index of the point.
     pub records: *const i64,
     pub points: usize,
     /// Address of the values of all points, which are complex numbers.
     pub values: *mut R,
-    /// Index of the last point.
+    /// The largest index in `values` that a point may have.
     pub last: usize,
-    /// The polynomials of the kernel: [`MAX_WIDTH`] coefficients for each term.
+    /// The polynomials that approximate the kernel: [`MAX_WIDTH`] coefficients for each term, one for each cell.
     pub polynomials: *const R,
     pub terms: usize,
     pub width: usize,
-    /// A mask for a row of the kernel: all bits are set for each real number of the row, and no bits for the rest of
-    /// the last vector.
+    /// A mask for one row of a point's neighbourhood. All bits are set for the real numbers of the row's `width`
+    /// complex cells, and no bits for the rest of the last vector.
     pub mask: *const R,
-    /// An axis along which the kernel is differentiated, and the polynomials of the derivative.
+    /// If the kernel is differentiated along an axis: the axis, and the polynomials of the derivative.
     pub derived: Option<(usize, *const R)>,
 }
 
-/// A loop for one instruction set, one number of vectors per row of the kernel, and one number of axes.
+/// A loop for one instruction set, one number of vectors per row of `width` cells, and one number of axes.
 ///
 /// # Safety
 /// The processor must have the instruction set. The window must have room for whole vectors in the neighbourhoods of
@@ -49,7 +50,7 @@ pub type Loop<R> = unsafe fn(&Job<R>);
 /// Distance from the value that is used to the value that is prefetched, in points.
 const AHEAD: usize = 24;
 
-/// Index of the point that a record belongs to.
+/// Returns the index of the point that a record belongs to.
 ///
 /// # Safety
 /// The job has this record.
@@ -60,7 +61,7 @@ unsafe fn number<R, const AXES: usize>(job: &Job<R>, record: usize) -> usize {
     number.min(job.last)
 }
 
-/// The address of the value of a record's point. The value of a later record is prefetched.
+/// Returns the address of the value of a record's point. The value of a later record is prefetched.
 ///
 /// # Safety
 /// The job has this record.
@@ -77,7 +78,8 @@ unsafe fn value<R, const AXES: usize>(job: &Job<R>, record: usize) -> *mut R {
     }
 }
 
-/// The first cell of a point's neighbourhood in the window, and the variable of the polynomials along each axis.
+/// Returns where a point's neighbourhood begins in the window, in cells, and the variable of the kernel's polynomials
+/// along each axis, from -1 to 1.
 ///
 /// # Safety
 /// The job has this record.
@@ -100,7 +102,8 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
     (cell, t)
 }
 
-/// The kernel's values at a point along each axis. They need half as many vectors as a row of complex cells.
+/// Returns the kernel's values for the cells of a point's neighbourhood along each axis. These values are real, so
+/// they need half as many vectors as a row of complex cells.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold.
@@ -141,7 +144,7 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
     }
 }
 
-/// The kernel's values along an axis, as an array of numbers.
+/// Stores the kernel's values along an axis in an array of numbers.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -156,8 +159,8 @@ unsafe fn numbers<V: Row<Real: Part>, const VECTORS: usize>(values: &[V; VECTORS
     all
 }
 
-/// Vector `i` of the kernel's values along the contiguous axis. Each value is repeated, for the real and the imaginary
-/// part of a cell.
+/// Returns vector `i` of the kernel's values along the contiguous axis. Each value appears twice, for the real and
+/// the imaginary part of a cell.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -167,8 +170,8 @@ unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize)
     unsafe { if i.is_multiple_of(2) { values[i / 2].double_low() } else { values[i / 2].double_high() } }
 }
 
-/// Sets the elements beyond the kernel to 0; only the second half of the vectors has such elements. Their weights are
-/// 0, but 0 times infinity is NaN.
+/// Sets the elements of `line` beyond the kernel's width to 0; only the second half of the vectors has such elements.
+/// Their weights are 0, but that is not enough, because 0 times infinity is NaN.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold.
@@ -229,7 +232,7 @@ unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(jo
     }
 }
 
-/// Stores for each point the sum of the cells of its neighbourhood, weighted by the kernel.
+/// Stores, for each point, the sum of the cells in its neighbourhood, each of them weighted by the kernel.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold.
@@ -272,7 +275,7 @@ unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usiz
                 }
             }
             within_kernel(job, &mut line);
-            // the products are summed in 64 bytes for vectors of any length: in `even`, or in `even` and `odd` together
+            // the partial sums take 64 bytes for vectors of any length: `even` alone, or `even` and `odd` together
             let whole = V::LANES * size_of::<V::Real>() == 64;
             let (mut even, mut odd) = (zero, zero);
             for (i, x) in line.iter().enumerate() {
@@ -322,17 +325,17 @@ macro_rules! table {
     ($f:ident, $v:ty, $vectors:expr, $axes:expr, [$($n:literal)*]) => {
         match ($axes, $vectors) {
             $((1, $n) => $f::<$v, $n, 1>, (2, $n) => $f::<$v, $n, 2>, (_, $n) => $f::<$v, $n, 3>,)*
-            // the widest kernel has no more vectors than listed
+            // the list has every number of vectors that a kernel may need
             _ => unreachable!("a kernel has at most {MAX_WIDTH} cells"),
         }
     };
 }
 
-/// Real types that have loops.
+/// Real types for which the loops are defined.
 pub trait Loops: Part {
-    /// The loop that spreads with a kernel of this width on a grid of this number of axes.
+    /// Returns the loop that spreads with a kernel of this width on a grid with this number of axes.
     fn spread(width: usize, axes: usize) -> Loop<Self>;
-    /// The loop that interpolates with a kernel of this width on a grid of this number of axes.
+    /// Returns the loop that interpolates with a kernel of this width on a grid with this number of axes.
     fn interpolate(width: usize, axes: usize) -> Loop<Self>;
 }
 

@@ -1,9 +1,10 @@
 //! Spreading of the values of non-uniform points over a grid, and interpolation of a grid at non-uniform points. A
 //! non-uniform Fourier transform consists of these steps and a Fourier transform.
 //!
-//! Points are sorted by the tile of the grid that contains them. The points of each tile are spread over a separate
-//! window, which is then added to the grid. Tiles of the same colour have windows that do not overlap, and run at the
-//! same time. So the additions to each cell have the same order on any number of threads.
+//! Points are sorted by the tile of the grid that contains them. The points of each tile are spread over a window, a
+//! separate array with the cells that the tile's points touch. The window is then added to the grid. Tiles of the
+//! same colour have windows that do not overlap, so these tiles are processed at the same time. Therefore the
+//! additions to each cell have the same order on any number of threads.
 
 mod layout;
 mod loops;
@@ -185,7 +186,7 @@ fn run<R: Loops + Precision>(
     unsafe { RawArray::new(op, plan.shape.clone(), out) }
 }
 
-/// The polynomials and the mask of a kernel, in the precision of the loops.
+/// A kernel as the loops take it: its polynomials, and a mask of the real numbers in a row of its cells.
 struct Tables<R> {
     polynomials: Vec<[R; MAX_WIDTH]>,
     mask: [R; 4 * MAX_WIDTH],
@@ -199,7 +200,7 @@ impl<R: Loops> Tables<R> {
         let narrow = |p: &Polynomials| p.rows().iter().map(|row| row.map(R::narrow)).collect();
         let of_axis = |axis: usize| {
             let axis = layout.axes - 1 - axis;
-            // a grid of n points has length 2 pi, and the variable of the polynomials grows by 2 per grid step
+            // a grid of n points has length 2 pi, and the variable of the polynomials grows by 2 per cell
             (axis, narrow(&polynomials.derivative(layout.lengths[axis] as f64 / PI)))
         };
         let used = 2 * layout.width;
@@ -208,7 +209,7 @@ impl<R: Loops> Tables<R> {
     }
 }
 
-/// A spreading or an interpolation of several grids.
+/// Spreads points over a batch of grids, or interpolates a batch of grids at the points.
 struct Task<'a, R> {
     op: &'static str,
     layout: &'a Layout,
@@ -235,7 +236,7 @@ impl<T> Address<T> {
 }
 
 impl<R: Loops + Precision> Task<'_, R> {
-    /// Runs a loop over the points of a part.
+    /// Runs the loop `run` over the points of a part, with the part's window at `cells`.
     ///
     /// # Safety
     /// `cells` must be the cells of the part's window, and `values` must have a value for each point. If the loop
@@ -263,7 +264,8 @@ impl<R: Loops + Precision> Task<'_, R> {
         unsafe { run(&job) };
     }
 
-    /// Divides `0..n` into ranges, and runs `f` on each range with room for windows. Returns the first error.
+    /// Divides `0..n` into ranges, and runs `f` on the ranges in parallel. Each call gets memory for its windows.
+    /// Returns the first error.
     fn with_room(&self, n: usize, f: impl Fn(Range<usize>, &mut Room<R>) -> Result<()> + Sync) -> Result<()> {
         let failed = OnceLock::new();
         parallel(n, 1, |range| {
@@ -274,7 +276,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Spreads the values of each batch over the grid of the batch.
+    /// Spreads the values of each entry of the batch over the grid of this entry.
     fn spread(&self, values: &[Complex<R>], grids: &mut [Complex<R>]) -> Result<()> {
         let run = R::spread(self.layout.width, self.layout.axes);
         let points = self.sorted.points;
@@ -320,8 +322,9 @@ impl<R: Loops + Precision> Task<'_, R> {
         Ok(())
     }
 
-    /// Spreads the parts of tiles of one colour. First, as many windows as there are threads are filled in parallel.
-    /// Then the windows of different tiles are added in parallel, and the windows of each tile one after another.
+    /// Spreads the parts of tiles of one colour, in rounds. In each round, as many windows as there are threads are
+    /// filled in parallel. Then the windows of different tiles are added to the grid in parallel, and the windows of
+    /// the same tile one after another.
     fn spread_parts(
         &self,
         parts: &[Part],
@@ -368,7 +371,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         Ok(())
     }
 
-    /// Interpolates the grid of each batch at the points, and stores the results in `values`.
+    /// Interpolates the grid of each entry of the batch at the points, and stores the results in `values`.
     ///
     /// # Safety
     /// `values` must have room for the values of all points of each batch, and nobody else may use it.

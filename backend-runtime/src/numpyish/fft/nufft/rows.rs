@@ -1,5 +1,5 @@
-//! Vectors for loops over rows of complex cells. They extend the vectors of Fourier transforms by the operations that
-//! spreading and interpolation need.
+//! SIMD vectors for loops over rows of complex cells. They are the vectors of the Fourier transforms, with the
+//! additional operations that spreading and interpolation need.
 
 use super::super::vector::{Plain, Vector};
 #[cfg(target_arch = "x86_64")]
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
-/// A vector for rows of complex numbers.
+/// A SIMD vector that holds complex numbers of a row, as pairs of real numbers.
 ///
 /// # Safety
 /// Each function needs a processor with the instruction set of the type, as the functions of [`Vector`] do.
@@ -22,18 +22,18 @@ pub trait Row: Vector {
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
     /// The elements whose mask has all bits set, and zeros for elements whose mask is 0.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
-    /// The sum of all elements at even indices, and the sum of all elements at odd indices. The elements are 64 bytes
-    /// in the two vectors together; a vector of 64 bytes has all elements in `even`, and zeros in `odd`. The order of
-    /// the additions does not depend on the length of the vectors.
+    /// Returns the sum of all elements at even indices of both vectors, and the sum of all elements at odd indices.
+    /// The two vectors together hold 64 bytes: a vector type of 64 bytes has all elements in `even`, and zeros in
+    /// `odd`. The order of the additions does not depend on the length of the vectors.
     unsafe fn sum_pairs(even: Self, odd: Self) -> (Self::Real, Self::Real);
 }
 
-/// The real type of the cells.
+/// The type of the real and imaginary parts of cells: `f32` or `f64`.
 pub trait Part: Copy + Default + Send + Sync + Add<Output = Self> {
     /// A number with all bits set.
     const ALL_BITS: Self;
 
-    /// The number nearest to `x`.
+    /// Rounds `x` to this type.
     fn narrow(x: f64) -> Self;
 
     /// Stores a complex number. Other threads may store numbers at the same address at the same time.

@@ -1,4 +1,5 @@
-//! Folds points to one period, in units of the grid, and sorts them by tile and bin.
+//! Moves points by whole periods into the grid, in units of cells, and sorts them by tile and bin. The first step is
+//! called folding.
 
 use super::layout::Layout;
 use crate::{
@@ -15,17 +16,17 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Number of points that are folded at a time.
+/// Number of points that are moved into one period of the grid at a time.
 const BLOCK: usize = 512;
 
 /// Minimum number of points per thread if several threads count keys.
 const CHUNK: usize = 16384;
 
-/// Maximum length of an axis whose contributions to keys are tabulated.
+/// Maximum length of an axis, in cells, for which a table holds what each cell index adds to the sort keys.
 const TABULATED: usize = 16384;
 
-/// Sorted points. Each point has a record: its place along each axis, as bits of a float64, and its index. The records
-/// are followed by the index of the first record of each tile.
+/// Sorted points. Each point has a record: its place along each axis, as bits of a float64, and its index. After the
+/// records follow the index of the first record of each tile, and the number of points.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted<'a> {
     /// Records of `axes + 1` numbers each.
@@ -36,8 +37,8 @@ pub struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// Sorted points from a result of [`sort`] for this layout and this number of points. The places and indices are
-    /// not checked, so readers must keep them within their ranges.
+    /// Interprets `all`, which must be a result of [`sort`] for this layout and this number of points. The places and
+    /// indices are not checked, so readers must keep them within their ranges.
     pub fn new(op: &'static str, layout: &Layout, points: usize, all: &'a [i64]) -> Result<Sorted<'a>> {
         let wrong =
             || Error::argument(op, "`sorted` is not the result of `nufft_sort` for these points, grid and width");
@@ -162,8 +163,8 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
     Ok(sorted)
 }
 
-/// Points of one block along an axis: each point's place on the grid less half the kernel's width, and the cell that
-/// contains this place.
+/// The points of one block, along one axis. For each point: its place on the grid minus half of the kernel's width,
+/// and the cell that contains this place.
 #[derive(Clone, Copy)]
 struct Folded {
     places: [f64; BLOCK],
@@ -188,8 +189,8 @@ impl<const AXES: usize> Folding<AXES> {
         }
     }
 
-    /// Folds the points to `0 <= place < length` along each axis, beginning with the contiguous axis. Returns whether
-    /// all coordinates are finite.
+    /// Converts the points to places with `0 <= place < length` along each axis, beginning with the contiguous axis.
+    /// Returns whether all coordinates are finite.
     fn fold<T: Real>(&self, points: &[T], folded: &mut [Folded; AXES]) -> bool {
         let mut finite = true;
         for (axis, folded) in folded.iter_mut().enumerate() {
@@ -203,7 +204,7 @@ impl<const AXES: usize> Folding<AXES> {
 }
 
 versions! {
-    /// Folds the coordinates of one axis, and returns whether they are finite.
+    /// Converts the coordinates along one axis to places on the grid, and returns whether the coordinates are finite.
     unsafe fn fold_axis[T: Real, const AXES: usize][T, AXES](
         points: &[[T; AXES]], axis: usize, length: f64, half_width: f64, folded: &mut Folded,
     ) -> bool {

@@ -28,8 +28,8 @@ impl Case {
         self.grid.iter().product()
     }
 
-    /// The kernel's weight of a cell for a point, summed over all periods. If `derived` is an axis, the derivative of
-    /// the weight along this axis.
+    /// The kernel's weight of a cell for a point, summed over all periods. If `derived` is an axis, returns the
+    /// derivative of the weight along this axis instead.
     fn weight(&self, kernel: &SpreadingKernel, point: usize, cell: usize, derived: Option<usize>) -> f64 {
         let axes = self.grid.len();
         let mut rest = cell;
@@ -173,7 +173,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
         let case = Case { points: vec![0.0, 3.0], grid: vec![64], width, beta: 2.2 * width as f64, batch: 1 };
         let points = array("test", &[2, 1], case.points.clone()).unwrap();
         let mut grid = vec![Complex::new(1.0, 0.0); 64];
-        // the first cells beyond the neighbourhood of the point at 0, which is in cell 0
+        // infinite cells, which begin just beyond the neighbourhood of the point at 0; this point is in cell 0
         grid[width / 2 + 1..22].fill(Complex::new(f64::INFINITY, f64::NAN));
         let values = [Complex::new(f64::NAN, 1.0), Complex::new(1.0, 1.0)];
         with_each(|_| {

@@ -8,7 +8,7 @@ use super::{
 /// Number of spare cells after the end of each row, so that whole vectors can be loaded and stored.
 const SPARE: usize = 12;
 
-/// A box of cells of a periodic grid.
+/// A window: the box of cells of a periodic grid that some points touch, and the layout of these cells in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Along each axis, the cell of a point whose neighbourhood begins at the box's first cell; `high` is the cell of a
@@ -22,8 +22,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of some points of a tile: the window of the whole tile or, if the points are few, the box around the
-    /// points.
+    /// Returns the window for some points of a tile. It has the cells for the whole tile or, if the points are few,
+    /// only the cells around these points.
     pub fn new(layout: &Layout, sorted: &Sorted<'_>, part: Part) -> Window {
         let tile = layout.tile_at(part.tile);
         let mut window = Window { low: [0; 3], high: [0; 3], lengths: [1; 3], row: 0 };

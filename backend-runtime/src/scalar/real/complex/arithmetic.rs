@@ -20,7 +20,8 @@ pub fn div(x: C, y: C) -> C {
     let scale = 1.0 / (large + small * ratio);
     let im = if wide { across - along * ratio } else { along * ratio - across };
     let zero = (y.re == 0.0) & (y.im == 0.0);
-    // the result for a divisor of 0 is a product: it is computed for every element, and a division would take longer
+    // for a divisor of 0, the result is a product with infinity, not a quotient, because it is computed for every
+    // element, and a division would take longer
     let by_zero = C::new(x.re * F::INFINITY, x.im * F::INFINITY);
     if zero { by_zero } else { C::new((along + across * ratio) * scale, im * scale) }
 }

@@ -10,7 +10,7 @@ const LARGE: F = 4.0 / F::EPSILON;
 
 /// Intermediate results shared by the inverse sine and cosine.
 struct Arc {
-    /// Real part of the inverse sine of the number, which is first reflected into the quadrant of positive parts.
+    /// Real part of the inverse sine of `|x| + i |y|`, the number reflected into the first quadrant.
     sine: F,
     /// Real part of the inverse cosine of the same reflected number.
     cosine: F,
@@ -18,7 +18,7 @@ struct Arc {
     height: F,
 }
 
-/// The intermediate results for the complex number `x + i y`, with `x, y >= 0`.
+/// The intermediate results for the reflected number `x + i y`, with `x, y >= 0`.
 #[inline(always)]
 fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {

@@ -46,7 +46,7 @@ pub fn pow(x: C, y: C) -> C {
     C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
 }
 
-/// Logarithm of the magnitude, and the angle, of a finite number other than 0.
+/// Logarithm of the magnitude, and the angle, of a finite number other than 0. Each is a sum of two floats.
 #[inline(always)]
 fn wide_polar(x: C) -> (Wide, Wide) {
     // the parts are scaled, so that their squares neither overflow nor lose bits

@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// One V-cycle of geometric multigrid for a [`Laplacian`]: the number of iterations hardly depends on the size of the
 /// grid, for any lengths, boundaries and spacings.
 ///
-/// Each level has about half the length along the axes with the strongest coupling, whose `1 / h^2` is near the
-/// largest. So a grid with different spacings is first coarsened along the axes with small spacings, until all spacings
-/// are similar. Values are transferred between levels by linear interpolation and its transpose. Each level is smoothed
-/// by damped Jacobi, equally often before and after the correction from the coarser level. So the whole cycle is
-/// symmetric, as conjugate gradients require. The coarsest grid, of up to 64 elements, is solved by the inverse of its
-/// matrix.
+/// Each level has about half the length along the axes with the strongest coupling, whose `1 / h^2` (`h` is the
+/// spacing) is near the largest. So a grid with different spacings is first coarsened along the axes with small
+/// spacings, until all spacings are similar. Values are transferred between levels by linear interpolation and its
+/// transpose. Each level is smoothed by damped Jacobi, equally often before and after the correction from the coarser
+/// level. So the whole cycle is symmetric, as conjugate gradients require. The coarsest grid, of up to 64 elements, is
+/// solved by the inverse of its matrix.
 ///
 /// ```
 /// use backends::{Error, prelude::*};
@@ -49,7 +49,8 @@ struct Level<B: Backend, T: WideFloat> {
 
 /// Maximum number of elements of the coarsest grid.
 const COARSEST: usize = 64;
-/// Axes are coarsened together if their weight is at least this fraction of the largest weight.
+/// Axes are coarsened together if their weights `1 / h^2` (`h` is the spacing) are at least this fraction of the
+/// largest weight.
 const ALIKE: f64 = 0.7;
 
 impl<B: Backend, T: WideFloat> Multigrid<B, T> {
@@ -76,8 +77,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // the next level cannot represent the short waves along the coarsened axes; this step damps the longest and
-            // the shortest of these waves equally
+            // the next level cannot represent the short waves along the coarsened axes. With this step, smoothing damps
+            // the longest and the shortest of these waves equally
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();

@@ -7,7 +7,7 @@ use backends::{ArrayAttributes, Backend, ConcatOptions, Error, Real, Result, Sta
 /// one; `None` if the axis cannot be halved.
 ///
 /// With the boundary `Zero`, the zeros are one spacing beyond the last elements, on both the finer and the coarser
-/// axis. With the other boundaries, the cells fill the whole axis on both levels.
+/// axis. With the other boundaries, each element is a cell, and the cells fill the whole axis on both levels.
 pub(super) fn coarser(n: usize, line: Line) -> Option<(usize, Line, f64)> {
     let (length, ratio) = match line.ends {
         _ if n < 2 => return None,
@@ -27,7 +27,8 @@ pub(super) enum Transfer<B: Backend, T: WideFloat> {
     Uneven { up: Taps<B, T>, down: Taps<B, T> },
 }
 
-/// A sparse matrix applied along an axis, as a sum of gathered elements times weights.
+/// A sparse matrix that is applied along an axis. The product is a sum of gathered elements times weights. Each item of
+/// the list has one index and one weight for each row of the matrix.
 pub(super) struct Taps<B: Backend, T: WideFloat>(Vec<(B::Array<i64>, B::Array<T>)>);
 
 impl<B: Backend, T: WideFloat> Taps<B, T> {

@@ -1,11 +1,11 @@
-//! Functions that hardware approximates. Here their results are as exact as the format allows.
+//! Functions that a GPU computes only approximately. Here their results are as exact as the number format allows.
 
 use super::{
     Pure, one, two,
     value::{Float, Value},
 };
 
-/// The function of an approximate instruction.
+/// Finds the Rust function that computes an approximate instruction.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     macro_rules! single {
         (|$x:ident| $result:expr) => {

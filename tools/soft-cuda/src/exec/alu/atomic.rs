@@ -1,11 +1,11 @@
-//! Atomic operations. Each function computes the new value in memory from the previous value and the operands.
+//! Atomic operations. Each function computes the new value in memory from the old value and the operands.
 
 use super::{
     Four, Function, Pure, by_type, three,
     value::{Float, Int},
 };
 
-/// The function of `atom` and `red`; its first operand is the previous value in memory.
+/// Finds the Rust function that computes `atom` and `red`. Its first argument is the old value in memory.
 pub(crate) fn find(operation: &str, ty: &str) -> Option<Four> {
     let pure: Option<Pure> = match operation {
         "exch" => by_type!(ty, three, exchange; b32 b64),

@@ -2,7 +2,7 @@
 
 use super::{Pure, by_type, four, one, three, two, value::Int};
 
-/// The function of an instruction on bits.
+/// Finds the Rust function that computes an instruction on bits.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("and", ["pred" | "b16" | "b32" | "b64"]) => two(|a, b| a & b),
@@ -51,7 +51,7 @@ fn is_zero<T: Int>(a: u64, _: u64) -> u64 {
     u64::from(T::get(a).wide() == 0)
 }
 
-/// Shifts left. Counts are 32-bit numbers, and counts beyond the width shift out all bits.
+/// Shifts left. The count is a 32-bit number. If the count is at least the number of bits of `T`, the result is 0.
 fn shl<T: Int>(a: u64, count: u64) -> u64 {
     let count = low(count) as u32;
     if count < T::BITS { T::of(T::get(a).wide() << count).put() } else { 0 }
@@ -73,7 +73,8 @@ fn brev<T: Int>(a: u64, _: u64) -> u64 {
     T::get(a).put().reverse_bits() >> (64 - T::BITS)
 }
 
-/// The position of the highest bit that differs from the sign; 32 set bits if every bit equals the sign.
+/// The position of the highest bit that differs from the sign bit. If no bit differs, the result has its low 32 bits
+/// set.
 fn bfind<T: Int>(a: u64, _: u64) -> u64 {
     let x = T::get(a).wide();
     let x = if x < 0 { !x } else { x };
@@ -90,7 +91,8 @@ fn bfe<T: Int>(a: u64, place: u64, length: u64, _: u64) -> u64 {
     if length == 0 {
         return 0;
     }
-    // for signed types, bits beyond the number's end and above the field are copies of the sign
+    // for signed types, the bits of the field beyond the end of the number, and the bits above the field, are copies of
+    // the sign
     let x = T::get(a).wide() >> place.min(127);
     let above = 128 - length.min(127);
     let field = if T::SIGNED { (x << above) >> above } else { ((x << above) as u128 >> above) as i128 };

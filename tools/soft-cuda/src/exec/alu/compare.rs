@@ -1,9 +1,9 @@
-//! Comparisons: ordered ones, and unordered ones, which also hold if an operand is NaN.
+//! Comparisons. An unordered comparison also holds if an operand is NaN; an ordered comparison does not.
 
 use super::{Pure, by_type, two, value::Value};
 
-/// The comparison of `setp` and `set`, whose result is 1 if the comparison holds. Float comparisons whose names end in
-/// `u` also hold if an operand is NaN.
+/// Finds the Rust function that computes a comparison of `setp` and `set`. Its result is 1 if the comparison holds.
+/// Float comparisons whose names end in `u` also hold if an operand is NaN.
 pub(crate) fn find(comparison: &str, ty: &str) -> Option<Pure> {
     let float = matches!(ty, "f32" | "f64");
     let unsigned = matches!(ty, "u16" | "u32" | "u64");

@@ -7,7 +7,7 @@ use super::{
 };
 use std::cmp::Ordering;
 
-/// The function of `cvt`, without `.ftz`, and without `.sat` for floats.
+/// Finds the Rust function that computes `cvt`. The modifiers `.ftz`, and `.sat` for floats, are handled elsewhere.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("cvt", ["sat", to, from]) => integers::<true>(from, to),
@@ -80,7 +80,7 @@ impl Target for f64 {
     }
 }
 
-/// A 32-bit float that rounds to 16 bits as the integer itself would.
+/// Converts an integer to a 32-bit float. Rounded to 16 bits, this float gives the same number as the integer itself.
 fn odd_integer(x: i128) -> f32 {
     let toward_zero = f32::of_integer::<RZ>(x);
     if toward_zero as i128 == x { toward_zero } else { f32::from_bits(toward_zero.to_bits() | 1) }
@@ -216,7 +216,7 @@ fn half<const MODE: u8, T: Half>(x: f32) -> T {
         None | Some(Ordering::Equal) => return nearest,
         Some(ordering) => (ordering == Ordering::Greater) == (x > 0.0),
     };
-    // the next float of the same sign, away from 0, has the next larger bits
+    // if the bits of a float are read as an integer, the next float away from 0 has the next larger integer
     let away = match MODE {
         RZ => false,
         RM => x < 0.0,

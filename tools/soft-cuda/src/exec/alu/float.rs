@@ -8,7 +8,7 @@ use super::{
 };
 use std::num::FpCategory;
 
-/// The function of an instruction on floats.
+/// Finds the Rust function that computes an instruction on floats.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("add", [ty] | ["rn", ty]) => by_type!(ty, two, add; f32 f64),
@@ -178,7 +178,7 @@ fn test<T: Float>(name: &str, class: &str) -> Option<Pure> {
         ("testp", "infinite") => one(|a, _| u64::from(T::get(a).class() == FpCategory::Infinite)),
         ("testp", "number") => one(|a, _| u64::from(T::get(a).class() != FpCategory::Nan)),
         ("testp", "notanumber") => one(|a, _| u64::from(T::get(a).class() == FpCategory::Nan)),
-        // 0 counts as normal
+        // the PTX instruction counts 0 as a normal number
         ("testp", "normal") => {
             one(|a, _| u64::from(matches!(T::get(a).class(), FpCategory::Normal | FpCategory::Zero)))
         }

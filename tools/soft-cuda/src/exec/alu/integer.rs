@@ -1,8 +1,8 @@
-//! Integer arithmetic, in which all results wrap.
+//! Integer arithmetic, in which results that are out of range wrap around.
 
 use super::{Pure, by_type, one, three, two, value::Int};
 
-/// The function of an instruction on integers.
+/// Finds the Rust function that computes an instruction on integers.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("add", [ty]) => by_type!(ty, two, add; s16 s32 s64 u16 u32 u64),
@@ -31,7 +31,7 @@ pub(crate) fn add_carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, sum; s32 s64 u32 u64)
 }
 
-/// The carry of [`add_carry`].
+/// The carry of the sum in [`add_carry`]: 1 if the sum is out of range, otherwise 0.
 pub(crate) fn carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, carry_of; s32 s64 u32 u64)
 }
@@ -41,7 +41,7 @@ pub(crate) fn sub_borrow(ty: &str) -> Option<Pure> {
     by_type!(ty, three, difference; s32 s64 u32 u64)
 }
 
-/// The borrow of [`sub_borrow`].
+/// The borrow of the difference in [`sub_borrow`]: 1 if the difference is out of range, otherwise 0.
 pub(crate) fn borrow(ty: &str) -> Option<Pure> {
     by_type!(ty, three, borrow_of; s32 s64 u32 u64)
 }
@@ -66,7 +66,7 @@ fn low<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).times(T::get(b)).put()
 }
 
-/// The full product, with all 128 bits if `T` has 64 bits.
+/// The product without loss of bits. If `T` has 64 bits, the product has 128 bits.
 fn product<T: Int>(a: u64, b: u64) -> i128 {
     T::get(a).wide().wrapping_mul(T::get(b).wide())
 }
@@ -76,7 +76,7 @@ fn high<T: Int>(a: u64, b: u64) -> u64 {
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 
-/// The bits of a number twice as wide as `T`.
+/// The low bits of `x`, twice as many as `T` has.
 fn doubled<T: Int>(x: i128) -> u64 {
     x as u64 & (u64::MAX >> (64 - 2 * T::BITS))
 }

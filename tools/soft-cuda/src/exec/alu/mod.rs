@@ -14,13 +14,13 @@ pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod value;
 
-/// A function of at most two registers.
+/// A function of the values of at most two registers.
 pub(crate) type Two = fn(u64, u64) -> u64;
 
-/// A function of at most four registers.
+/// A function of the values of at most four registers.
 pub(crate) type Four = fn(u64, u64, u64, u64) -> u64;
 
-/// The function of an instruction.
+/// The function that computes the result of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Function {
     Two(Two),
@@ -61,7 +61,7 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
         .or_else(|| approx::find(name, modifiers))
 }
 
-/// The instance of a generic function for a PTX type: `by_type!(ty, two, add; s32 u32)`.
+/// Instantiates a generic function for the PTX type whose name is in a string: `by_type!(ty, two, add; s32 u32)`.
 macro_rules! by_type {
     ($type:expr, $arity:path, $function:ident; $($candidate:ident)+) => {{
         let wanted: &str = $type;

@@ -12,7 +12,8 @@ pub(crate) const RM: u8 = 2;
 /// Rounds up.
 pub(crate) const RP: u8 = 3;
 
-/// The result of rounding by `MODE`, given the nearest number and the comparison of this number with the exact result.
+/// Rounds by `MODE`. `nearest` is the exact result rounded to nearest, and `to_exact` compares `nearest` with the exact
+/// result.
 pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Ordering>) -> T {
     let down = match MODE {
         RM => true,
@@ -27,7 +28,7 @@ pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Or
     }
 }
 
-/// The 32-bit float for the exact result `sum + error`, where `error` is too small to change `sum`.
+/// Rounds the exact result `sum + error` to a 32-bit float, where `error` is too small to change `sum`.
 pub(crate) fn narrow<const MODE: u8>(sum: f64, error: f64) -> f32 {
     let nearest = sum as f32;
     let ordering = f64::from(nearest).partial_cmp(&sum).map(|ordering| match ordering {

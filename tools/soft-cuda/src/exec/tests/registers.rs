@@ -1,8 +1,8 @@
-//! Tests of instructions that take several steps or use special registers.
+//! Tests of instructions that become several steps, and of instructions that use special registers.
 
 use super::{kernel, outcome};
 
-/// The value of `%rd0` that a single thread stores.
+/// Runs a kernel with one thread, and returns the value of `%rd0` at its end.
 fn one(body: &str) -> u64 {
     let text = kernel(&format!("{body}\n st.global.u64 [%mine], %rd0;"));
     outcome(&text, (1, 1, 0), 1, &[7]).unwrap_or_else(|fault| panic!("{fault}"))[0]

@@ -2,7 +2,8 @@
 
 use super::{kernel, kernel_after, outcome};
 
-/// A kernel that sums the indices of all threads by halving in shared memory, with `barrier` between the steps.
+/// A kernel that sums the indices of all threads in shared memory. Each round adds pairs of partial sums; the
+/// instruction `barrier` is between the rounds.
 fn sum(barrier: &str) -> String {
     kernel_after(
         ".shared .align 8 .b8 room[2048];",
@@ -30,7 +31,7 @@ fn a_block_sums_with_barriers() {
 fn a_missing_barrier_is_a_race() {
     let fault = outcome(&sum(""), (1, 256, 0), 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("race in shared memory"), "{fault}");
-    // in one warp `__syncwarp` is sufficient, and necessary
+    // within one warp, `__syncwarp` is sufficient and necessary
     assert_eq!(outcome(&sum("bar.warp.sync -1;"), (1, 32, 0), 1, &[0]).unwrap(), [31 * 16]);
     let fault = outcome(&sum("bar.warp.sync -1;"), (1, 64, 0), 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("race") && fault.contains("__syncthreads"), "{fault}");
@@ -116,7 +117,7 @@ fn some_threads_meet_at_a_barrier_of_their_own() {
     assert!(all[..64].iter().all(|&x| x == 7) && all[64..].iter().all(|&x| x == 0));
 }
 
-/// The fault of a launch of 64 threads.
+/// Launches 64 threads with this kernel body, and returns the text of the fault.
 fn fault(body: &str) -> String {
     let fault = outcome(&kernel(body), (1, 64, 0), 64, &[0]).unwrap_err();
     assert_eq!(fault.code(), 719, "{fault}");
