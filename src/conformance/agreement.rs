@@ -3,7 +3,7 @@
 
 use super::{
     Call, Row, Suite, Values,
-    arguments::{FURTHER, anything, calls, chance},
+    arguments::{FURTHER, anything, calls, chance, without_axes},
     case::{self, DTypes},
     suite::caught,
 };
@@ -13,9 +13,9 @@ use backend_runtime::{Arrays, DType, Earlier, Error, Result, numpyish::Numpyish}
 const TOLD: usize = 8;
 
 impl<B: Arrays> Suite<B> {
-    /// Calls an op on this backend and on [`Numpyish`] with random arguments, both valid and invalid. The first dtype
-    /// gets more calls than each of the other dtypes. Both backends must return results of the same shapes and dtypes,
-    /// or the same error.
+    /// Calls an op on this backend and on [`Numpyish`] with 0-dimensional arrays, and with random arguments, both valid
+    /// and invalid. The first dtype gets more calls than each of the other dtypes. Both backends must return results of
+    /// the same shapes and dtypes, or the same error.
     ///
     /// # Panics
     /// If the outcomes differ, or if the op panics.
@@ -34,8 +34,8 @@ impl<B: Arrays> Suite<B> {
             let (anything, mut chance) = (anything(dtype), chance(row, dtype));
             let dtypes = DTypes { of: dtype, to };
             let mut told = Vec::new();
-            for _ in 0..calls {
-                let text = anything.arguments(row.params, &mut chance);
+            let random = (0..calls).map(|_| anything.arguments(row.params, &mut chance));
+            for text in without_axes(row).into_iter().chain(random) {
                 let expected = outcome(&Numpyish::new(), row, dtypes, &text, self.reference());
                 let got = outcome(b, row, dtypes, &text, self.by_name());
                 if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {

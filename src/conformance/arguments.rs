@@ -5,7 +5,7 @@ use super::{
     Row, Suite,
     case::DTypes,
     extreme::{GIANTS, LARGES},
-    fuzz,
+    fuzz, parse,
     random::Chance,
     refusing,
     watchdog::Watchdog,
@@ -231,6 +231,24 @@ const LARGE: Draw = Draw {
 /// Returns a random argument for a parameter of this type. The argument is often invalid.
 pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
     ANYTHING.value(kind, chance)
+}
+
+/// Returns the cases (test calls) of an op with 0-dimensional arrays in place of all arrays. An op of a library may
+/// determine the dtype of its result in another way if an array has no axes.
+pub(super) fn without_axes(row: &Row) -> Vec<String> {
+    let is_array = |i: usize| {
+        let kind = row.params.get(i).map(|param| param.kind);
+        matches!(kind, Some(ParamKind::Array(e) | ParamKind::Operand(e) | ParamKind::Target(e)) if e != ElementInfo::Int64)
+    };
+    let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic()) && !part.contains('=');
+    let of_case = |case: &&str| {
+        let parts = parse::split(case).expect("a case of the row");
+        let parts = parts.iter().enumerate().map(|(i, part)| if is_array(i) && is_name(part) { "s" } else { part });
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    let mut calls: Vec<String> = row.cases.iter().map(of_case).collect();
+    calls.dedup();
+    calls
 }
 
 impl Draw {

@@ -35,7 +35,7 @@ pub(crate) fn args(text: &str) -> Result<Args, String> {
 }
 
 /// Splits at the commas that are outside brackets and quotes.
-fn split(text: &str) -> Result<Vec<&str>, String> {
+pub(super) fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0_usize, false);
     for (i, c) in text.char_indices() {
         match c {

@@ -163,7 +163,7 @@ fn an_error_that_main_returns_is_a_sentence() {
         b.item(b.zeros::<f64>([2])?)?;
         Ok(())
     };
-    assert_eq!(format!("{:?}", main().unwrap_err()), "item: shape [2] must have exactly one element");
+    assert_eq!(format!("{:?}", main().unwrap_err()), "item: shape [2] must have exactly one element (Error::Shape)");
 }
 
 /// Lengths and shifts may have any integer type, and the shape of an array can be an argument.

@@ -100,7 +100,8 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
 pub fn softplus(on: OpContext<'_>, x: &Tensor, beta: f64) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = on.call(&ops::SOFTPLUS, args![&on.scaled(&x, beta)?, 1.0, 40.0])?;
-    on.leave(DtypeStrategy::Float32, on.call(&ops::DIV, args![&value, Number::of(computed(on, beta))])?)
+    let beta = Number::real(beta, value.is(DType::Float64));
+    on.leave(DtypeStrategy::Float32, on.call(&ops::DIV, args![&value, beta])?)
 }
 
 /// Rounds a parameter of an activation function to the dtype in which the function is computed: float32 for 16-bit

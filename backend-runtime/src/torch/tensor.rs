@@ -169,6 +169,12 @@ impl Number {
     pub fn of<T: Element>(x: T) -> Number {
         RawElement::of(x).into()
     }
+
+    /// A number in float64, or else in float32. An operation on a 0-dimensional tensor and a number gives the wider of
+    /// the two dtypes, so the number must have the dtype of the tensor.
+    pub fn real(x: f64, is_float64: bool) -> Number {
+        if is_float64 { Number::of(x) } else { Number::of(x as f32) }
+    }
 }
 
 /// An argument of one of libtorch's ops.

@@ -61,8 +61,7 @@ impl OpContext<'_> {
     /// `x` times a number, in the dtype of `x`, which must be float32 or float64. The number is converted to this
     /// dtype, because the product of a 0-dimensional `x` would otherwise get the dtype of the number.
     pub fn scaled(self, x: &Tensor, by: f64) -> Result<Tensor> {
-        let by = if x.is(DType::Float64) { Number::of(by) } else { Number::of(by as f32) };
-        self.call(&ops::MUL, args![x, by])
+        self.call(&ops::MUL, args![x, Number::real(by, x.is(DType::Float64))])
     }
 
     /// Converts to another dtype, as C does; returns the same tensor if it already has this dtype.
