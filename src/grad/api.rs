@@ -8,7 +8,8 @@ use super::{
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
 use std::{any::Any, marker::PhantomData};
 
-/// Inputs with respect to which a function is differentiated: `&array`, or a tuple, vector or array of inputs.
+/// Inputs with respect to which a function is differentiated: `&array`, a tuple or vector of inputs, or a reference to
+/// a struct with `derive(Params)`.
 ///
 /// `K` is the kind of the input; the compiler infers it.
 #[diagnostic::on_unimplemented(
@@ -250,8 +251,8 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
 /// result.
 ///
 /// # Errors
-/// The errors of the function; [`Error::Argument`] if the function returns an array of a [`Diff`] that another
-/// gradient uses.
+/// The errors of the function; [`Error::Argument`] if the function returns an array that was recorded on another
+/// [`Diff`], in the computation of another gradient.
 #[allow(clippy::type_complexity)] // the value and the pullback
 pub fn vjp<B: Backend, P: Params<B, K>, K, U: Float>(
     b: &B,

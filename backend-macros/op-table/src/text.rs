@@ -24,7 +24,8 @@ impl Text {
         Text { text, span, joints }
     }
 
-    /// Converts a range of the string to the range of the table's text in which it is written.
+    /// Returns the position of a part of the string in the table. `part` is a range of bytes of the string, without
+    /// quotes and with escapes resolved; the result is the range of bytes of the table's text from which it was read.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))

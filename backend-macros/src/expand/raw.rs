@@ -1,5 +1,6 @@
 //! Generates calls of library functions that take arrays whose dtype is known only at run time. The methods of a
-//! library contain these calls. Calls by name contain them as well, so they need no method for each dtype.
+//! library contain these calls. Calls by name contain them as well, so they do not need the methods, which are compiled
+//! for each dtype.
 
 use super::{backend::of_row, *};
 
@@ -70,8 +71,8 @@ impl Expand<'_> {
         let types = backends.iter().map(|b| self.backend_type(b));
         let functions = backends.iter().map(|backend| self.raw_function(op, backend));
         let statement = quote! {
-            // the compiler knows this constant, so for these libraries it does not compile the method that a call by
-            // name would otherwise use
+            // the condition is a constant: for these libraries, the compiler drops the code after this statement, which
+            // calls the row's method, and so does not compile this method for each dtype
             if const { matches!(<B as #rt::Arrays>::RAW, #(Some(#rt::by_name::RawLibrary::#libraries))|*) } {
                 let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
                 #(let #names: #rt::by_name::RawCall<#types> = Self::#names;)*

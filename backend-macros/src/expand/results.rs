@@ -53,8 +53,9 @@ impl Expand<'_> {
         (self.dtypes(op), quote!(#second T))
     }
 
-    /// Generates the struct of a row's results, with the field names from the table. The functions that rows name
-    /// return a tuple in the order of the fields, so the struct can be converted from this tuple.
+    /// Generates the struct of a row's results, with the field names from the table. A function that implements the row
+    /// may return the arrays as a tuple, in the order of the fields. Therefore, the struct implements `From` for such a
+    /// tuple.
     fn result_struct(&self, op: &Op) -> Option<TokenStream> {
         let Out::Fields(fields) = &op.result else { return None };
         let (rt, name, text) = (self.rt(), self.result_name(op), self.result_name(op).to_string());
@@ -93,8 +94,8 @@ impl Expand<'_> {
         })
     }
 
-    /// Converts the result of `call`, which is the call of a function that the row names, to the result of the row's
-    /// method.
+    /// Converts the result of `call` to the result of the row's method. `call` calls a function that implements the
+    /// row; if the row has a result struct, this function returns a tuple.
     pub(super) fn named(&self, op: &Op, call: TokenStream) -> TokenStream {
         if matches!(op.result, Out::Fields(_)) { quote!(#call.map(::core::convert::From::from)) } else { call }
     }

@@ -1,9 +1,10 @@
-//! Records in a folder the kernels that programs request, so that they can be compiled ahead of time for a similar
-//! machine.
+//! Writes the sources and names of all requested kernels to a folder, so that these kernels can be compiled ahead of
+//! time for a similar machine.
 //!
-//! `BACKENDS_CUDA_KERNELS` names the folder. It contains the source text of each program (`TEXT.cu`), the name of each
-//! requested kernel (`TEXT-NAME.asked`), and an empty file for each requested kernel that was not in the cache
-//! (`TEXT-NAME.compiled`). `TEXT` and `NAME` are hashes. Several processes may share the folder.
+//! The environment variable `BACKENDS_CUDA_KERNELS` names the folder. For each requested kernel, the folder contains
+//! the source text from which the kernel is compiled (`TEXT.cu`, which several kernels may share), the name of the
+//! kernel (`TEXT-NAME.asked`), and an empty file if the kernel was not in the cache (`TEXT-NAME.compiled`). `TEXT` and
+//! `NAME` are hashes of the source text and of the kernel's name. Several processes may share the folder.
 
 use crate::{
     Error, Result,
@@ -50,7 +51,8 @@ fn note_in(folder: &Path, text: &str, expression: &str) {
     let _ = write(&folder.join(format!("{text_key}-{}.asked", key(expression))), expression.as_bytes());
 }
 
-/// Reads the texts and names of all kernels noted in a folder, in an order that does not depend on the file system.
+/// Reads the source texts and names of all kernels noted in a folder, in an order that does not depend on the file
+/// system.
 pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let failed = |what: &Path, why: std::io::Error| {
         Error::library("compile", "cuda", format!("{}: {why}", what.display())).caused_by(why)

@@ -50,7 +50,8 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     found
 }
 
-/// The values of the [`nodes`] of `grains`. `values` has the values of the grains. Each value has `size` elements.
+/// Joins the values of consecutive grains, which are the leaves of the tree. `values` contains the values of `grains`,
+/// one after another, with `size` elements each. Returns the values of the [`nodes`] of `grains`, in the same form.
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -101,8 +102,8 @@ fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(
     found.len()
 }
 
-/// The total of an axis of length `n`, given the values of all ranks. `held[r]` is the range of rank r, and `values`
-/// contains the values of its nodes.
+/// The total of an axis of length `n`. `held[r]` is the range of rank `r`. `values` contains, rank after rank, the
+/// values of the [`nodes`] of each rank's grains, with `size` elements each.
 ///
 /// The remaining nodes, which have no partner, are joined beginning with the last one, as on one rank that has all
 /// grains.

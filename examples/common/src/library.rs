@@ -31,9 +31,9 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// Opens the backend on the requested device. Without a request, `Torch` uses the CPU, and `Cuda` and `Auto` use
-    /// the first GPU. If several ranks run on a machine, rank number `local_rank` of this machine gets the GPU
-    /// `local_rank` modulo the number of GPUs.
+    /// Opens the backend on `device`. If `device` is `None`, `Torch` uses the CPU, and `Cuda` and `Auto` use a GPU that
+    /// depends on `local_rank`, the number of this rank among the ranks of its machine: rank 0 uses the first GPU, rank
+    /// 1 the second, and so on. The rank after the one with the last GPU uses the first GPU again.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));
@@ -54,7 +54,7 @@ impl Library {
     }
 }
 
-/// Opens GPU `number`, modulo the number of GPUs.
+/// Opens the GPU whose number is the remainder of `number` divided by the number of GPUs.
 fn gpu(number: usize) -> Result<AnyBackend, Box<dyn Error>> {
     let own = Cuda::new(number);
     if own.is_ok() || number == 0 {

@@ -4,9 +4,10 @@
 use backends::{DeviceKind, Error, prelude::*};
 use demo_ops::naive::Naive;
 
-// Some ops are functions over any backend that call ops that Naive lacks: products and reshapes call tensordot,
-// gathers call index_put, factorizations call linear algebra, and scatters call segments. These ops must be listed
-// here, because the macro sees in the overlay only which ops Naive has, and not which ops a function calls.
+// Some ops of the base table are generic functions, which run on any backend and call other ops. If a function needs an
+// op that Naive lacks, the function's own op is listed here. For example, `tensordot` needs `permute_dims`, `index_put`
+// needs `scatter`, `cholesky_solve` needs `solve_triangular`, and `segment_sum` needs `scatter_add`. The macro cannot
+// find these ops itself: it sees in the overlay which ops Naive has, but not which ops a function calls.
 backends::conformance! {
     backend = Naive, type = Naive, overlay = "naive.toml", partial = true,
     without = [
@@ -57,7 +58,7 @@ mod of_ours {
     use super::*;
     use demo_ops::*;
 
-    // some ops are functions over any backend, and call ops that Naive lacks
+    // the ops in `without` are generic functions that call ops which Naive lacks
     backends::conformance! {
         table = "my_ops.toml", overlay = "naive_my_ops.toml", trait = MyOps, golden = "tests/golden/my_ops.golden",
         backend = Naive, type = Naive, partial = true, dtypes = ["float32", "int64"],

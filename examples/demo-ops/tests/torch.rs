@@ -19,8 +19,9 @@ mod copying {
     }
 }
 
-/// Ops that libtorch does not have run on the memory of libtorch's tensors, in any layout, or on copies of it. The
-/// results have the same bits as on the CPU backend, and the operands do not change.
+/// The loops of the CPU backend compute the ops that libtorch does not have. These loops read the memory of libtorch's
+/// tensors, in any layout, or copies of the tensors. The results have the same bits as on the CPU backend, and the
+/// operands do not change.
 #[test]
 fn rows_of_expressions_alone() {
     let Some(b) = available("torch", Torch::cpu()) else { return };
@@ -28,8 +29,8 @@ fn rows_of_expressions_alone() {
     expressions_alone(&b.copying(), |x| x.as_standard_layout().into_owned().into_shared());
 }
 
-/// `read` gives a host array the layout in which the loops of `b` read it. It matters, because sums are computed in
-/// memory order.
+/// `read` gives a host array the layout in which the loops of `b` read it. The layout matters, because sums are
+/// computed in memory order.
 fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>) {
     let host = Numpyish::new();
     for op in ["blend", "quantize", "power_mean", "xor_over"] {

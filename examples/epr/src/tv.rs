@@ -70,7 +70,8 @@ impl<B: Backend, T: Precision> Tv<B, T> {
         })
     }
 
-    /// The factor of the total variation in the energy, in the units of the misfit.
+    /// The factor `weight` of the total variation in the energy `0.5 |A u - s|^2 + weight * TV(u)`: `lambda` times a
+    /// number that depends on the reference spectrum and the sampling.
     pub fn weight(&self) -> f64 {
         self.weight
     }

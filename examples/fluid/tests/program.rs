@@ -1,4 +1,4 @@
-//! Tests of the program, run as a user would.
+//! Runs the program `fluid` with arguments on the command line, as a user does, and checks what it prints and writes.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;

@@ -189,8 +189,8 @@ impl Expr {
         }
     }
 
-    /// Returns whether the expression contains a word that, in dtypes of this kind, first reduces its argument to a
-    /// small range.
+    /// Returns whether the expression contains a word that needs a range reduction in dtypes of the given kind: to
+    /// compute the word, its argument is first mapped to a small range.
     pub fn needs_range_reduction(&self, dtypes: RangeReduction, model: &Model) -> bool {
         let mut found = false;
         self.walk(&mut |e| {

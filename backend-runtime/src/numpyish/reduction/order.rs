@@ -1,8 +1,9 @@
-//! The order in which the elements of an output (an element of the result of a reduction) are folded.
+//! The order in which a reduction folds its input elements. Each element of the result is called an output, and the
+//! elements of an output are the input elements that are folded into it.
 //!
 //! The order depends only on the lengths of the reduced axes and on their layout in memory. It does not depend on the
 //! other outputs of the call or on the number of threads. So an output has the same bits if only a part of the array,
-//! cut along other axes, is reduced.
+//! cut along axes that are not reduced, is reduced.
 //!
 //! The elements of an output are a list, in which neighbours in memory are next to each other. The list is divided into
 //! blocks of at most [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each
@@ -42,7 +43,7 @@ pub const LONGEST: usize = 32;
 /// block.
 const ALONE: usize = BLOCK / 2;
 
-/// The elements of an output in order, and their division into blocks.
+/// The order in which the input elements of one output are folded, and their division into blocks.
 #[derive(Debug)]
 pub struct Order {
     /// The reduced axes, from the largest stride to the smallest. Neighbouring axes are merged if their strides allow
@@ -97,7 +98,7 @@ impl Order {
         run + first..run + self.run.min(first + BLOCK)
     }
 
-    /// Returns the number of elements of each block in a range. There is only one division for all these blocks.
+    /// Returns the number of elements of each block in a range. Makes its integer divisions once, not for each block.
     pub fn lengths(&self, blocks: Range<usize>) -> impl Iterator<Item = usize> {
         let (run, each, most) = match self.run < ALONE {
             // all elements are treated as one run
@@ -128,8 +129,8 @@ impl Order {
     }
 }
 
-/// The elements of an output in order, in stretches along the axis of smallest stride. The iteration never ends: after
-/// the last element it starts again.
+/// The input elements that are folded into one output, in the order of folding, as stretches along the axis of smallest
+/// stride. The iteration never ends: after the last element, it starts again with the first.
 pub struct Stretches<'a> {
     outer: Offsets<'a>,
     inner: Dim,

@@ -25,7 +25,7 @@ pub struct Plan {
     /// The axes that are not reduced; the last one has the smallest stride. Neighbouring axes are merged if their
     /// strides allow it.
     kept: Vec<Dim>,
-    /// The order of the elements of an output.
+    /// The order in which the input elements of one output are folded.
     order: Order,
     /// Offset of the first element of the first output.
     start: isize,
@@ -41,7 +41,7 @@ pub struct Plan {
 /// The algorithm that folds the outputs.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Folds the lanes (the elements of an output) one after another.
+    /// Folds the lanes one after another. A lane consists of the input elements of one output.
     Lanes,
     /// Folds the lanes one after another if they are dense (contiguous). Otherwise adds rows, because the lanes are
     /// short.
@@ -51,8 +51,8 @@ enum Way {
     Rows,
 }
 
-/// Maximum number of outputs for which several threads share the elements of one output, if outputs are not folded by
-/// rows.
+/// If there are at most this many outputs, the input elements of each output may be divided among several threads. This
+/// limit is for outputs that are not folded by rows; for rows, [`Split::new`] computes another limit.
 const FEW: usize = 256;
 
 impl Plan {

@@ -37,7 +37,8 @@ pub const HALF_ROOT: u32 = 0x3f3504f3;
 /// Polynomial for `(log(m) - 2 s) / s^3` in powers of `s^2`, with `m = (1 + s) / (1 - s)` in [sqrt(1/2), sqrt(2)].
 pub const LOG: [f32; 3] = [0.66666776, 0.39977568, 0.2987155];
 
-/// Polynomial for `(P - 2/3) / s^2` in powers of `s^2`, where P is the function of `LOG`, for logarithms in two words.
+/// Polynomial for `(f - 2/3) / s^2` in powers of `s^2`, where `f = (log(m) - 2 s) / s^3` is the function that `LOG`
+/// approximates. It is for logarithms that are computed as a sum of two numbers.
 pub const LOG_NEXT: [f32; 3] = [0.40000153, 0.28547102, 0.23419522];
 
 /// 2/3.
@@ -64,7 +65,7 @@ pub const CBRT_2: f32 = 1.2599211;
 /// Polynomial for a first approximation of `(1 + f)^(-1/3)` in powers of `f`, for `1 + f` in [sqrt(1/2), sqrt(2)].
 pub const INVERSE_CBRT: [f32; 4] = [0.99977666, -0.33467814, 0.2377593, -0.15851475];
 
-/// From this magnitude on, sines and cosines need more bits of pi/2 than three words hold.
+/// From this magnitude on, sines and cosines need more bits of pi/2 than `FRAC_PI_2` and its two low-order parts hold.
 pub const FAR: f32 = 131072.0;
 
 /// Low-order part of `FRAC_PI_2`.
@@ -88,7 +89,8 @@ pub const ASIN: [f32; 5] = [0.16666754, 0.07495249, 0.04547664, 0.024148317, 0.0
 /// Polynomial for `(atan(t) - t) / t^3` in powers of `t^2`, for `|t| <= 7/16`.
 pub const ATAN: [f32; 5] = [-0.33333305, 0.19997787, -0.14230314, 0.10495158, -0.058281];
 
-/// Polynomial for `(P + 1/3) / t^2` in powers of `t^2`, where P is the function of `ATAN`, for angles in two words.
+/// Polynomial for `(f + 1/3) / t^2` in powers of `t^2`, where `f = (atan(t) - t) / t^3` is the function that `ATAN`
+/// approximates. It is for angles that are computed as a sum of two numbers.
 pub const ATAN_NEXT: [f32; 5] = [0.19999938, -0.1428229, 0.11042856, -0.08445547, 0.046503443];
 
 /// 1/3.

@@ -77,7 +77,8 @@ pub const LOG: [f64; 7] = [
     0.14797899626093824,
 ];
 
-/// Polynomial for `(P - 2/3) / s^2` in powers of `s^2`, where P is the function of `LOG`, for logarithms in two words.
+/// Polynomial for `(f - 2/3) / s^2` in powers of `s^2`, where `f = (log(m) - 2 s) / s^3` is the function that `LOG`
+/// approximates. It is for logarithms that are computed as a sum of two numbers.
 pub const LOG_NEXT: [f64; 8] = [
     0.3999999999999998,
     0.2857142857144522,
@@ -121,7 +122,7 @@ pub const INVERSE_CBRT: [f64; 7] = [
     0.09327648047631097,
 ];
 
-/// From this magnitude on, sines and cosines need more bits of pi/2 than three words hold.
+/// From this magnitude on, sines and cosines need more bits of pi/2 than `FRAC_PI_2` and its two low-order parts hold.
 pub const FAR: f64 = 1073741824.0;
 
 /// Low-order part of `FRAC_PI_2`.
@@ -208,7 +209,8 @@ pub const ATAN: [f64; 11] = [
     -0.016270866147308848,
 ];
 
-/// Polynomial for `(P + 1/3) / t^2` in powers of `t^2`, where P is the function of `ATAN`, for angles in two words.
+/// Polynomial for `(f + 1/3) / t^2` in powers of `t^2`, where `f = (atan(t) - t) / t^3` is the function that `ATAN`
+/// approximates. It is for angles that are computed as a sum of two numbers.
 pub const ATAN_NEXT: [f64; 12] = [
     0.19999999999999876,
     -0.14285714285685563,

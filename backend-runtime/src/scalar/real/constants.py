@@ -1,4 +1,4 @@
-"""Writes ../float32/constants.rs and ../float64/constants.rs: minimax polynomials, and constants in two or three words.
+"""Writes ../float32/constants.rs and ../float64/constants.rs: minimax polynomials, and constants as sums of numbers.
 
 Run this script (with mpmath and numpy installed) after each change, then run rustfmt on the two files.
 """
@@ -72,7 +72,7 @@ class Format:
     def poly(self, name, doc, f, weight, low, high, degree, fixed=0, words=1):
         """Writes a polynomial whose `fixed` lowest coefficients are rounded before the other coefficients are fitted.
 
-        With `words` = 2, the first coefficient is a separate constant in two words.
+        With `words` = 2, the first coefficient is written separately, as a sum of two constants.
         """
         done = []
         for k in range(fixed + 1):
@@ -133,7 +133,7 @@ def write(t, degrees):
     series = lambda z: (mp.log1p(mp.sqrt(z)) - mp.log1p(-mp.sqrt(z)) - 2 * mp.sqrt(z)) / mp.sqrt(z) ** 3 if z > 1e-16 else mp.mpf(2) / 3
     t.bits("HALF_ROOT", "Bits of sqrt(1/2), the smallest mantissa to which the logarithms reduce their argument.", mp.sqrt(mp.mpf(1) / 2))
     t.poly("LOG", "Polynomial for `(log(m) - 2 s) / s^3` in powers of `s^2`, with `m = (1 + s) / (1 - s)` in [sqrt(1/2), sqrt(2)].", series, by_z, 0, zmax, degrees["LOG"], 2)
-    t.poly("LOG_NEXT", "Polynomial for `(P - 2/3) / s^2` in powers of `s^2`, where P is the function of `LOG`, for logarithms in two words.",
+    t.poly("LOG_NEXT", "Polynomial for `(f - 2/3) / s^2` in powers of `s^2`, where `f = (log(m) - 2 s) / s^3` is the function that `LOG`\n/// approximates. It is for logarithms that are computed as a sum of two numbers.",
         lambda z: (series(z) - mp.mpf(2) / 3) / z if z > 1e-10 else mp.mpf(2) / 5, lambda z: z * z + mp.mpf("1e-14"), 0, zmax, degrees["LOG_NEXT"])
     t.words("TWO_THIRDS TWO_THIRDS_LOW", "2/3.", mp.mpf(2) / 3)
     t.number("LOG2_E_LOW", "Low-order part of `LOG2_E`.", 1 / ln2 - t.round(1 / ln2))
@@ -144,7 +144,7 @@ def write(t, degrees):
     t.poly("INVERSE_CBRT", "Polynomial for a first approximation of `(1 + f)^(-1/3)` in powers of `f`, for `1 + f` in [sqrt(1/2), sqrt(2)].", lambda f: 1 / mp.cbrt(1 + f), lambda f: mp.cbrt(1 + f),
         mp.sqrt(mp.mpf(1) / 2) * mp.mpf("0.9999") - 1, mp.sqrt(2) * mp.mpf("1.0001") - 1, degrees["INVERSE_CBRT"])
     # circular functions
-    t.number("FAR", "From this magnitude on, sines and cosines need more bits of pi/2 than three words hold.", 2**30 if d64 else 2**17)
+    t.number("FAR", "From this magnitude on, sines and cosines need more bits of pi/2 than `FRAC_PI_2` and its two low-order parts hold.", 2**30 if d64 else 2**17)
     t.number("FRAC_PI_2_LOW", "Low-order part of `FRAC_PI_2`.", mp.pi / 2 - t.round(mp.pi / 2))
     rest = mp.pi / 2 - t.round(mp.pi / 2)
     t.number("FRAC_PI_2_LOWEST", "Low-order part of the constant above.", rest - t.round(rest))
@@ -159,7 +159,7 @@ def write(t, degrees):
         lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2 if z > 1e-12 else mp.mpf(1) / 24, by_z2, 0, quarter, degrees["COS"], 2)
     t.poly("ASIN", "Polynomial for `(asin(x) - x) / x^3` in powers of `x^2`, for `|x| <= 1/2`.", odd(mp.asin, "1/6"), by_z, 0, mp.mpf("0.2501"), degrees["ASIN"], 2)
     t.poly("ATAN", "Polynomial for `(atan(t) - t) / t^3` in powers of `t^2`, for `|t| <= 7/16`.", odd(mp.atan, "-1/3"), by_z, 0, mp.mpf("0.1915"), degrees["ATAN"], 2)
-    t.poly("ATAN_NEXT", "Polynomial for `(P + 1/3) / t^2` in powers of `t^2`, where P is the function of `ATAN`, for angles in two words.",
+    t.poly("ATAN_NEXT", "Polynomial for `(f + 1/3) / t^2` in powers of `t^2`, where `f = (atan(t) - t) / t^3` is the function that `ATAN`\n/// approximates. It is for angles that are computed as a sum of two numbers.",
         lambda z: (odd(mp.atan, "-1/3")(z) + mp.mpf(1) / 3) / z if z > 1e-10 else mp.mpf(1) / 5, lambda z: z * z + mp.mpf("1e-14"), 0, mp.mpf("0.1915"), degrees["ATAN_NEXT"])
     t.words("THIRD THIRD_LOW", "1/3.", mp.mpf(1) / 3)
     t.words("ATAN_1_2 ATAN_1_2_LOW", "atan(1/2).", mp.atan(mp.mpf(1) / 2))

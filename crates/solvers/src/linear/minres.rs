@@ -14,15 +14,17 @@ use backends::{Backend, Result, WideFloat, expr};
 /// Therefore, the unknowns with the least ratio `|A r| / (|A| |r|)` are kept. They are the result of the solve if `x`
 /// grows that much.
 struct Kept<B: Backend, T: WideFloat> {
+    /// The kept unknowns.
     x: B::Array<T>,
-    /// A copy of the kept unknowns, made at the last check at which `x` was not too long.
+    /// The kept unknowns as they were at the last check that found the current unknowns short. Unknowns are short if
+    /// the rounding errors of the operator's product with them are below 1/16 of the residual of the kept unknowns.
     short: B::Array<T>,
     /// The ratio `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner. It is infinite if any
     /// other unknowns count as better.
     ratios: Vec<f64>,
     /// `r.r` of the kept unknowns.
     residual_sq: Vec<f64>,
-    /// `r.r` of the last unknowns seen.
+    /// `r.r` after the last iteration.
     previous_sq: Vec<f64>,
     /// True if the ratio has risen or `x` has grown since the unknowns were kept. Both indicate divergence, but also
     /// occur in systems with a solution; no other unknowns are kept afterwards.
@@ -129,7 +131,7 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let ax = s.apply(x)?;
             s.lengths(&expr!(b, first - ax)?)
         };
-        // the unknowns that were kept last may have grown since the last check, so the shorter residual decides
+        // `self.x` may be newer than `self.short`, and too large; so the unknowns with the shorter residual are used
         let (last, short) = (lengths(&self.x)?, lengths(&self.short)?);
         let takes: Vec<bool> = last.iter().zip(&short).map(|(last, short)| last <= short).collect();
         let best = s.select(&takes, &self.x, &self.short)?;

@@ -60,8 +60,9 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     /// True for the systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
-    /// For each system, an exponent that is added to `unit` during the current pass. The fields `*_sq` hold squares of
-    /// norms, and these norms are divided by 2 to the power of the sum of the two exponents.
+    /// For each system, the exponent by which the unit of the current pass differs from `unit`. The fields `*_sq` hold
+    /// squares of lengths in the unit of the pass: a length in the user's units is divided by `2^(unit + pass)`, and
+    /// then squared.
     pass: Vec<i32>,
     targets_sq: Vec<f64>,
     limits_sq: Vec<f64>,
@@ -215,8 +216,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         Ok(self.goes_on())
     }
 
-    /// Returns whether an iteration left the residual of a running system unchanged to the last digit, which may mean
-    /// that a divisor is 0.
+    /// Returns whether the last iteration left the residual of any running system unchanged to the last digit, which
+    /// may mean that a divisor is 0.
     pub fn is_stalled(&self) -> bool {
         self.states.iter().zip(&self.stalled).any(|(state, stalled)| *state == State::Running && *stalled)
     }

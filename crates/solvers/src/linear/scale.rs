@@ -1,4 +1,5 @@
-//! Scaling of systems by powers of two, which is exact, so that squares neither overflow nor underflow.
+//! Scales systems of equations by powers of two, so that the squares of their numbers neither overflow nor underflow.
+//! A multiplication by a power of two is exact.
 
 use backends::{ArrayAttributes, Backend, DType, Element, Real, Result, WideFloat, expr};
 
@@ -23,7 +24,7 @@ fn is_double<T: WideFloat>() -> bool {
     <T::Real as Element>::DTYPE == DType::Float64
 }
 
-/// The distance from 1 to the next number of a dtype.
+/// The distance from 1 to the next larger number of a dtype.
 pub(super) fn epsilon<T: WideFloat>() -> f64 {
     if is_double::<T>() { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }

@@ -20,9 +20,9 @@ pub(crate) trait Remote: Send {
 pub(super) enum StreamKind {
     /// The default stream itself.
     Default,
-    /// A stream that waits for the default stream, and for which the default stream waits.
+    /// A stream for which the default stream waits, and which waits for the default stream.
     Blocking,
-    /// A stream that neither waits for the default stream nor is waited for by it.
+    /// A stream that is independent of the default stream: neither of the two waits for the other.
     NonBlocking,
 }
 

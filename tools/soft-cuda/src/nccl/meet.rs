@@ -1,5 +1,8 @@
-//! Connects the ranks of a communicator through Linux's abstract sockets, which leave no files. The process that makes
-//! an id listens for all ranks, compares their data, and lets them continue together.
+//! Connects the ranks of a communicator with each other, through Linux's abstract sockets, which leave no files.
+//!
+//! All ranks of a communicator get the same id, which one process makes. First, each rank connects to this process, and
+//! sends its data: its number, the number of ranks, and its device. The process waits for all ranks and compares their
+//! data. Then it tells all of them to continue, or what is wrong. If nothing is wrong, the ranks connect to each other.
 
 use super::status::{Result, Status};
 use std::{
@@ -27,7 +30,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// Makes an id; from now on, this process listens for the ranks with the id.
+    /// Makes an id. From now on, a thread of this process waits for connections from the ranks that have the id.
     pub(super) fn new() -> io::Result<Id> {
         let mut id = Id { bytes: [0; 128] };
         id.bytes[..8].copy_from_slice(&MAGIC);
@@ -93,8 +96,8 @@ fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixS
     }
 }
 
-/// Waits for all ranks of an id. Then sends each rank the reason why the ranks cannot continue; with an empty reason,
-/// they continue.
+/// Waits until all ranks with the id have connected, or until something is wrong. Then sends each rank the reason why
+/// the ranks cannot continue. If the reason is empty, they continue.
 fn root(id: &Id, listener: &UnixListener) {
     let until = Instant::now() + PATIENCE;
     let mut all: Vec<(UnixStream, Hello)> = Vec::new();
