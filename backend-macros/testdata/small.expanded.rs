@@ -178,7 +178,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
         };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
@@ -192,7 +192,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             crate::runtime::numpyish::elementwise::each1(
                 self,
                 &ops::leaky { slope },
@@ -210,7 +210,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             macro_rules! row_threshold {
                 () => {
                     crate ::runtime::numpyish::select::threshold(self, & * x, limit,
@@ -232,7 +232,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             macro_rules! row_sum {
                 () => {
                     crate ::runtime::numpyish::reduction::sum(self, & * x, axis,
@@ -254,7 +254,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
         };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
@@ -268,7 +268,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<results::EndsResult<Self, T>> = {
             macro_rules! row_ends {
                 () => {
                     crate ::runtime::numpyish::sort::ends(self, & * x, weights
@@ -286,7 +286,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        let mut result = {
+        let mut result: crate::runtime::Result<bool> = {
             macro_rules! row_is_flat {
                 () => {
                     crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
@@ -308,7 +308,7 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
                 "add",
                 "aten::add",
@@ -338,7 +338,7 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
                 "leaky",
                 "aten::leaky_relu",
@@ -368,7 +368,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         value: T,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
                 "threshold",
                 "aten::threshold",
@@ -401,7 +401,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::SumOptions { keepdims, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             macro_rules! row_sum {
                 () => {
                     crate ::runtime::torch::reduction::sum(self, & * x, axis, keepdims)
@@ -422,7 +422,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         let options::RmsOptions { keepdims, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
             __compose::rms(self, &*x, axis, keepdims).map_err(|why| why.within("rms"))
         };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
@@ -436,7 +436,7 @@ impl Elementwise for crate::runtime::torch::Torch {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         let options::EndsOptions { weights, first, side, .. } = options;
-        let mut result = {
+        let mut result: crate::runtime::Result<results::EndsResult<Self, T>> = {
             macro_rules! row_ends {
                 () => {
                     crate ::runtime::torch::sort::ends(self, & * x, weights.as_deref(),
@@ -454,7 +454,7 @@ impl Elementwise for crate::runtime::torch::Torch {
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
-        let mut result = {
+        let mut result: crate::runtime::Result<bool> = {
             macro_rules! row_is_flat {
                 () => {
                     crate ::is_flat(self, & * x).map_err(| why | why.within("is_flat"))
@@ -525,7 +525,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x1, x2) };
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
+            run::<T>(self, x1, x2)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -582,7 +584,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x, options) };
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
+            run::<T>(self, x, options)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -657,7 +661,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x, limit, value) };
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
+            run::<T>(self, x, limit, value)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -723,7 +729,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x, axis, options) };
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
+            run::<T>(self, x, axis, options)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -776,7 +784,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x, axis, options) };
+        let mut result: crate::runtime::Result<Self::Array<T>> = {
+            run::<T>(self, x, axis, options)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -883,7 +893,9 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x, options) };
+        let mut result: crate::runtime::Result<results::EndsResult<Self, T>> = {
+            run::<T>(self, x, options)
+        };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }
@@ -929,7 +941,7 @@ impl Elementwise for crate::AnyBackend {
                 }
             }
         }
-        let mut result = { run::<T>(self, x) };
+        let mut result: crate::runtime::Result<bool> = { run::<T>(self, x) };
         crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
         result
     }

@@ -52,7 +52,7 @@ impl Expand<'_> {
             // functions on arrays whose dtype is known at run time store the place of the call in their errors
             // themselves
             if !matches!(op.maps.get(&backend.name), Some(Map::Call(path)) if backend.is_raw(path)) {
-                body = self.located(&body);
+                body = self.located(op, &body);
             }
             return quote!(#[inline] #signature { #prepare #body });
         }
@@ -69,7 +69,7 @@ impl Expand<'_> {
         let run = match is_wrapped {
             true => self.wrapped(op),
             false => {
-                let (open, body) = (self.open_options(op), self.located(&self.body(op, backend)));
+                let (open, body) = (self.open_options(op), self.located(op, &self.body(op, backend)));
                 quote!(#open #body)
             }
         };

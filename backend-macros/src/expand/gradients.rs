@@ -63,13 +63,13 @@ impl Expand<'_> {
         let running = quote!(#[allow(unused_variables, unused_mut)] let mut #running = (););
         match recording(op, backend) {
             Recording::Parts => {
-                let (open, body) = (self.open_options(op), self.located(&self.body(op, backend)));
+                let (open, body) = (self.open_options(op), self.located(op, &self.body(op, backend)));
                 quote!(#open #body)
             }
             Recording::PartsBut(rules) => {
                 let (places, _) = self.places(op);
                 let refused = self.refused(op, rules);
-                let (open, body) = (self.open_options(op), self.located(&self.body(op, backend)));
+                let (open, body) = (self.open_options(op), self.located(op, &self.body(op, backend)));
                 quote!({ #places #refused } #open #body)
             }
             Recording::Constant => {

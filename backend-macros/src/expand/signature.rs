@@ -58,10 +58,10 @@ impl Expand<'_> {
     }
 
     /// Generates code that runs `body` and, if the result is an error, stores in it the place that called the method.
-    pub(super) fn located(&self, body: &TokenStream) -> TokenStream {
-        let (rt, result) = (self.rt(), hidden("result"));
+    pub(super) fn located(&self, op: &Op, body: &TokenStream) -> TokenStream {
+        let (rt, result, output) = (self.rt(), hidden("result"), self.output(op, &quote!(Self)));
         quote! {
-            let mut #result = { #body };
+            let mut #result: #rt::Result<#output> = { #body };
             #rt::locate(&mut #result, (::core::file!(), ::core::line!()));
             #result
         }

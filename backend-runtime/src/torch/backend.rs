@@ -3,7 +3,7 @@
 use super::{
     array::{TorchArray, from_host, to_host},
     exchange, ffi, memory,
-    tensor::{Tensor, device_name},
+    tensor::{MPS, Tensor, device_name},
 };
 use crate::{
     Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result, Value,
@@ -81,9 +81,6 @@ impl Torch {
         self.index
     }
 }
-
-/// The number of the device `"mps"`, beyond all ordinals of other GPUs. The shim has the same number.
-pub(super) const MPS: i32 = 256;
 
 /// Parses a device name such as `"cuda:1"`; -1 is the CPU.
 pub(super) fn device_index(device: &str) -> Result<i32> {

@@ -2,9 +2,8 @@
 
 use super::{
     array::{TorchArray, from_host},
-    backend::MPS,
     ffi::{load, shim, status},
-    tensor::{Tensor, device_name},
+    tensor::{MPS, Tensor, device_name},
 };
 use crate::{
     DType, Element, Error, HostArray, Result,

@@ -2,7 +2,10 @@
 //! process; for a GPU, libtorch's allocator counts it. Devices are integers here: -1 is the CPU, [`MPS`] is the GPU of
 //! a Mac, and other values are GPU ordinals.
 
-use super::{backend::MPS, ffi, tensor::device_name};
+use super::{
+    ffi,
+    tensor::{MPS, device_name},
+};
 #[cfg(feature = "cuda")]
 use crate::cuda::info::info as gpu;
 use crate::{DeviceInfo, DeviceKind, MemoryInfo, Result, device::host};

@@ -1,9 +1,6 @@
 //! References to libtorch tensors of any dtype, and the arguments of libtorch's ops.
 
-use super::{
-    backend::MPS,
-    ffi::{self, Impl, Value, shim, tag},
-};
+use super::ffi::{self, Impl, Value, shim, tag};
 use crate::{Axes, DType, Element, Result, raw::RawElement};
 use std::{borrow::Cow, ffi::c_void, fmt, marker::PhantomData, ptr::NonNull};
 
@@ -139,6 +136,9 @@ impl fmt::Debug for Tensor {
         write!(f, "tensor {:?} of libtorch's dtype {}", self.shape(), self.code())
     }
 }
+
+/// The number of the device `"mps"`, beyond all ordinals of other GPUs. The shim has the same number.
+pub(super) const MPS: i32 = 256;
 
 /// The name of a device, such as `"cpu"` or `"cuda:0"`.
 pub(super) fn device_name(index: i32) -> String {

@@ -18,7 +18,7 @@ impl Expand<'_> {
             let (signature, convert) = (self.signature(op, op.has_options()), self.convert(op));
             let run = match has_plain_arguments(op) {
                 true => self.once_per_dtype(op, any, rest),
-                false => self.located(&self.chosen(op, any, rest, &quote!(self), None)),
+                false => self.located(op, &self.chosen(op, any, rest, &quote!(self), None)),
             };
             quote!(#[inline] #signature { #convert #run })
         });
@@ -69,7 +69,7 @@ impl Expand<'_> {
         let within = hidden("within");
         let again = quote!(run::<#second T>(#within, #(#names),* #given));
         let body = self.chosen(op, any, rest, &quote!(#backend), Some(&again));
-        let run = self.located(&quote!(run::<#second T>(self, #(#names),* #given)));
+        let run = self.located(op, &quote!(run::<#second T>(self, #(#names),* #given)));
         quote! {
             #[inline(never)]
             #many
