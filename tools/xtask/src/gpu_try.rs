@@ -81,14 +81,15 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
         command.arg("bash").arg(empty.join("gpu-bundle/run.sh")).arg(part).arg(&out).current_dir(&out);
         command.env("LD_LIBRARY_PATH", &soft).env("CUDA_HOME", &cuda).env("KERNELS", empty.join("kernels"));
         command.env("PYTHONPATH", &python).env("SOFT_CUDA_PLANT", planted).env("BUDGET", budget.to_string());
-        command.env("JOBS", jobs()).env("BACKENDS_CUDA_CACHE", "0").env("GPU_BENCH_ARGS", "--small");
-        // raises the limits, because reconstructions take minutes on the software device, and because tests that hang
-        // occupy the few processes of this machine; a planted hang must be found within the usual limit
+        command.env("BACKENDS_CUDA_CACHE", "0").env("GPU_BENCH_ARGS", "--small");
+        // raises the limits, because reconstructions take minutes on the software device; a planted hang must be found
+        // within the usual limit
         command.env("OTHERS_TEST_LIMIT", "300").env("OTHERS_LIMIT", "500");
         if plant {
-            command.env("ROWS_LIMIT", "600");
+            // tests that hang only wait, so there may be more processes than processors
+            command.env("ROWS_LIMIT", "600").env("JOBS", (2 * processors()).to_string());
         } else {
-            command.env("TEST_LIMIT", "300");
+            command.env("TEST_LIMIT", "300").env("JOBS", processors().to_string());
         }
         command.env_remove("BACKENDS_SOFT_CUDA");
         // the exit status of the tests is ignored; the results contain more information and are checked instead
@@ -139,9 +140,8 @@ fn shortcoming(summary: &str) -> Option<&'static str> {
     })
 }
 
-/// Number of test processes that run at the same time: one per processor.
-fn jobs() -> String {
-    std::thread::available_parallelism().map_or(2, usize::from).to_string()
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 /// Returns a command that runs its arguments as a user who owns no files. If the current user may not switch to that
