@@ -49,7 +49,7 @@ STICKY='CUDA_ERROR_(ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL_INS
 # Runs the tests whose names are in a file, and writes what became of each to results.tsv: passed, failed, hung, crashed. Those that
 # could not be judged are put back into the queue.
 judge() {
-    local program=$1 names=$2 alone=$3 log=$2.log name rc unfinished first why
+    local program=$1 names=$2 alone=$3 log=$2.log name rc unfinished first why size part_file
     local label; label=$(basename "$program")
     local list; mapfile -t list <"$names"
     watched "${TEST_LIMIT:-30}" "$log" "$program" --exact --test-threads 1 "${list[@]}"
@@ -92,8 +92,14 @@ judge() {
             printf '%s\n%s\n' "---- $label $name" "the program ended without a word of it" >>"$results/failures.log"
         done
     fi
-    # after what has not been run yet: tests of the same op may hang too
-    [ -s "$names.again" ] && mv "$names.again" "$queue/$label.later.$$.$RANDOM"
+    # after the tests that have not run yet, because tests of the same op may hang too; then each in its own process, so
+    # that several processes wait for them at the same time
+    if [ -s "$names.again" ]; then
+        [ "$rc" = 124 ] && size=1 || size=1000
+        split -l "$size" -a 4 -d "$names.again" "$names.part."
+        for part_file in "$names.part."*; do mv "$part_file" "$queue/$label.later.$$.$RANDOM$RANDOM"; done
+        rm -f "$names.again"
+    fi
     if [ "$(stat -c %s "$results/tests.log" 2>/dev/null || echo 0)" -lt 1000000 ]; then
         cat "$log" "$log.err" | head -c 20000 >>"$results/tests.log"
     fi
@@ -106,14 +112,22 @@ without_result() {
 }
 
 if [ "$part" = --queue ]; then
-    results=$2 queue=$3 mine=$(mktemp -d "$3.XXXXXX")
+    results=$2 queue=$3 busy=$3-busy mine=$(mktemp -d "$3.XXXXXX")
+    mkdir -p "$busy"
     while :; do
+        : >"$busy/$$"
         # moving a file takes it: nobody else gets it
         taken=
         for file in "$queue"/*; do
             [ -f "$file" ] && mv "$file" "$mine/" 2>/dev/null && taken=$mine/$(basename "$file") && break
         done
-        [ -n "$taken" ] || break
+        if [ -z "$taken" ]; then
+            # a process that is still at work may put tests back into the queue
+            rm -f "$busy/$$"
+            [ -n "$(ls -A "$busy")" ] || break
+            sleep 0.2
+            continue
+        fi
         name=$(basename "$taken")
         case $name in
             *.alone.*) BACKENDS_CUDA_SYNC=1 judge "$here/tests/${name%%.*}" "$taken" 1 ;;
