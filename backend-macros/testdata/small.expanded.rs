@@ -178,11 +178,7 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -192,15 +188,11 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         let options::LeakyOptions { slope, .. } = options;
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            crate::runtime::numpyish::elementwise::each1(
-                self,
-                &ops::leaky { slope },
-                crate::runtime::Operand::Array(x),
-            )
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        crate::runtime::numpyish::elementwise::each1(
+            self,
+            &ops::leaky { slope },
+            crate::runtime::Operand::Array(x),
+        )
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -477,6 +469,7 @@ impl Elementwise for crate::AnyBackend {
         let x1 = x1.into_operand();
         let x2 = x2.into_operand();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
             backend: &crate::AnyBackend,
             x1: crate::runtime::Operand<'a, crate::AnyBackend, T>,
@@ -502,34 +495,33 @@ impl Elementwise for crate::AnyBackend {
                     Ok(crate::AnyArray::Torch(r))
                 }
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::add::INFO),
-                                op: "add",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x1", crate::runtime::Arg::operand(&x1)),
-                                    ("x2", crate::runtime::Arg::operand(&x2)),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x1, x2)?;
-                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::add::INFO),
+                                    op: "add",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x1", crate::runtime::Arg::operand(&x1)),
+                                        ("x2", crate::runtime::Arg::operand(&x2)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x1, x2)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            run::<T>(self, x1, x2)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x1, x2)
     }
     #[inline]
     fn leaky_with<'a, T: crate::runtime::Real>(
@@ -539,6 +531,7 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Real>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
@@ -561,34 +554,33 @@ impl Elementwise for crate::AnyBackend {
                     Ok(crate::AnyArray::Torch(r))
                 }
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::leaky::INFO),
-                                op: "leaky",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x", crate::runtime::Arg::array(&*x)),
-                                    ("slope", crate::runtime::Arg::Plain(&options.slope)),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x, options)?;
-                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::leaky::INFO),
+                                    op: "leaky",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        ("slope", crate::runtime::Arg::Plain(&options.slope)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, options)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            run::<T>(self, x, options)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x, options)
     }
     #[inline]
     fn threshold<'a, T: crate::runtime::Real>(
@@ -599,6 +591,7 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Real>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
@@ -627,45 +620,44 @@ impl Elementwise for crate::AnyBackend {
                     Ok(crate::AnyArray::Torch(r))
                 }
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::threshold::INFO),
-                                op: "threshold",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x", crate::runtime::Arg::array(&*x)),
-                                    (
-                                        "limit",
-                                        crate::runtime::Arg::Number(
-                                            crate::runtime::Number::of(limit),
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::threshold::INFO),
+                                    op: "threshold",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        (
+                                            "limit",
+                                            crate::runtime::Arg::Number(
+                                                crate::runtime::Number::of(limit),
+                                            ),
                                         ),
-                                    ),
-                                    (
-                                        "value",
-                                        crate::runtime::Arg::Number(
-                                            crate::runtime::Number::of(value),
+                                        (
+                                            "value",
+                                            crate::runtime::Arg::Number(
+                                                crate::runtime::Number::of(value),
+                                            ),
                                         ),
-                                    ),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x, limit, value)?;
-                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                    })
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, limit, value)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            run::<T>(self, x, limit, value)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x, limit, value)
     }
     #[inline]
     fn sum_with<'a, T: crate::runtime::Float>(
@@ -677,6 +669,7 @@ impl Elementwise for crate::AnyBackend {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
@@ -705,35 +698,34 @@ impl Elementwise for crate::AnyBackend {
                     Ok(crate::AnyArray::Torch(r))
                 }
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::sum::INFO),
-                                op: "sum",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x", crate::runtime::Arg::array(&*x)),
-                                    ("axis", crate::runtime::Arg::Plain(&axis)),
-                                    ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x, axis, options)?;
-                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::sum::INFO),
+                                    op: "sum",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        ("axis", crate::runtime::Arg::Plain(&axis)),
+                                        ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, axis, options)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            run::<T>(self, x, axis, options)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x, axis, options)
     }
     #[inline]
     fn rms_with<'a, T: crate::runtime::Float>(
@@ -745,6 +737,7 @@ impl Elementwise for crate::AnyBackend {
         let x = x.into_array();
         let axis: crate::runtime::Axes = axis.into();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
@@ -755,40 +748,44 @@ impl Elementwise for crate::AnyBackend {
         > {
             match backend {
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::rms::INFO),
-                                op: "rms",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x", crate::runtime::Arg::array(&*x)),
-                                    ("axis", crate::runtime::Arg::Plain(&axis)),
-                                    ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x, axis, options)?;
-                        crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::rms::INFO),
+                                    op: "rms",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        ("axis", crate::runtime::Arg::Plain(&axis)),
+                                        ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, axis, options)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
                 _ => {
                     let options::RmsOptions { keepdims, .. } = options;
-                    __compose::rms(backend, &*x, axis, keepdims)
-                        .map_err(|why| why.within("rms"))
+                    crate::runtime::located(
+                        {
+                            __compose::rms(backend, &*x, axis, keepdims)
+                                .map_err(|why| why.within("rms"))
+                        },
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<Self::Array<T>> = {
-            run::<T>(self, x, axis, options)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x, axis, options)
     }
     #[inline]
     fn ends_with<'a, T: crate::runtime::Float>(
@@ -798,6 +795,7 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<results::EndsResult<Self, T>> {
         let x = x.into_array();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
@@ -855,49 +853,48 @@ impl Elementwise for crate::AnyBackend {
                     })
                 }
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::ends::INFO),
-                                op: "ends",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[
-                                    ("x", crate::runtime::Arg::array(&*x)),
-                                    (
-                                        "weights",
-                                        crate::runtime::Arg::optional(options.weights.as_deref()),
-                                    ),
-                                    (
-                                        "first",
-                                        crate::runtime::Arg::optional(options.first.as_deref()),
-                                    ),
-                                    ("side", crate::runtime::Arg::Plain(&options.side)),
-                                ],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x, options)?;
-                        Ok(results::EndsResult {
-                            values: crate::runtime::Wrap::close::<
-                                T,
-                            >(&**b, &mut running, result.values)?,
-                            counts: crate::runtime::Wrap::close::<
-                                i64,
-                            >(&**b, &mut running, result.counts)?,
-                        })
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::ends::INFO),
+                                    op: "ends",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        (
+                                            "weights",
+                                            crate::runtime::Arg::optional(options.weights.as_deref()),
+                                        ),
+                                        (
+                                            "first",
+                                            crate::runtime::Arg::optional(options.first.as_deref()),
+                                        ),
+                                        ("side", crate::runtime::Arg::Plain(&options.side)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, options)?;
+                            Ok(results::EndsResult {
+                                values: crate::runtime::Wrap::close::<
+                                    T,
+                                >(&**b, &mut running, result.values)?,
+                                counts: crate::runtime::Wrap::close::<
+                                    i64,
+                                >(&**b, &mut running, result.counts)?,
+                            })
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<results::EndsResult<Self, T>> = {
-            run::<T>(self, x, options)
-        };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x, options)
     }
     #[inline]
     fn is_flat<'a, T: IsFlatDtypes>(
@@ -906,44 +903,51 @@ impl Elementwise for crate::AnyBackend {
     ) -> crate::runtime::Result<bool> {
         let x = x.into_array();
         #[inline(never)]
+        #[track_caller]
         fn run<'a, T: IsFlatDtypes>(
             backend: &crate::AnyBackend,
             x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
         ) -> crate::runtime::Result<bool> {
             match backend {
                 crate::AnyBackend::Watched(b) => {
-                    crate::runtime::rarely(|| {
-                        let mut running = crate::runtime::Wrap::begin(
-                            &**b,
-                            &crate::runtime::Call {
-                                info: Some(ops::is_flat::INFO),
-                                op: "is_flat",
-                                dtype: <T as crate::runtime::Element>::DTYPE,
-                                to: None,
-                                formula: ::core::option::Option::None,
-                                is_composed: false,
-                                args: &[("x", crate::runtime::Arg::array(&*x))],
-                            },
-                        )?;
-                        let within = crate::runtime::Wrap::within(&**b);
-                        let result = run::<T>(within, x)?;
-                        Ok(result)
-                    })
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::is_flat::INFO),
+                                    op: "is_flat",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[("x", crate::runtime::Arg::array(&*x))],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x)?;
+                            Ok(result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
                 _ => {
-                    macro_rules! row_is_flat {
-                        () => {
-                            crate ::is_flat(backend, & * x).map_err(| why | why
-                            .within("is_flat"))
-                        };
-                    }
-                    row_is_flat!()
+                    crate::runtime::located(
+                        {
+                            macro_rules! row_is_flat {
+                                () => {
+                                    crate ::is_flat(backend, & * x).map_err(| why | why
+                                    .within("is_flat"))
+                                };
+                            }
+                            row_is_flat!()
+                        },
+                        (::core::file!(), ::core::line!()),
+                    )
                 }
             }
         }
-        let mut result: crate::runtime::Result<bool> = { run::<T>(self, x) };
-        crate::runtime::locate(&mut result, (::core::file!(), ::core::line!()));
-        result
+        run::<T>(self, x)
     }
 }
 /// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
@@ -2205,6 +2209,7 @@ impl ops::add {
         .with_aliases(&["plus"])
         .with_aten(Some(("aten::add", "Tensor", 2usize)));
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2226,14 +2231,19 @@ impl ops::add {
             );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::add::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::add::<_, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                __by_name::add::<_, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::add::<_, f32>(args),
+                    crate::runtime::DType::Float64 => __by_name::add::<_, f64>(args),
+                    crate::runtime::DType::Complex64 => {
+                        __by_name::add::<_, crate::runtime::Complex<f32>>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::leaky {
@@ -2271,6 +2281,7 @@ impl ops::leaky {
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(Some(("aten::leaky_relu", "", 2usize)));
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2292,11 +2303,16 @@ impl ops::leaky {
             );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::leaky::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::leaky::<_, f64>(args),
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::leaky::<_, f32>(args),
+                    crate::runtime::DType::Float64 => __by_name::leaky::<_, f64>(args),
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::threshold {
@@ -2339,6 +2355,7 @@ impl ops::threshold {
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(Some(("aten::threshold", "", 3usize)));
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2360,11 +2377,20 @@ impl ops::threshold {
             );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::threshold::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::threshold::<_, f64>(args),
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => {
+                        __by_name::threshold::<_, f32>(args)
+                    }
+                    crate::runtime::DType::Float64 => {
+                        __by_name::threshold::<_, f64>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::sum {
@@ -2411,6 +2437,7 @@ impl ops::sum {
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(None);
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2432,14 +2459,19 @@ impl ops::sum {
             );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::sum::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::sum::<_, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                __by_name::sum::<_, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::sum::<_, f32>(args),
+                    crate::runtime::DType::Float64 => __by_name::sum::<_, f64>(args),
+                    crate::runtime::DType::Complex64 => {
+                        __by_name::sum::<_, crate::runtime::Complex<f32>>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::rms {
@@ -2489,20 +2521,26 @@ impl ops::rms {
         .with_result(crate::runtime::ResultInfo::One(crate::runtime::ElementInfo::T))
         .with_aten(None);
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::rms::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::rms::<_, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::rms::<_, f32>(args),
+                    crate::runtime::DType::Float64 => __by_name::rms::<_, f64>(args),
+                    crate::runtime::DType::Complex64 => {
+                        __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::ends {
@@ -2561,6 +2599,7 @@ impl ops::ends {
         )
         .with_aten(None);
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
@@ -2582,14 +2621,19 @@ impl ops::ends {
             );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::ends::<_, f32>(args),
-            crate::runtime::DType::Float64 => __by_name::ends::<_, f64>(args),
-            crate::runtime::DType::Complex64 => {
-                __by_name::ends::<_, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::ends::<_, f32>(args),
+                    crate::runtime::DType::Float64 => __by_name::ends::<_, f64>(args),
+                    crate::runtime::DType::Complex64 => {
+                        __by_name::ends::<_, crate::runtime::Complex<f32>>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 impl ops::is_flat {
@@ -2622,19 +2666,25 @@ impl ops::is_flat {
         .with_result(crate::runtime::ResultInfo::Plain(crate::runtime::PlainInfo::Bool))
         .with_aten(None);
     /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+    #[track_caller]
     pub fn call<B: crate::Backend>(
         b: &B,
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-        match args.dtype()? {
-            crate::runtime::DType::Float32 => __by_name::is_flat::<_, f32>(args),
-            crate::runtime::DType::Complex64 => {
-                __by_name::is_flat::<_, crate::runtime::Complex<f32>>(args)
-            }
-            other => args.no_dtype(other),
-        }
+        crate::runtime::located(
+            {
+                match args.dtype()? {
+                    crate::runtime::DType::Float32 => __by_name::is_flat::<_, f32>(args),
+                    crate::runtime::DType::Complex64 => {
+                        __by_name::is_flat::<_, crate::runtime::Complex<f32>>(args)
+                    }
+                    other => args.no_dtype(other),
+                }
+            },
+            (::core::file!(), ::core::line!()),
+        )
     }
 }
 /// Descriptions of all ops of the table, as data.

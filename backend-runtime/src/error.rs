@@ -198,6 +198,15 @@ impl PartialEq for Earlier {
 #[derive(Clone, Copy, Default)]
 pub struct At(Option<&'static Location<'static>>);
 
+impl At {
+    /// The place that called the function that calls this one.
+    #[track_caller]
+    #[inline(always)]
+    pub(crate) fn caller() -> At {
+        At(Some(Location::caller()))
+    }
+}
+
 impl PartialEq for At {
     fn eq(&self, _: &At) -> bool {
         true
@@ -276,6 +285,17 @@ impl Error {
             | Error::Library { at, .. } => *at = At(Some(location).filter(|at| (at.file(), at.line()) != generated)),
             Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
         }
+    }
+
+    /// Stores the place of the call, if it is known.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub(crate) fn placed(mut self, at: At) -> Error {
+        if let Some(location) = at.0 {
+            self.set_location(location, ("", 0));
+        }
+        self
     }
 
     /// The op that failed; `None` if no op was running.

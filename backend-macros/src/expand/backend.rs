@@ -49,9 +49,13 @@ impl Expand<'_> {
         let signature = self.signature(op, op.has_options());
         if !backend.wrap {
             let (prepare, mut body) = (self.prepare(op), self.body(op, backend));
-            // functions on arrays whose dtype is known at run time store the place of the call in their errors
-            // themselves
-            if !matches!(op.maps.get(&backend.name), Some(Map::Call(path)) if backend.is_raw(path)) {
+            // the other functions store the place of the call themselves
+            let stores_place = match op.maps.get(&backend.name) {
+                Some(Map::Call(path)) => backend.is_raw(path),
+                Some(Map::Each { .. }) => !backend.raw,
+                _ => false,
+            };
+            if !stores_place {
                 body = self.located(op, &body);
             }
             return quote!(#[inline] #signature { #prepare #body });

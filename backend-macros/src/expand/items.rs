@@ -118,6 +118,7 @@ impl Expand<'_> {
                 pub const INFO: &'static #rt::OpInfo = &#info;
 
                 /// Calls the op with values whose dtypes are known at run time. The call compiles this op only.
+                #[track_caller]
                 pub fn call<B: #bounds>(
                     b: &B,
                     args: &[#rt::Value<B>],
@@ -126,7 +127,7 @@ impl Expand<'_> {
                     #delegate
                     #raw
                     let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
-                    #dispatch
+                    #rt::located({ #dispatch }, (::core::file!(), ::core::line!()))
                 }
 
                 #functions

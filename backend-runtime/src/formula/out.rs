@@ -139,7 +139,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
             // is the only handle of its memory, so no operand uses that memory.
             unsafe {
                 if !alone || !run::run_over(kernel, op, &views, out.view()) {
-                    **y = b.of_loop(U::numpyish_run(kernel, op, &views)?)?;
+                    **y = b.of_loop(U::numpyish_run(kernel, op, &views, crate::At::default())?)?;
                 }
             }
             begun.map_or(Ok(()), |begun| b.end_fused(begun, &**y))?;

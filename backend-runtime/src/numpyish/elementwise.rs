@@ -8,7 +8,7 @@ use super::{
     run,
     typed::Typed,
 };
-use crate::{Each, EachOf, EachSource, Element, Result, each::is_identity};
+use crate::{At, Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
 /// Returns whether a result of dtype `U` may overwrite the operand. This requires that the operand is an array of this
@@ -52,7 +52,7 @@ macro_rules! run {
                 )*
                 let _ = at;
             }
-            <$result>::numpyish_run(kernel, op, &views)
+            <$result>::numpyish_run(kernel, op, &views, At::caller())
         }
     }};
 }
@@ -60,6 +60,7 @@ macro_rules! run {
 /// Applies an op to one operand. If the op does not change the elements, the result and the operand share their memory
 /// until one of the two is written to. Such ops convert an array to its own dtype, or conjugate real numbers.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each1<T: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, T>) -> Result<NdArray<F::Out>>
 where
     F: Each<1, T> + EachSource + Sync,
@@ -75,6 +76,7 @@ where
 
 /// Applies an op to two operands, which are broadcast to one shape.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each2<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -89,6 +91,7 @@ where
 
 /// Applies an op to three operands, which are broadcast to one shape.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each3<T: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -104,6 +107,7 @@ where
 
 /// Applies an op that takes its operands as a tuple to one operand.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
 where
     F: EachOf<(A,)> + EachSource + Sync,
@@ -113,6 +117,7 @@ where
 
 /// Applies an op to two operands, which may have different dtypes and are broadcast to a common shape.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each_of2<A: Element, B: Element, F>(
     _: &Numpyish,
     f: &F,
@@ -127,6 +132,7 @@ where
 
 /// Applies an op to three operands, which may have different dtypes and are broadcast to a common shape.
 #[inline(always)] // inlined because callers know which operands are scalars
+#[track_caller]
 pub fn each_of3<A: Element, B: Element, C: Element, F>(
     _: &Numpyish,
     f: &F,

@@ -27,7 +27,7 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
 ) -> Result<NdArray<T>> {
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel belongs to this formula, and the caller guarantees the views.
-    unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice()) }
+    unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), crate::At::default()) }
 }
 
 /// Like [`over`], but writes the result to `out`, which may share memory with arrays of the formula. Returns false and

@@ -9,7 +9,7 @@ use super::{
     raw::{RawArray, View, view},
     run,
 };
-use crate::{Complex, Element, HostArray, Result, bf16, f16, rules};
+use crate::{At, Complex, Element, HostArray, Result, bf16, f16, rules};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 use std::sync::atomic::{Ordering, fence};
 
@@ -129,11 +129,11 @@ pub trait Typed: Sized {
     /// Returns whether `x` is the only handle to its memory, and the memory is so large that reusing it saves time.
     fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
-    /// Runs a kernel over operands and returns the result.
+    /// Runs a kernel over operands and returns the result. An error gets the place `at`, if it is known.
     ///
     /// # Safety
     /// The conditions of [`run::run`] hold, and `Self` has the dtype of the kernel's result.
-    unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<Self>>;
+    unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>], at: At) -> Result<HostArray<Self>>;
 }
 
 macro_rules! typed {
@@ -177,9 +177,9 @@ macro_rules! typed {
                 is_alone(x)
             }
 
-            unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<HostArray<$t>> {
+            unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>], at: At) -> Result<HostArray<$t>> {
                 // SAFETY: the caller guarantees the op and the operands.
-                unsafe { computed(kernel, op, operands) }
+                unsafe { computed(kernel, op, operands, at) }
             }
         }
     )*};
@@ -272,13 +272,13 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 /// # Safety
 /// The conditions of [`run::run`] hold, and `T` has the dtype of the kernel's result.
 #[inline(always)]
-unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<NdArray<T>> {
+unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>], at: At) -> Result<NdArray<T>> {
     // for arrays of few elements, the work around the loop takes most of the time; this path has little of it
     if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {
         assert_eq!(kernel.output(), T::DTYPE, "elements keep their dtype");
-        let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE)?;
+        let room = Buffer::new(kernel.name(), aligned.n, T::DTYPE).map_err(|why| why.placed(at))?;
         // SAFETY: the caller guarantees the op and the operands, `room` has room for all elements, and the loop writes
         // all of them.
         unsafe {
@@ -287,7 +287,7 @@ unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<
         }
     }
     // SAFETY: the caller guarantees the op and the operands.
-    let (lead, c_order, buffer) = match unsafe { run::run(kernel, op, operands)? } {
+    let (lead, c_order, buffer) = match unsafe { run::run(kernel, op, operands) }.map_err(|why| why.placed(at))? {
         run::Computed::Like { lead, c_order, buffer } => (operands[lead], c_order, buffer),
         run::Computed::Other(array) => return Ok(into_ndarray(*array)),
     };

@@ -186,5 +186,6 @@ unsafe fn run<U: Element, const N: usize>(
         }
     }
     // SAFETY: the caller guarantees the conditions of `numpyish_run`.
-    from_host(unsafe { U::numpyish_run(kernel, op, &views)? }, b.index()).map_err(|why| why.within(kernel.name()))
+    from_host(unsafe { U::numpyish_run(kernel, op, &views, crate::At::default())? }, b.index())
+        .map_err(|why| why.within(kernel.name()))
 }

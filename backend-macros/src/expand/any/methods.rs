@@ -69,12 +69,12 @@ impl Expand<'_> {
         let within = hidden("within");
         let again = quote!(run::<#second T>(#within, #(#names),* #given));
         let body = self.chosen(op, any, rest, &quote!(#backend), Some(&again));
-        let run = self.located(op, &quote!(run::<#second T>(self, #(#names),* #given)));
         quote! {
             #[inline(never)]
+            #[track_caller]
             #many
             fn run<'a, #dtypes>(#backend: &#ty, #(#args),* #options) -> #rt::Result<#output> { #body }
-            #run
+            run::<#second T>(self, #(#names),* #given)
         }
     }
 
@@ -91,7 +91,7 @@ impl Expand<'_> {
         let rest = match over_any {
             Some(map) => {
                 let (open, call) = (self.open_options(op), self.over_any_backend(op, map, on));
-                Some(quote!(_ => { #open #call }))
+                Some(quote!(_ => { #open #rt::located({ #call }, (::core::file!(), ::core::line!())) }))
             }
             None => rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),)),
         };
@@ -115,7 +115,9 @@ impl Expand<'_> {
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
         // puts the rare case into a separate closure, because otherwise the usual arms would have to save more
         // registers
-        quote!(#name::Watched(#b) => #rt::rarely(|| { #begin #run }),)
+        quote! {
+            #name::Watched(#b) => #rt::located(#rt::rarely(|| { #begin #run }), (::core::file!(), ::core::line!())),
+        }
     }
 
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
