@@ -181,7 +181,7 @@ pub struct Set {
     pub own: bool,
 }
 
-/// How closely the results of an op must agree with the reference results.
+/// The required agreement of the results of an op with the reference results.
 pub struct Accuracy {
     /// Name of the accuracy.
     pub name: String,
@@ -438,7 +438,7 @@ pub struct Form {
     pub expr: Expr,
 }
 
-/// How a library runs the op of a row.
+/// The code that runs the op of a row in a library.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
     /// One scalar expression for all dtypes, or one for real and one for complex dtypes.

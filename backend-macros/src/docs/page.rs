@@ -45,7 +45,7 @@ pub enum Links {
     None,
 }
 
-/// Where a row's items are: the names of the trait and of the modules.
+/// The names of the trait and of the modules that contain a row's items.
 pub struct Places<'m> {
     /// The trait that has the op's method.
     pub owner: &'m str,

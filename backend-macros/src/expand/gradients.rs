@@ -6,7 +6,7 @@ use super::*;
 use op_table::GRAD;
 use std::collections::BTreeSet;
 
-/// How the call of a row's op is recorded on the tape.
+/// The method by which the call of a row's op is recorded on the tape.
 pub(super) enum Recording<'o> {
     /// The method runs the row's composition, or a function that the overlay names, on the recording backend. The ops
     /// in it are recorded.

@@ -15,13 +15,13 @@ pub struct Code {
     pub convert: Option<TokenStream>,
     /// Makes the argument for the called function from the variable that contains the converted value.
     pub pass: fn(&Ident) -> TokenStream,
-    /// How a call by name reads the parameter from its list of values.
+    /// The code with which a call by name reads the parameter from its list of values.
     read: Read,
     /// The variant of the runtime's `ParamKind`.
     pub info: TokenStream,
 }
 
-/// How a call by name reads a parameter from its list of values.
+/// The code with which a call by name reads a parameter from its list of values.
 enum Read {
     /// Calls a method of `Args`, with a type argument if `dtype` is set. `pass` converts the method's result to an
     /// argument of the op.

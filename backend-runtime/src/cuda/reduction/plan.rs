@@ -212,7 +212,7 @@ fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes
 }
 
-/// How the work is split into blocks and threads. The split depends only on sizes and never on the device, so that the
+/// A division of the work into blocks and threads. The split depends only on sizes and never on the device, so that the
 /// results do not depend on the device either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {

@@ -163,7 +163,7 @@ fn scan(
     unsafe { b.launch(op, kernel, split.grid(), &[&from, &to, &places, &walk, &kernel_scan]) }
 }
 
-/// How the work is split into blocks. The split depends only on sizes and never on the device, so that the results do
+/// A division of the work into blocks. The split depends only on sizes and never on the device, so that the results do
 /// not depend on the device either.
 struct Split {
     /// Whether each thread has a lane of its own, so that adjacent threads have adjacent lanes. Otherwise a block
