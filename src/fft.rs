@@ -1,18 +1,12 @@
-//! Discrete cosine and sine transforms, computed by the backend's Fourier transforms.
-//!
-//! A cosine transform of the second kind is computed from a real Fourier transform of the elements with even indices
-//! followed by the elements with odd indices in reverse order. Coefficient k of this transform is rotated by the angle
-//! -pi k / (2 n) (Makhoul 1980). The third kind inverts these steps in reverse order. The fourth kind, for an even
-//! number of points, is a complex transform of half as many points. The first kind is the transform of the elements
-//! followed by their mirror image. A sine transform, except of the first kind, is a cosine transform of the elements
-//! with alternating signs or in reverse order.
+//! Discrete cosine and sine transforms, computed by other ops of the backend. `Numpyish` has its own loops instead
+//! (`backend-runtime/src/numpyish/fft/trigonometric.rs`), and that file describes the algorithms, which are the same.
 
 use crate::{
-    Backend, ConcatOptions, DType, Element, Error, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
+    Backend, ConcatOptions, DType, Element, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,
     StackOptions,
-    runtime::rules::{self, Half},
+    runtime::rules::{self, Direction, Trigonometric, Wave},
 };
-use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
+use std::f64::consts::PI;
 
 /// The discrete cosine transform of kind `kind` (1 to 4), with `n` points along `axis`.
 pub fn dct<B: Backend, T: Real>(
@@ -23,7 +17,7 @@ pub fn dct<B: Backend, T: Real>(
     axis: isize,
     norm: Norm,
 ) -> Result<B::Array<T>> {
-    transform("dct", b, x, Wave::Cosine, kind, n, axis, norm, false)
+    transform("dct", b, x, Wave::Cosine, kind, n, axis, norm, Direction::Forward)
 }
 
 /// The inverse of the discrete cosine transform of kind `kind` (1 to 4), with `n` points along `axis`.
@@ -35,7 +29,7 @@ pub fn idct<B: Backend, T: Real>(
     axis: isize,
     norm: Norm,
 ) -> Result<B::Array<T>> {
-    transform("idct", b, x, Wave::Cosine, kind, n, axis, norm, true)
+    transform("idct", b, x, Wave::Cosine, kind, n, axis, norm, Direction::Inverse)
 }
 
 /// The discrete sine transform of kind `kind` (1 to 4), with `n` points along `axis`.
@@ -47,7 +41,7 @@ pub fn dst<B: Backend, T: Real>(
     axis: isize,
     norm: Norm,
 ) -> Result<B::Array<T>> {
-    transform("dst", b, x, Wave::Sine, kind, n, axis, norm, false)
+    transform("dst", b, x, Wave::Sine, kind, n, axis, norm, Direction::Forward)
 }
 
 /// The inverse of the discrete sine transform of kind `kind` (1 to 4), with `n` points along `axis`.
@@ -59,13 +53,7 @@ pub fn idst<B: Backend, T: Real>(
     axis: isize,
     norm: Norm,
 ) -> Result<B::Array<T>> {
-    transform("idst", b, x, Wave::Sine, kind, n, axis, norm, true)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wave {
-    Cosine,
-    Sine,
+    transform("idst", b, x, Wave::Sine, kind, n, axis, norm, Direction::Inverse)
 }
 
 #[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
@@ -78,68 +66,25 @@ fn transform<B: Backend, T: Real>(
     n: Option<usize>,
     axis: isize,
     norm: Norm,
-    inverse: bool,
+    direction: Direction,
 ) -> Result<B::Array<T>> {
-    let kind = match (kind, inverse) {
-        (1 | 4, _) | (2 | 3, false) => kind,
-        (2, true) => 3,
-        (3, true) => 2,
-        _ => return Err(Error::argument(op, format!("`kind` is {kind}, but must be between 1 and 4"))),
-    };
-    let (along, n) = rules::transform(op, b.shape(x), n, axis, Half::Neither)?.axes[0];
-    if wave == Wave::Cosine && kind == 1 && n < 2 {
-        let why = format!("gives a cosine transform of {n} point along axis {along}, but kind 1 must have at least 2");
-        return Err(Error::shape(op, b.shape(x), why));
-    }
+    let plan = rules::trigonometric(op, b.shape(x), wave, kind, n, axis, norm, direction)?;
     let y = match T::DTYPE {
-        DType::Float64 => transformed::<B, T, f64>(b, x, wave, kind, n, along, norm, inverse),
-        _ => transformed::<B, T, f32>(b, x, wave, kind, n, along, norm, inverse),
+        DType::Float64 => transformed::<B, T, f64>(b, x, plan),
+        _ => transformed::<B, T, f32>(b, x, plan),
     };
     y.map_err(|e| e.within(op))
 }
 
 /// Computes the transform in the dtype `R`.
-#[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
-fn transformed<B: Backend, T: Real, R: Precision>(
-    b: &B,
-    x: &B::Array<T>,
-    wave: Wave,
-    kind: usize,
-    n: usize,
-    along: usize,
-    norm: Norm,
-    inverse: bool,
-) -> Result<B::Array<T>> {
-    let x = b.moveaxis(b.astype::<R, _>(x)?, along as isize, -1)?;
+fn transformed<B: Backend, T: Real, R: Precision>(b: &B, x: &B::Array<T>, plan: Trigonometric) -> Result<B::Array<T>> {
+    let Trigonometric { wave, kind, axis, n, before, after, scale, .. } = plan;
+    let x = b.moveaxis(b.astype::<R, _>(x)?, axis as isize, -1)?;
     let given = b.shape(&x)[b.shape(&x).len() - 1];
     let mut x = match given.cmp(&n) {
         std::cmp::Ordering::Less => b.pad_to(&x, n, -1)?,
         std::cmp::Ordering::Equal => x,
         std::cmp::Ordering::Greater => last(b, &x, 0, n, 1)?,
-    };
-    // the cosine or sine transform equals a part of a Fourier transform of this length
-    let whole = match (kind, wave) {
-        (1, Wave::Cosine) => 2 * (n - 1),
-        (1, Wave::Sine) => 2 * (n + 1),
-        _ => 2 * n,
-    } as f64;
-    // an orthonormal transform multiplies the first and the last element of its input by the weights `before`, and the
-    // first and the last element of its result by the weights `after`
-    let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
-    let scale = match (norm, inverse) {
-        (Norm::Backward, false) | (Norm::Forward, true) => 1.0,
-        (Norm::Backward, true) | (Norm::Forward, false) => 1.0 / whole,
-        (Norm::Ortho, _) => {
-            match (kind, wave) {
-                (1, Wave::Cosine) => (before, after) = ([SQRT_2; 2], [FRAC_1_SQRT_2; 2]),
-                (2, Wave::Cosine) => after[0] = FRAC_1_SQRT_2,
-                (2, Wave::Sine) => after[1] = FRAC_1_SQRT_2,
-                (3, Wave::Cosine) => before[0] = SQRT_2,
-                (3, Wave::Sine) => before[1] = SQRT_2,
-                _ => {}
-            }
-            1.0 / whole.sqrt()
-        }
     };
     x = weighted(b, x, n, before)?;
     let mut y = match (kind, wave) {
@@ -156,7 +101,7 @@ fn transformed<B: Backend, T: Real, R: Precision>(
     if scale != 1.0 {
         y = b.multiply(y, R::of(scale))?;
     }
-    b.astype::<T, _>(b.moveaxis(&y, -1, along as isize)?)
+    b.astype::<T, _>(b.moveaxis(&y, -1, axis as isize)?)
 }
 
 /// A slice of the last axis.
@@ -171,10 +116,14 @@ fn joined<B: Backend, T: Element, const N: usize>(b: &B, parts: [B::Array<T>; N]
     b.concat_with(parts, ConcatOptions::new().axis(-1))
 }
 
-/// Multiplies the first and the last element along the last axis by these two weights.
+/// Multiplies the first and the last element along the last axis by these two weights. A single element is multiplied
+/// by both.
 fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f64; 2]) -> Result<B::Array<R>> {
     if ends == [1.0; 2] {
         return Ok(x);
+    }
+    if n == 1 {
+        return b.multiply(x, R::of(ends[0] * ends[1]));
     }
     let index = b.arange::<i64>(0, n as i64, 1)?;
     let end = |at: i64, weight: f64, other: B::Array<R>| b.r#where(b.equal(&index, at)?, R::of(weight), other);

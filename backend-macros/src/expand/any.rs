@@ -110,6 +110,7 @@ impl Expand<'_> {
         let get: &Vec<&Ident> = &any.members.iter().map(|m| &m.get).collect();
         let get_given: &Vec<&Ident> = &any.members.iter().map(|m| &m.get_given).collect();
         let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
+        let get_other: Vec<Ident> = get.iter().map(|get| format_ident!("{get}_other")).collect();
         let get_mut: Vec<&Ident> = any.members.iter().map(|m| &m.get_mut).collect();
         let get_all: Vec<&Ident> = any.members.iter().map(|m| &m.get_all).collect();
         let wrap_all: Vec<&Ident> = any.members.iter().map(|m| &m.wrap_all).collect();
@@ -258,7 +259,7 @@ impl Expand<'_> {
                     }
 
                     #[doc(hidden)]
-                    #[inline(always)]
+                    #[inline(never)]
                     #[allow(unreachable_patterns)]
                     pub fn #get_given<'a>(
                         x: ::std::borrow::Cow<'a, #any_array<T>>,
@@ -297,6 +298,16 @@ impl Expand<'_> {
                     #[doc(hidden)]
                     #[inline(always)]
                     pub fn #get_operand<'a>(x: #rt::Operand<'a, #any_name, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
+                        match x {
+                            #rt::Operand::Array(::std::borrow::Cow::Borrowed(#any_array::#variant(x))) => Ok(#rt::Operand::array(x)),
+                            x => #any_array::#get_other(x, op),
+                        }
+                    }
+
+                    // not inlined, because otherwise every op would contain this code once per operand and backend
+                    #[doc(hidden)]
+                    #[inline(never)]
+                    fn #get_other<'a>(x: #rt::Operand<'a, #any_name, T>, op: &'static str) -> #rt::Result<#rt::Operand<'a, #ty, T>> {
                         Ok(match x {
                             #rt::Operand::Scalar(s) => #rt::Operand::Scalar(s),
                             #rt::Operand::Array(x) => #rt::Operand::Array(#any_array::#get_given(x, op)?),

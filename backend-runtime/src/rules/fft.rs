@@ -2,6 +2,7 @@
 
 use super::{axis, count};
 use crate::{Axes, Error, Lengths, Norm, Result};
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Size in bytes of an element in the widest dtype of a transform. Every intermediate result must fit in memory in this
 /// dtype, whatever the actual dtype is.
@@ -78,6 +79,86 @@ impl Transform {
     pub fn repeats(&self) -> bool {
         (1..self.axes.len()).any(|i| self.axes[..i].iter().any(|(axis, _)| *axis == self.axes[i].0))
     }
+}
+
+/// The functions into which a real transform decomposes its lanes (1-D slices along the axis).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wave {
+    /// Cosines: the ops `dct` and `idct`.
+    Cosine,
+    /// Sines: the ops `dst` and `idst`.
+    Sine,
+}
+
+/// A plan of a discrete cosine or sine transform along one axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trigonometric {
+    /// The functions of the transform.
+    pub wave: Wave,
+    /// The kind of the unscaled transform, 1 to 4. An inverse transform of kind 2 is a transform of kind 3, and the
+    /// other way round.
+    pub kind: usize,
+    /// The axis.
+    pub axis: usize,
+    /// Number of points along the axis.
+    pub n: usize,
+    /// Number of points of the Fourier transform of which the transform is a part.
+    pub whole: usize,
+    /// Factors of the first and the last point before the transform.
+    pub before: [f64; 2],
+    /// Factors of the first and the last element of the result.
+    pub after: [f64; 2],
+    /// Factor of all elements of the result.
+    pub scale: f64,
+}
+
+/// Plans a discrete cosine or sine transform with `n` points, or the default number, along an axis. An orthonormal
+/// transform has factors for the first and the last element.
+#[allow(clippy::too_many_arguments)] // the parameters of the ops' rows
+pub fn trigonometric(
+    op: &'static str,
+    shape: &[usize],
+    wave: Wave,
+    kind: usize,
+    n: Option<usize>,
+    along: isize,
+    norm: Norm,
+    direction: Direction,
+) -> Result<Trigonometric> {
+    let kind = match (kind, direction) {
+        (1 | 4, _) | (2 | 3, Direction::Forward) => kind,
+        (2, Direction::Inverse) => 3,
+        (3, Direction::Inverse) => 2,
+        _ => return Err(Error::argument(op, format!("`kind` is {kind}, but must be between 1 and 4"))),
+    };
+    let (axis, n) = transform(op, shape, n, along, Half::Neither)?.axes[0];
+    if wave == Wave::Cosine && kind == 1 && n < 2 {
+        let why = format!("gives a cosine transform of {n} point along axis {axis}, but kind 1 must have at least 2");
+        return Err(Error::shape(op, shape, why));
+    }
+    // an empty array can have any number of points
+    let whole = 2_usize.saturating_mul(match (kind, wave) {
+        (1, Wave::Cosine) => n - 1,
+        (1, Wave::Sine) => n.saturating_add(1),
+        _ => n,
+    });
+    let (mut before, mut after) = ([1.0; 2], [1.0; 2]);
+    let scale = match (norm, direction) {
+        (Norm::Backward, Direction::Forward) | (Norm::Forward, Direction::Inverse) => 1.0,
+        (Norm::Backward, Direction::Inverse) | (Norm::Forward, Direction::Forward) => 1.0 / whole as f64,
+        (Norm::Ortho, _) => {
+            match (kind, wave) {
+                (1, Wave::Cosine) => (before, after) = ([SQRT_2; 2], [FRAC_1_SQRT_2; 2]),
+                (2, Wave::Cosine) => after[0] = FRAC_1_SQRT_2,
+                (2, Wave::Sine) => after[1] = FRAC_1_SQRT_2,
+                (3, Wave::Cosine) => before[0] = SQRT_2,
+                (3, Wave::Sine) => before[1] = SQRT_2,
+                _ => {}
+            }
+            1.0 / (whole as f64).sqrt()
+        }
+    };
+    Ok(Trigonometric { wave, kind, axis, n, whole, before, after, scale })
 }
 
 /// Plans the transform along one axis, with `n` points or the default number for that axis.

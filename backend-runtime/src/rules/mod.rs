@@ -52,7 +52,7 @@ pub use convolution::{
 pub use creation::{Steps, diagonal, doubled, items, steps};
 pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, has_no_factors, not_finite, not_positive_definite, qr, singular, square};
-pub use fft::{Direction, Half, Transform, frequency_step, transform, transforms};
+pub use fft::{Direction, Half, Transform, Trigonometric, Wave, frequency_step, transform, transforms, trigonometric};
 pub use images::{
     AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, covering_window, extended,
     grid_sampled, mapped, spline_border, spline_ends, spline_order, spline_poles, weights, window, window_sizes,

@@ -131,10 +131,11 @@ pub fn task(args: &[String]) -> Outcome {
     }
     println!("Seconds of processor time, one job at a time.\n");
     let programs = [
-        ("1 op in f64", source(&REAL[..1], &["f64"])),
-        ("20 ops in f64", source(&REAL[..20], &["f64"])),
-        ("60 ops in f64", source(&REAL, &["f64"])),
-        ("20 ops in six dtypes", source(&NUMERIC, &SIX)),
+        ("1 op in f64", source(false, &REAL[..1], &["f64"])),
+        ("20 ops in f64", source(false, &REAL[..20], &["f64"])),
+        ("60 ops in f64", source(false, &REAL, &["f64"])),
+        ("60 ops in f64 on AnyBackend", source(true, &REAL, &["f64"])),
+        ("20 ops in six dtypes", source(false, &NUMERIC, &SIX)),
         ("40 formulas of six ops in f64", formulas(true)),
         ("the ops of 40 formulas, one by one", formulas(false)),
     ];
@@ -172,14 +173,18 @@ pub fn task(args: &[String]) -> Outcome {
     if only.is_some() { Ok(()) } else { speeds::table(&folder, &of) }
 }
 
-/// The source of a program that makes every call in every dtype.
-fn source(calls: &[&str], dtypes: &[&str]) -> String {
+/// The source of a program that makes every call in every dtype, on `AnyBackend` or on `Numpyish`.
+fn source(any: bool, calls: &[&str], dtypes: &[&str]) -> String {
+    let (backend, array, new) = match any {
+        true => ("AnyBackend", "AnyArray", "AnyBackend::from(Numpyish::new())"),
+        false => ("Numpyish", "HostArray", "Numpyish::new()"),
+    };
     let mut source = String::from("use backends::{Result, prelude::*};\n\n");
-    let mut main = String::from("fn main() -> Result<()> {\n    let b = Numpyish::new();\n");
+    let mut main = format!("fn main() -> Result<()> {{\n    let b = {new};\n");
     for (i, dtype) in dtypes.iter().enumerate() {
         let _ = write!(
             source,
-            "fn ops_{i}(b: &Numpyish, x: HostArray<{dtype}>, y: HostArray<{dtype}>) -> Result<()> {{\n{}    Ok(())\n}}\n\n",
+            "fn ops_{i}(b: &{backend}, x: {array}<{dtype}>, y: {array}<{dtype}>) -> Result<()> {{\n{}    Ok(())\n}}\n\n",
             calls.iter().map(|call| format!("    println!(\"{{:p}}\", &b.{call}?);\n")).collect::<String>()
         );
         let _ = writeln!(main, "    ops_{i}(&b, b.ones([4, 4])?, b.ones([4, 4])?)?;");
@@ -338,7 +343,7 @@ mod tests {
 
     #[test]
     fn programs_make_every_call_in_every_dtype() {
-        let text = source(&["add(&x, &y)", "exp(&x)"], &["f32", "f64"]);
+        let text = source(false, &["add(&x, &y)", "exp(&x)"], &["f32", "f64"]);
         assert_eq!((text.matches("b.add(").count(), text.matches("b.exp(").count()), (2, 2));
         assert!(text.contains("HostArray<f32>") && text.contains("HostArray<f64>"));
     }

@@ -4,6 +4,7 @@
 use super::{
     halves, long, stockham,
     symmetry::Symmetry,
+    trigonometric::Turns,
     vector::{Plain, Vector},
 };
 use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
@@ -70,6 +71,8 @@ pub struct Plans<R: FftNum> {
     long: HashMap<usize, Arc<long::Plan<R>>>,
     /// Tables that convert between the spectra of real and complex lanes, by the number of real points.
     symmetries: HashMap<usize, Arc<Symmetry<R>>>,
+    /// Cosines and sines for discrete cosine and sine transforms, by the number of angles.
+    turns: HashMap<usize, Arc<Turns<R>>>,
     /// For each length in the cache, the kinds of its plans: one bit per variant of [`Which`].
     lengths: HashMap<usize, u8>,
 }
@@ -82,6 +85,7 @@ enum Which {
     SideBySide = 4,
     Long = 8,
     Symmetry = 16,
+    Turns = 32,
 }
 
 /// Upper bound, in bytes, of the memory that a planner has allocated at any one time while it plans `n` points.
@@ -102,6 +106,7 @@ impl<R: FftNum> Plans<R> {
             side_by_side: HashMap::new(),
             long: HashMap::new(),
             symmetries: HashMap::new(),
+            turns: HashMap::new(),
             lengths: HashMap::new(),
         }
     }
@@ -148,6 +153,11 @@ pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> R
 /// even.
 pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
     kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
+}
+
+/// The cosines and sines of the angles pi k / (2 n).
+pub fn turns<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Turns<R>>> {
+    kept(op, n, Which::Turns, |p| &mut p.turns, || Turns::new(op, n))
 }
 
 /// The plan that transforms several complex lanes of `n` points at once, with exponent -2 pi i jk / n, or `None` if the

@@ -12,6 +12,7 @@ mod passes;
 mod real;
 mod stockham;
 mod symmetry;
+mod trigonometric;
 mod vector;
 
 use super::{
@@ -29,6 +30,7 @@ use crate::{
 use lane::Engine;
 pub use lane::plan_bytes;
 pub use nufft::{nufft_interpolate, nufft_sort, nufft_spread};
+pub use trigonometric::{dct, dst, idct, idst};
 
 /// Drops the cached plans of all lengths; the next transforms build them again.
 pub(crate) fn forget_plans() {
