@@ -231,6 +231,28 @@ pub fn located<T>(mut result: Result<T>, generated: (&str, u32)) -> Result<T> {
     result
 }
 
+/// References to the op and to the place in an error of a call, or `None` if the error does not belong to a call. The
+/// references are mutable if the error is given by a mutable reference.
+macro_rules! failed_call {
+    ($error:expr) => {
+        match $error {
+            Error::Shapes { op, at, .. }
+            | Error::Shape { op, at, .. }
+            | Error::Axis { op, at, .. }
+            | Error::RepeatedAxis { op, at, .. }
+            | Error::Index { op, at, .. }
+            | Error::Argument { op, at, .. }
+            | Error::DType { op, at, .. }
+            | Error::Backend { op, at, .. }
+            | Error::Device { op, at, .. }
+            | Error::Unsupported { op, at, .. }
+            | Error::Memory { op, at, .. }
+            | Error::Library { op, at, .. } => Some((op, at)),
+            Error::UnknownDType { .. } | Error::Unavailable { .. } => None,
+        }
+    };
+}
+
 impl Error {
     /// An [`Error::Index`] of the current call.
     #[cold]
@@ -247,21 +269,7 @@ impl Error {
     /// The place in the program where the failed op was called, if it is known. It is unknown if the op was called by
     /// name.
     pub fn location(&self) -> Option<&'static Location<'static>> {
-        match self {
-            Error::Shapes { at, .. }
-            | Error::Shape { at, .. }
-            | Error::Axis { at, .. }
-            | Error::RepeatedAxis { at, .. }
-            | Error::Index { at, .. }
-            | Error::Argument { at, .. }
-            | Error::DType { at, .. }
-            | Error::Backend { at, .. }
-            | Error::Device { at, .. }
-            | Error::Unsupported { at, .. }
-            | Error::Memory { at, .. }
-            | Error::Library { at, .. } => at.0,
-            Error::UnknownDType { .. } | Error::Unavailable { .. } => None,
-        }
+        failed_call!(self).and_then(|(_, at)| at.0)
     }
 
     /// Stores the place of the call, unless it is the line `generated`. An error due to an earlier call is left
@@ -269,22 +277,17 @@ impl Error {
     #[cold]
     #[inline(never)]
     fn set_location(&mut self, location: &'static Location<'static>, generated: (&str, u32)) {
-        match self {
-            Error::Index { earlier: Earlier(true), .. } => {}
-            Error::Shapes { at, .. }
-            | Error::Shape { at, .. }
-            | Error::Axis { at, .. }
-            | Error::RepeatedAxis { at, .. }
-            | Error::Index { at, .. }
-            | Error::Argument { at, .. }
-            | Error::DType { at, .. }
-            | Error::Backend { at, .. }
-            | Error::Device { at, .. }
-            | Error::Unsupported { at, .. }
-            | Error::Memory { at, .. }
-            | Error::Library { at, .. } => *at = At(Some(location).filter(|at| (at.file(), at.line()) != generated)),
-            Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
+        if self.is_earlier() {
+            return;
         }
+        if let Some((_, at)) = failed_call!(self) {
+            *at = At(Some(location).filter(|at| (at.file(), at.line()) != generated));
+        }
+    }
+
+    /// Returns whether the error is due to an earlier call.
+    fn is_earlier(&self) -> bool {
+        matches!(self, Error::Index { earlier: Earlier(true), .. })
     }
 
     /// Stores the place of the call, if it is known.
@@ -300,21 +303,7 @@ impl Error {
 
     /// The op that failed; `None` if no op was running.
     pub fn op(&self) -> Option<&'static str> {
-        match self {
-            Error::Shapes { op, .. }
-            | Error::Shape { op, .. }
-            | Error::Axis { op, .. }
-            | Error::RepeatedAxis { op, .. }
-            | Error::Index { op, .. }
-            | Error::Argument { op, .. }
-            | Error::DType { op, .. }
-            | Error::Backend { op, .. }
-            | Error::Device { op, .. }
-            | Error::Unsupported { op, .. }
-            | Error::Memory { op, .. }
-            | Error::Library { op, .. } => Some(op),
-            Error::UnknownDType { .. } | Error::Unavailable { .. } => None,
-        }
+        failed_call!(self).map(|(op, _)| *op)
     }
 
     /// The name of the variant.
@@ -342,22 +331,13 @@ impl Error {
     #[inline(never)]
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
-        match &mut self {
-            // the error is due to an earlier call, so the name of that call's op is kept
-            Error::Index { earlier: Earlier(true), .. } => {}
-            Error::Shapes { op, .. }
-            | Error::Shape { op, .. }
-            | Error::Axis { op, .. }
-            | Error::RepeatedAxis { op, .. }
-            | Error::Index { op, .. }
-            | Error::Argument { op, .. }
-            | Error::DType { op, .. }
-            | Error::Backend { op, .. }
-            | Error::Device { op, .. }
-            | Error::Memory { op, .. }
-            | Error::Library { op, .. } => *op = outer,
-            // the backend does not have the inner op, so the error keeps the name of the inner op
-            Error::Unsupported { .. } | Error::UnknownDType { .. } | Error::Unavailable { .. } => {}
+        // an error due to an earlier call keeps the op of that call, and if the backend does not have the inner op, the
+        // error keeps the name of the inner op
+        if self.is_earlier() || matches!(self, Error::Unsupported { .. }) {
+            return self;
+        }
+        if let Some((op, _)) = failed_call!(&mut self) {
+            *op = outer;
         }
         self
     }
