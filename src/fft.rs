@@ -69,7 +69,11 @@ fn transform<B: Backend, T: Real>(
     direction: Direction,
 ) -> Result<B::Array<T>> {
     let plan = rules::trigonometric(op, b.shape(x), wave, kind, n, axis, norm, direction)?;
+    let mut shape = b.shape(x).to_vec();
+    shape[plan.axis] = plan.n;
     let y = match T::DTYPE {
+        // the other ops could refuse the shape of an intermediate result, although it has no elements
+        _ if shape.contains(&0) => b.zeros(shape),
         DType::Float64 => transformed::<B, T, f64>(b, x, plan),
         _ => transformed::<B, T, f32>(b, x, plan),
     };
