@@ -1072,7 +1072,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline(never)]
     #[allow(unreachable_patterns)]
     pub fn numpyish_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
@@ -1136,6 +1136,21 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     ) -> crate::runtime::Result<
         crate::runtime::Operand<'a, crate::runtime::numpyish::Numpyish, T>,
     > {
+        match x {
+            crate::runtime::Operand::Array(
+                ::std::borrow::Cow::Borrowed(AnyArray::Numpyish(x)),
+            ) => Ok(crate::runtime::Operand::array(x)),
+            x => AnyArray::numpyish_other(x, op),
+        }
+    }
+    #[doc(hidden)]
+    #[inline(never)]
+    fn numpyish_other<'a>(
+        x: crate::runtime::Operand<'a, AnyBackend, T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        crate::runtime::Operand<'a, crate::runtime::numpyish::Numpyish, T>,
+    > {
         Ok(
             match x {
                 crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
@@ -1190,7 +1205,7 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         }
     }
     #[doc(hidden)]
-    #[inline(always)]
+    #[inline(never)]
     #[allow(unreachable_patterns)]
     pub fn torch_given<'a>(
         x: ::std::borrow::Cow<'a, AnyArray<T>>,
@@ -1247,6 +1262,21 @@ impl<T: crate::runtime::Element> AnyArray<T> {
     #[doc(hidden)]
     #[inline(always)]
     pub fn torch_operand<'a>(
+        x: crate::runtime::Operand<'a, AnyBackend, T>,
+        op: &'static str,
+    ) -> crate::runtime::Result<
+        crate::runtime::Operand<'a, crate::runtime::torch::Torch, T>,
+    > {
+        match x {
+            crate::runtime::Operand::Array(
+                ::std::borrow::Cow::Borrowed(AnyArray::Torch(x)),
+            ) => Ok(crate::runtime::Operand::array(x)),
+            x => AnyArray::torch_other(x, op),
+        }
+    }
+    #[doc(hidden)]
+    #[inline(never)]
+    fn torch_other<'a>(
         x: crate::runtime::Operand<'a, AnyBackend, T>,
         op: &'static str,
     ) -> crate::runtime::Result<
