@@ -10,6 +10,8 @@
 //!   inverse, the sign of its determinant or its rank depends on rounding, and the matrix is left out.
 //! - If the rounding errors of a solution, which grow with the condition number of the matrix, exceed the tolerance,
 //!   two solutions cannot be compared, and the matrix is left out.
+//! - If a variance is divided by 0, because `correction` is the number of observations or larger, a sum that is 0 but
+//!   for its rounding error gives an infinite result, and a sum that is exactly 0 gives NaN.
 
 use super::{
     Call, Row, Values,
@@ -49,6 +51,10 @@ const SUMS: [&str; 20] = [
     "vecdot",
 ];
 
+/// Ops that divide sums by the number of observations minus `correction`, or by 0 if this number is negative. `nanvar`
+/// and `nanstd` return NaN instead of dividing by 0.
+const VARIANCES: [&str; 3] = ["cov", "std", "var"];
+
 /// Singular values count for the rank if their ratio to the largest one exceeds a cutoff. The rank depends on rounding
 /// if a ratio differs from the cutoff by at most this fraction of the cutoff.
 const NEAR: f64 = 1e-6;
@@ -79,6 +85,10 @@ impl Noise {
         if SUMS.contains(&row.name) {
             let scale = largest(&of_magnitudes(&b, row, &arguments, call).ok()?);
             return Some(Noise { scale, ..Noise::default() });
+        }
+        if VARIANCES.contains(&row.name) {
+            let by_zero = is_divided_by_zero(&b, row, &arguments, call).ok()?;
+            return by_zero.then(|| Noise { undecided: Some(ArrayD::from_elem(IxDyn(&[]), true)), ..Noise::default() });
         }
         let given = |name: &str| arguments.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
         let float = |name: &str| match given(name) {
@@ -207,6 +217,27 @@ fn of_magnitudes(
     call(b, row.name, &positional, &options)
 }
 
+/// Returns whether the op divides by 0. It is called with different numbers in place of the elements that are not NaN,
+/// so that no sum is 0, and an infinite result shows the division.
+fn is_divided_by_zero(
+    b: &Numpyish,
+    row: &Row,
+    arguments: &[(&'static str, Value<Numpyish>)],
+    call: Call<Numpyish>,
+) -> Result<bool> {
+    let Some(((_, Value::Array(x)), options)) = arguments.split_first() else { return Ok(false) };
+    let counted: Result<_> = dispatch!(x.dtype(), T => {
+        let number = |(i, x): (usize, &T)| if magnitude(*x).is_nan() { *x } else { T::from_f64((i % 31) as f64) };
+        let counted = x.get::<T>().map(|x| (x.raw_dim(), x.iter().enumerate().map(number).collect()));
+        let counted = counted.and_then(|(shape, counted)| ArrayD::from_shape_vec(shape, counted).ok());
+        Ok(counted.map_or(Value::None, |x| Value::array::<T>(x.into_shared())))
+    });
+    let options: Vec<_> = options.iter().map(|(name, value)| (*name, value.clone())).collect();
+    let result = call(b, row.name, &[counted?], &options)?;
+    let Value::Array(result) = result else { return Ok(false) };
+    dispatch!(result.dtype(), T => Ok(result.get::<T>().is_some_and(|x| x.iter().any(|x| magnitude(*x).is_infinite()))))
+}
+
 /// Replaces the floats in arrays by their magnitudes. Integers are unchanged, because they may be indices.
 fn magnitudes(value: &Value<Numpyish>) -> Result<Value<Numpyish>> {
     match value {
@@ -288,7 +319,9 @@ mod tests {
         options: &[(&str, Value<Numpyish>)],
     ) -> Result<Value<Numpyish>> {
         match op {
+            "cov" => ops::cov::call(b, args, options),
             "fftconvolve" => ops::fftconvolve::call(b, args, options),
+            "var" => ops::var::call(b, args, options),
             "vecdot" => ops::vecdot::call(b, args, options),
             _ => Err(Error::argument("fuzz", format!("there is no op `{op}`"))),
         }
@@ -352,6 +385,27 @@ mod tests {
         };
         assert!(of("").scale > 0.0);
         assert_eq!(of(", mode = same").scale, of("").scale, "the elements that are cut off count");
+    }
+
+    #[test]
+    fn quotients_by_zero_are_left_out() {
+        let correction = ParamInfo::new(
+            "correction",
+            ParamKind::Plain(PlainInfo::F64),
+            Some(backend_runtime::DefaultInfo::Number(1.0)),
+        );
+        let params = vec![ParamInfo::new("x", X, None), correction].leak();
+        for name in ["cov", "var"] {
+            let row = row(name, params);
+            let of = |correction: &str| {
+                noise(&row, DType::Float64, &format!("random_6_packed_integers_6x7, correction = {correction}"))
+            };
+            for (correction, by_zero) in [("0", false), ("1", false), ("42", true), ("1e300", true)] {
+                assert_eq!(of(correction).decides(), by_zero, "{name} {correction}");
+            }
+            assert!(!differ(&of("1e300"), &row, &[f64::NAN], &[f64::INFINITY]));
+            assert!(differ(&of("1"), &row, &[f64::NAN], &[f64::INFINITY]), "a wrong result is found");
+        }
     }
 
     #[test]

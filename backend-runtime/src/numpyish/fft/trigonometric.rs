@@ -198,8 +198,7 @@ impl<'a, R: Engine> Lane<'a, R> {
         // SAFETY: the caller guarantees the elements and the room for the result.
         let (x, to) = unsafe { (self.given(elements), std::slice::from_raw_parts_mut(to, n)) };
         let (points, spectrum) = (&mut self.points[..], &mut self.spectrum[..]);
-        let as_elements =
-            |points: &[R]| Elements { dtype: R::DTYPE, start: points.as_ptr().cast(), len: points.len() };
+        let as_elements = |points: &[R]| Elements { dtype: R::DTYPE, start: points.as_ptr().cast(), len: points.len() };
         match &mut self.fourier {
             Fourier::Mirrored(transform) => {
                 mirror(x, is_sine, points);
@@ -224,11 +223,8 @@ impl<'a, R: Engine> Lane<'a, R> {
             }
             Fourier::Inverse(transform, turns) => {
                 let sign = if is_sine { R::ZERO - self.scale } else { self.scale };
-                let frequencies = Elements {
-                    dtype: R::Complex::DTYPE,
-                    start: spectrum.as_ptr().cast(),
-                    len: spectrum.len(),
-                };
+                let frequencies =
+                    Elements { dtype: R::Complex::DTYPE, start: spectrum.as_ptr().cast(), len: spectrum.len() };
                 // SAFETY: the arrays have `n` points, and the spectrum has room for the frequencies.
                 unsafe {
                     turn_elements(x.as_ptr(), turns, n, spectrum.as_mut_ptr().cast(), is_sine);
