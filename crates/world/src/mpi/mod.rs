@@ -31,6 +31,7 @@
 //! harnesses end by `exit`. All ranks must run the same tests, one at a time (`--test-threads=1`).
 
 mod abi;
+mod arguments;
 mod comm;
 mod find;
 mod functions;
