@@ -4,7 +4,9 @@ use crate::{
     Error, Join, Kind, Result, Transport,
     alone::Alone,
     board::Board,
-    bytes, check, describe, join, mpi,
+    bytes, check, describe,
+    environment::is_set,
+    join,
     pending::{Pending, Work},
     queue::{self, Queue},
     say::say,
@@ -88,22 +90,6 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
-    /// found. Without a launcher, the world has a single rank, and no library is needed.
-    ///
-    /// All calls of `init` return handles of the same world. When the last handle is dropped, the process waits for
-    /// all ranks, MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
-    /// [`mpi`](crate::mpi) describes the search for the library and the environment variables.
-    ///
-    /// # Errors
-    /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
-    /// - [`Error::Foreign`]: the library does not belong to the launcher.
-    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is unknown.
-    /// - [`Error::Mpi`]: the library failed, or MPI was finalised before.
-    pub fn init() -> Result<World> {
-        mpi::world()
-    }
-
     /// Creates a world with a single rank, without a library.
     pub fn alone() -> World {
         World::new(Box::new(Alone))
@@ -132,7 +118,7 @@ impl World {
             say(&format!("{why}: there is no time limit"));
             watch::Limit::Never
         });
-        World::with(transport, checks_of_environment(), limit.given())
+        World::with(transport, is_set("WORLD_CHECK"), limit.given())
     }
 
     /// Like [`World::new`], with settings on which all ranks have agreed.
@@ -722,11 +708,6 @@ impl World {
         })?;
         Ok(transport.map(|transport| World::of(transport, self.0.state.clone(), Some(self.clone()))))
     }
-}
-
-/// Returns whether `WORLD_CHECK` is set.
-pub(crate) fn checks_of_environment() -> bool {
-    std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
 /// The hash FNV-1a, which is the same in all processes; std does not guarantee this for its hasher.
