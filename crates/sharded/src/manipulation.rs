@@ -4,10 +4,9 @@
 use crate::{
     Layout, Sharded, ShardedArray, Split,
     array::Part,
-    indexing::getitem,
     rows::{Moving, Run, runs_of},
 };
-use backends::{Number, Result, Slice, prelude::*, runtime::rules};
+use backends::{Number, Result, prelude::*, runtime::rules};
 use std::{borrow::Cow, ops::Range};
 
 /// Converts axes for the inner backend.
@@ -403,53 +402,6 @@ pub fn pad<B: Backend, T: Element>(
         _ => (runs_of(&rules::pad_sources(op, n, before, after, mode)?), None),
     };
     b.moved(op, Cow::Owned(y), axis, shape[axis], &runs, fill)
-}
-
-/// The `n`-th differences of neighbouring elements along an axis. First, `x` is concatenated with `prepend` and
-/// `append`, if they are given.
-pub fn diff<B: Backend, T: Numeric>(
-    b: &Sharded<B>,
-    x: &ShardedArray<B, T>,
-    axis: isize,
-    n: usize,
-    prepend: Option<&ShardedArray<B, T>>,
-    append: Option<&ShardedArray<B, T>>,
-) -> Result<ShardedArray<B, T>> {
-    let op = "diff";
-    let along = rules::axis(op, axis, x.layout.shape.len())?;
-    let edge = |edge: &ShardedArray<B, T>| {
-        broadcast_to(b, edge, &rules::edge(op, &x.layout.shape, &edge.layout.shape, along)?)
-    };
-    let (before, after) = (prepend.map(edge).transpose()?, append.map(edge).transpose()?);
-    let all: Vec<&ShardedArray<B, T>> = before.iter().chain([x]).chain(&after).collect();
-    let mut y = match &all[..] {
-        [x] => (*x).clone(),
-        all => concat(b, all, Some(along as isize)).map_err(|why| why.within(op))?,
-    };
-    if y.split() != Some(along) {
-        let options = DiffOptions::new().axis(along as isize).n(n);
-        let part = b.within.diff_with(&y.part, options)?;
-        let mut shape = y.layout.shape.to_vec();
-        shape[along] = b.within.shape(&part)[along];
-        return Ok(b.array(Layout::new(shape, y.layout.split.clone()), part));
-    }
-    let (left, times) = rules::differences(&y.layout.shape, along, n);
-    if left.contains(&0) {
-        return b.zeros(&left[..]);
-    }
-    if b.ranks() == 1 {
-        let part = b.within.diff_with(&y.part, DiffOptions::new().axis(along as isize).n(n))?;
-        return b.alone(part, along);
-    }
-    for _ in 0..times {
-        let mut rows = vec![Slice::ALL; along];
-        rows.push(Slice::from(1..));
-        let right = getitem(b, &y, &rows)?;
-        rows[along] = Slice { stop: Some(-1), ..Slice::ALL };
-        let left = getitem(b, &y, &rows)?;
-        y = b.subtract(&right, &left)?;
-    }
-    Ok(y)
 }
 
 /// Returns the elements in C order as a 1-D array.

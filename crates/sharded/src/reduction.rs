@@ -1,14 +1,15 @@
-//! Reductions. If the split axis is not reduced, the parts are reduced separately. Otherwise, each rank computes a
-//! partial result, and the partial results are joined.
+//! Reductions, running sums and products, and differences of neighbouring elements. If the split axis is not reduced,
+//! the parts are reduced separately. Otherwise, each rank computes a partial result, and the partial results are joined.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
     array::Part,
+    indexing::getitem,
     layout::grain,
-    manipulation::{concat, flatten},
+    manipulation::{broadcast_to, concat, flatten},
     tree,
 };
-use backends::{DTypeKind, Result, prelude::*, runtime::rules};
+use backends::{DTypeKind, Result, Slice, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
 /// The axes of a reduction, and the shape and split of its result.
@@ -423,4 +424,51 @@ macro_rules! scans {
 scans! {
     cumulative_sum cumulative_sum_with CumulativeSumOptions add zeros plus;
     cumulative_prod cumulative_prod_with CumulativeProdOptions multiply ones times;
+}
+
+/// The `n`-th differences of neighbouring elements along an axis. First, `x` is concatenated with `prepend` and
+/// `append`, if they are given.
+pub fn diff<B: Backend, T: Numeric>(
+    b: &Sharded<B>,
+    x: &ShardedArray<B, T>,
+    axis: isize,
+    n: usize,
+    prepend: Option<&ShardedArray<B, T>>,
+    append: Option<&ShardedArray<B, T>>,
+) -> Result<ShardedArray<B, T>> {
+    let op = "diff";
+    let along = rules::axis(op, axis, x.layout.shape.len())?;
+    let edge = |edge: &ShardedArray<B, T>| {
+        broadcast_to(b, edge, &rules::edge(op, &x.layout.shape, &edge.layout.shape, along)?)
+    };
+    let (before, after) = (prepend.map(edge).transpose()?, append.map(edge).transpose()?);
+    let all: Vec<&ShardedArray<B, T>> = before.iter().chain([x]).chain(&after).collect();
+    let mut y = match &all[..] {
+        [x] => (*x).clone(),
+        all => concat(b, all, Some(along as isize)).map_err(|why| why.within(op))?,
+    };
+    if y.split() != Some(along) {
+        let options = DiffOptions::new().axis(along as isize).n(n);
+        let part = b.within.diff_with(&y.part, options)?;
+        let mut shape = y.layout.shape.to_vec();
+        shape[along] = b.within.shape(&part)[along];
+        return Ok(b.array(Layout::new(shape, y.layout.split.clone()), part));
+    }
+    let (left, times) = rules::differences(&y.layout.shape, along, n);
+    if left.contains(&0) {
+        return b.zeros(&left[..]);
+    }
+    if b.ranks() == 1 {
+        let part = b.within.diff_with(&y.part, DiffOptions::new().axis(along as isize).n(n))?;
+        return b.alone(part, along);
+    }
+    for _ in 0..times {
+        let mut rows = vec![Slice::ALL; along];
+        rows.push(Slice::from(1..));
+        let right = getitem(b, &y, &rows)?;
+        rows[along] = Slice { stop: Some(-1), ..Slice::ALL };
+        let left = getitem(b, &y, &rows)?;
+        y = b.subtract(&right, &left)?;
+    }
+    Ok(y)
 }

@@ -67,6 +67,7 @@ mod board;
 pub mod bytes;
 mod check;
 mod describe;
+mod environment;
 mod error;
 mod join;
 mod kind;

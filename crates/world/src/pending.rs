@@ -1,6 +1,6 @@
 //! Calls that are started now and waited for later.
 
-use crate::{Kind, Request, Result, World, queue, watch::Call};
+use crate::{Join, Kind, Request, Result, World, check, describe, queue, transport::Start, watch::Call};
 
 /// A started call and its buffers. [`wait`](Pending::wait) returns its result.
 ///
@@ -13,7 +13,7 @@ pub struct Pending {
     work: Work,
 }
 
-pub(crate) enum Work {
+enum Work {
     /// A request of the transport.
     Request(Box<dyn Request>),
     /// A receive of a message that this rank sends to itself; `number` identifies the message.
@@ -24,8 +24,95 @@ pub(crate) enum Work {
     Taken,
 }
 
+impl World {
+    fn start(&self, call: Call, bytes: usize, start: Start) -> Result<Pending> {
+        let request = self.call(call, bytes, |transport| transport.start(start))?;
+        Ok(Pending::new(self, call, Work::Request(request)))
+    }
+
+    /// Starts a [`barrier`](World::barrier).
+    pub fn start_barrier(&self) -> Result<Pending> {
+        self.compare(|| "start_barrier".into())?;
+        self.start(Call::StartBarrier, 0, Start::Barrier)
+    }
+
+    /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks must have the same length.
+    pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
+        check::whole("broadcast", "buf", &buf, kind)?;
+        check::rank("broadcast", "root", root, self.size())?;
+        self.compare(|| format!("start_{}", describe::broadcast(buf.len(), kind, root)))?;
+        let bytes = if self.rank() == root { buf.len() } else { 0 };
+        self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, kind, root })
+    }
+
+    /// Starts an [`all_gather`](World::all_gather).
+    pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
+        let sum = check::counts("all_gather", "counts", counts, self.size())?;
+        check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
+        let recv = check::room("all_gather", sum, kind)?;
+        self.compare(|| format!("start_{}", describe::all_gather(counts, kind)))?;
+        self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), kind })
+    }
+
+    /// Starts an [`all_to_all`](World::all_to_all).
+    pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
+        self.check_all_to_all(&send, to, from, kind)?;
+        let recv = check::room("all_to_all", from.iter().sum(), kind)?;
+        self.compare(|| format!("start_{}", describe::all_to_all(kind)))?;
+        self.compare_counts(to, from)?;
+        let bytes = send.len() - to[self.rank()] * kind.size();
+        self.start(
+            Call::StartAllToAll,
+            bytes,
+            Start::AllToAll { send, to: to.to_vec(), recv, from: from.to_vec(), kind },
+        )
+    }
+
+    /// Starts an [`all_reduce`](World::all_reduce).
+    pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
+        self.check_reduction("all_reduce", &buf, kind, join)?;
+        self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
+        self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, kind, join })
+    }
+
+    /// Starts a [`reduce_scatter`](World::reduce_scatter).
+    pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
+        self.check_reduce_scatter(&send, counts, kind, join)?;
+        let recv = check::room("reduce_scatter", counts[self.rank()], kind)?;
+        self.compare(|| format!("start_{}", describe::reduce_scatter(counts, kind, join)))?;
+        self.start(
+            Call::StartReduceScatter,
+            send.len(),
+            Start::ReduceScatter { send, recv, counts: counts.to_vec(), kind, join },
+        )
+    }
+
+    /// Starts a [`send`](World::send). Not collective.
+    pub fn start_send(&self, buf: Vec<u8>, kind: Kind, to: usize) -> Result<Pending> {
+        check::whole("send", "buf", &buf, kind)?;
+        check::rank("send", "to", to, self.size())?;
+        if to == self.rank() {
+            self.own().send(buf.clone(), kind);
+            return Ok(Pending::new(self, Call::StartSend, Work::Done(buf)));
+        }
+        self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
+    }
+
+    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
+    /// messages in the order in which the receives were started.
+    pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
+        check::rank("recv", "from", from, self.size())?;
+        let buf = check::room("recv", elements, kind)?;
+        if from == self.rank() {
+            let number = self.own().ask();
+            return Ok(Pending::new(self, Call::StartRecv, Work::Own { number, buf, kind }));
+        }
+        self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
+    }
+}
+
 impl Pending {
-    pub(crate) fn new(world: &World, call: Call, work: Work) -> Pending {
+    fn new(world: &World, call: Call, work: Work) -> Pending {
         Pending { world: world.clone(), call, work }
     }
 

@@ -4,12 +4,12 @@ use crate::{
     Error, Join, Kind, Result, Transport,
     alone::Alone,
     board::Board,
-    bytes, check, describe, join, mpi,
-    pending::{Pending, Work},
+    bytes, check, describe,
+    environment::is_set,
+    join,
     queue::{self, Queue},
     say::say,
     tagged::Tag,
-    transport::Start,
     watch::{self, Call, Watch},
 };
 use std::{
@@ -88,42 +88,9 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
-    /// found. Without a launcher, the world has a single rank, and no library is needed.
-    ///
-    /// All calls of `init` return handles of the same world. When the last handle is dropped, the process waits for
-    /// all ranks, MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
-    /// [`mpi`](crate::mpi) describes the search for the library and the environment variables.
-    ///
-    /// # Errors
-    /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
-    /// - [`Error::Foreign`]: the library does not belong to the launcher.
-    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is unknown.
-    /// - [`Error::Mpi`]: the library failed, or MPI was finalised before.
-    pub fn init() -> Result<World> {
-        mpi::world()
-    }
-
     /// Creates a world with a single rank, without a library.
     pub fn alone() -> World {
         World::new(Box::new(Alone))
-    }
-
-    /// Simulates one rank of a world with `size` ranks (at least 1). The program runs as this rank, and sends nothing.
-    /// The plan records, for each op, the amount of data that would be sent.
-    ///
-    /// ```
-    /// use backends_world::{Join, Kind, World, bytes};
-    ///
-    /// let (world, plan) = World::plan(1024);
-    /// let mut x = vec![0.0_f64; 1000];
-    /// world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
-    /// let seconds = plan.report().total().seconds(2e-6, 10e9); // 2 microseconds a message, 10 GB/s
-    /// assert!(seconds < 1e-3);
-    /// # Ok::<(), backends_world::Error>(())
-    /// ```
-    pub fn plan(size: usize) -> (World, crate::plan::Plan) {
-        crate::plan::Plan::new(size.max(1))
     }
 
     /// Creates a world with a custom transport. `WORLD_CHECK` and `WORLD_TIMEOUT` are read from the environment.
@@ -132,7 +99,7 @@ impl World {
             say(&format!("{why}: there is no time limit"));
             watch::Limit::Never
         });
-        World::with(transport, checks_of_environment(), limit.given())
+        World::with(transport, is_set("WORLD_CHECK"), limit.given())
     }
 
     /// Like [`World::new`], with settings on which all ranks have agreed.
@@ -336,7 +303,7 @@ impl World {
     }
 
     /// Compares a text between ranks, if the comparison of calls is enabled.
-    fn compare(&self, text: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn compare(&self, text: impl FnOnce() -> String) -> Result<()> {
         if !self.checks() {
             return Ok(());
         }
@@ -372,7 +339,7 @@ impl World {
     }
 
     /// Compares the counts of an all-to-all between ranks, if the comparison of calls is enabled.
-    fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
+    pub(crate) fn compare_counts(&self, to: &[usize], from: &[usize]) -> Result<()> {
         if !self.checks() {
             return Ok(());
         }
@@ -514,7 +481,7 @@ impl World {
         self.call(Call::AllToAll, bytes, |transport| transport.all_to_all(send, to, recv, from, kind))
     }
 
-    fn check_all_to_all(&self, send: &[u8], to: &[usize], from: &[usize], kind: Kind) -> Result<()> {
+    pub(crate) fn check_all_to_all(&self, send: &[u8], to: &[usize], from: &[usize], kind: Kind) -> Result<()> {
         let sum = check::counts("all_to_all", "to", to, self.size())?;
         check::counts("all_to_all", "from", from, self.size())?;
         check::own_part(to, from, self.rank())?;
@@ -529,7 +496,7 @@ impl World {
         self.call(Call::AllReduce, buf.len(), |transport| transport.all_reduce(buf, kind, join))
     }
 
-    fn check_reduction(&self, call: &'static str, buf: &[u8], kind: Kind, join: Join) -> Result<()> {
+    pub(crate) fn check_reduction(&self, call: &'static str, buf: &[u8], kind: Kind, join: Join) -> Result<()> {
         join::check(kind, join)?;
         check::whole(call, "buf", buf, kind)
     }
@@ -553,7 +520,7 @@ impl World {
         self.call(Call::ReduceScatter, send.len(), |transport| transport.reduce_scatter(send, recv, counts, kind, join))
     }
 
-    fn check_reduce_scatter(&self, send: &[u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+    pub(crate) fn check_reduce_scatter(&self, send: &[u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
         join::check(kind, join)?;
         let sum = check::counts("reduce_scatter", "counts", counts, self.size())?;
         check::length("reduce_scatter", "send", send, sum, kind)
@@ -613,91 +580,6 @@ impl World {
         Error::Deadlock { call: "recv", waits }
     }
 
-    fn start(&self, call: Call, bytes: usize, start: Start) -> Result<Pending> {
-        let request = self.call(call, bytes, |transport| transport.start(start))?;
-        Ok(Pending::new(self, call, Work::Request(request)))
-    }
-
-    /// Starts a [`barrier`](World::barrier).
-    pub fn start_barrier(&self) -> Result<Pending> {
-        self.compare(|| "start_barrier".into())?;
-        self.start(Call::StartBarrier, 0, Start::Barrier)
-    }
-
-    /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks must have the same length.
-    pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
-        check::whole("broadcast", "buf", &buf, kind)?;
-        check::rank("broadcast", "root", root, self.size())?;
-        self.compare(|| format!("start_{}", describe::broadcast(buf.len(), kind, root)))?;
-        let bytes = if self.rank() == root { buf.len() } else { 0 };
-        self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, kind, root })
-    }
-
-    /// Starts an [`all_gather`](World::all_gather).
-    pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
-        let sum = check::counts("all_gather", "counts", counts, self.size())?;
-        check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
-        let recv = check::room("all_gather", sum, kind)?;
-        self.compare(|| format!("start_{}", describe::all_gather(counts, kind)))?;
-        self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), kind })
-    }
-
-    /// Starts an [`all_to_all`](World::all_to_all).
-    pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
-        self.check_all_to_all(&send, to, from, kind)?;
-        let recv = check::room("all_to_all", from.iter().sum(), kind)?;
-        self.compare(|| format!("start_{}", describe::all_to_all(kind)))?;
-        self.compare_counts(to, from)?;
-        let bytes = send.len() - to[self.rank()] * kind.size();
-        self.start(
-            Call::StartAllToAll,
-            bytes,
-            Start::AllToAll { send, to: to.to_vec(), recv, from: from.to_vec(), kind },
-        )
-    }
-
-    /// Starts an [`all_reduce`](World::all_reduce).
-    pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
-        self.check_reduction("all_reduce", &buf, kind, join)?;
-        self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
-        self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, kind, join })
-    }
-
-    /// Starts a [`reduce_scatter`](World::reduce_scatter).
-    pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
-        self.check_reduce_scatter(&send, counts, kind, join)?;
-        let recv = check::room("reduce_scatter", counts[self.rank()], kind)?;
-        self.compare(|| format!("start_{}", describe::reduce_scatter(counts, kind, join)))?;
-        self.start(
-            Call::StartReduceScatter,
-            send.len(),
-            Start::ReduceScatter { send, recv, counts: counts.to_vec(), kind, join },
-        )
-    }
-
-    /// Starts a [`send`](World::send). Not collective.
-    pub fn start_send(&self, buf: Vec<u8>, kind: Kind, to: usize) -> Result<Pending> {
-        check::whole("send", "buf", &buf, kind)?;
-        check::rank("send", "to", to, self.size())?;
-        if to == self.rank() {
-            self.own().send(buf.clone(), kind);
-            return Ok(Pending::new(self, Call::StartSend, Work::Done(buf)));
-        }
-        self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
-    }
-
-    /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
-    /// messages in the order in which the receives were started.
-    pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
-        check::rank("recv", "from", from, self.size())?;
-        let buf = check::room("recv", elements, kind)?;
-        if from == self.rank() {
-            let number = self.own().ask();
-            return Ok(Pending::new(self, Call::StartRecv, Work::Own { number, buf, kind }));
-        }
-        self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
-    }
-
     /// Forms groups of ranks: ranks with the same color are in one group. Returns the group of this rank, or `None` if
     /// `color` is `None`. The ranks in the group are numbered by `key`, and, if keys are equal, by their rank in this
     /// world. A group is a separate world. The messages of a group never mix with the messages of other worlds.
@@ -722,11 +604,6 @@ impl World {
         })?;
         Ok(transport.map(|transport| World::of(transport, self.0.state.clone(), Some(self.clone()))))
     }
-}
-
-/// Returns whether `WORLD_CHECK` is set.
-pub(crate) fn checks_of_environment() -> bool {
-    std::env::var("WORLD_CHECK").is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
 /// The hash FNV-1a, which is the same in all processes; std does not guarantee this for its hasher.

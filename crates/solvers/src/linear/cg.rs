@@ -3,7 +3,7 @@
 
 use super::{
     monitor::{Monitor, squares},
-    passes::Pass,
+    pass::Pass,
     scale::numbers_shape,
     system::{System, magnitudes, ratio},
 };

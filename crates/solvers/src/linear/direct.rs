@@ -3,7 +3,6 @@
 use super::{
     OP,
     csr::Factors,
-    gradient::Way,
     operator::{LinearOperator, Matrix},
     scale::{epsilon, shifted},
     solution::Reason,
@@ -11,6 +10,29 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 use std::sync::Arc;
+
+/// How systems with the matrix, or with its transpose, are solved.
+#[derive(Clone)]
+pub(super) enum Way<B: Backend, T: WideFloat> {
+    /// By an iterative method, which needs only products with the operator.
+    Iterative,
+    /// By the op `solve`, for this matrix.
+    Dense(B::Array<T>),
+    /// By the factors of a sparse matrix, in host memory.
+    Sparse(Arc<Factors<T>>),
+}
+
+impl<B: Backend, T: WideFloat> Way<B, T> {
+    /// Solves with the matrix or its transpose; an error for `Iterative`.
+    pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
+        match self {
+            Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
+            Way::Dense(matrix) if is_transposed => dense(b, &b.matrix_transpose(matrix)?, y),
+            Way::Dense(matrix) => dense(b, matrix, y),
+            Way::Sparse(factors) => sparse(b, factors, y, is_transposed, batch),
+        }
+    }
+}
 
 /// Returns the factorization of an operator's matrix. A dense matrix is factorized only when a system is solved.
 pub(super) fn way<B: Backend, T: WideFloat>(
@@ -29,7 +51,7 @@ pub(super) fn way<B: Backend, T: WideFloat>(
 }
 
 /// Solves one system for each vector along the last axis of `y`.
-pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
+fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<T>> {
     match (matrix.ndim(), y.ndim()) {
         (2, 1) => b.solve(matrix, y),
         (2, _) => {
@@ -44,7 +66,7 @@ pub(super) fn dense<B: Backend, T: WideFloat>(b: &B, matrix: &B::Array<T>, y: &B
 }
 
 /// Solves one system for each vector along the last axis of `y`, by factors in host memory.
-pub(super) fn sparse<B: Backend, T: WideFloat>(
+fn sparse<B: Backend, T: WideFloat>(
     b: &B,
     factors: &Factors<T>,
     y: &B::Array<T>,

@@ -2,7 +2,7 @@
 
 use super::{
     monitor::Monitor,
-    passes::Pass,
+    pass::Pass,
     scale::numbers_shape,
     system::{System, ratio},
 };

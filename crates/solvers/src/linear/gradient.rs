@@ -1,8 +1,9 @@
 //! The backward pass through a solve, by a solve of the transposed system.
 
 use super::{
-    Method, OP,
-    csr::Factors,
+    OP,
+    direct::Way,
+    method::Method,
     monitor::Monitor,
     passes::run,
     precondition::Preconditioner,
@@ -11,29 +12,6 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
-
-/// How systems with the matrix, or with its transpose, are solved.
-#[derive(Clone)]
-pub(super) enum Way<B: Backend, T: WideFloat> {
-    /// By an iterative method, which needs only products with the operator.
-    Iterative,
-    /// By the op `solve`, for this matrix.
-    Dense(B::Array<T>),
-    /// By the factors of a sparse matrix, in host memory.
-    Sparse(Arc<Factors<T>>),
-}
-
-impl<B: Backend, T: WideFloat> Way<B, T> {
-    /// Solves with the matrix or its transpose; an error for `Iterative`.
-    pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
-        match self {
-            Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
-            Way::Dense(matrix) if is_transposed => super::direct::dense(b, &b.matrix_transpose(matrix)?, y),
-            Way::Dense(matrix) => super::direct::dense(b, matrix, y),
-            Way::Sparse(factors) => super::direct::sparse(b, factors, y, is_transposed, batch),
-        }
-    }
-}
 
 /// Solves the transposed system for the gradients of the solution; for second-order gradients, solves the original
 /// system again.

@@ -2,7 +2,7 @@
 
 use super::{
     monitor::{Monitor, squares},
-    passes::Pass,
+    pass::Pass,
     scale::epsilon,
     system::{System, ratio},
 };

@@ -11,9 +11,11 @@ mod direct;
 mod gmres;
 mod gradient;
 mod grid;
+mod method;
 mod minres;
 mod monitor;
 mod operator;
+mod pass;
 mod passes;
 mod precondition;
 mod scale;
@@ -24,10 +26,11 @@ mod system;
 
 pub use csr::HostCsr;
 pub use grid::{GridBoundary, Laplacian};
+pub use method::Method;
 pub use operator::{AFunction, AnArray, AnOperator, Dense, IntoOperator, LinearOperator, Matrix, MatrixFree};
 pub use precondition::{IncompleteCholesky, IncompleteLu, Jacobi, Multigrid, Preconditioner};
 pub use solution::{Progress, Reason, Solution};
-pub use solve::{Method, Solve};
+pub use solve::Solve;
 
 /// The name of the op in error messages.
 const OP: &str = "Solve";

@@ -2,35 +2,15 @@
 //! unknowns.
 
 use super::{
-    Method, OP, bicgstab, cg, gmres, minres,
+    OP, bicgstab, cg, gmres,
+    method::Method,
+    minres,
     monitor::{Monitor, squares},
+    pass::Pass,
     scale::{exponent, is_harmless, is_short},
     system::{Measured, System},
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
-
-/// Computes the user's unknowns from the unknowns of a pass.
-type Unknowns<'u, B, T> = dyn Fn(&Array<B, T>) -> Result<Array<B, T>> + 'u;
-type Array<B, T> = <B as backends::Arrays>::Array<T>;
-
-/// Initial data of a pass. The unknowns of a pass are corrections to the unknowns of the previous pass, and start with
-/// zeros.
-pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
-    /// The residual, scaled so that its largest magnitude is from 1/2 to 1; for least squares `A^H r`.
-    pub r: B::Array<T>,
-    /// The inner product `r.r`.
-    pub rr: B::Array<T>,
-    /// The preconditioner's product with the residual; `None` if the product is not yet known.
-    pub z: Option<B::Array<T>>,
-    /// The operator's product with `z`; `None` if the product is not yet known.
-    pub az: Option<B::Array<T>>,
-    /// The shadow residual (the second residual of biCG and biCG-stab), if it is not the residual itself.
-    pub shadow: Option<B::Array<T>>,
-    /// For least squares, `y - A x`. The field `r` is then `A^H (y - A x)`.
-    pub rows: Option<B::Array<T>>,
-    /// Computes the user's unknowns from the unknowns of the pass.
-    pub unknowns: &'p Unknowns<'p, B, T>,
-}
 
 /// The residual of the current unknowns.
 struct Current<B: Backend, T: WideFloat> {

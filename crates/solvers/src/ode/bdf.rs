@@ -6,9 +6,9 @@
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble, eps, norm_over},
     dense::{Polynomial, Segment},
-    drive::{Attempt, Stepper},
+    equation::Equation,
     newton::{ITERATIONS, Newton, Step},
-    problem::Equation,
+    stepper::{Attempt, Stepper},
     tableau::{combined, sum},
 };
 use backends::{Backend, Float, Result, expr};

@@ -1,6 +1,6 @@
 //! Step control shared by all methods: norms, the first step, and detection of values that are not finite.
 
-use super::problem::Equation;
+use super::equation::Equation;
 use backends::{Backend, Float, Real, Result, expr};
 
 /// Lower limit for the ratio of a step's length to the previous step's length.

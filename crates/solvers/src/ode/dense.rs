@@ -1,7 +1,7 @@
 //! Dense output: the solution as a function of time, by interpolating polynomials within steps.
 
 use super::{
-    problem::OP,
+    equation::OP,
     tableau::{DENSE, combined},
 };
 use backends::{ArrayAttributes, Arrays, Backend, Error, Float, Result};

@@ -1,36 +1,28 @@
-//! The loop over steps, shared by all methods: output, events and termination.
+//! `Ivp::solve`: the loop over steps, shared by all methods, with output, events and termination.
 
 use super::{
     bdf::Bdf,
     control::{Control, Trouble, eps, first_step, not_finite},
     dense::{DenseOutput, Segment},
+    equation::Equation,
     events::{Events, Occurred},
-    problem::{Equation, Ivp},
+    problem::Ivp,
     rk45::Rk45,
     settings::{Method, SolveIvp},
     solution::{Solution, Status},
+    stepper::{Attempt, Stepper},
 };
 use backends::{Backend, Float, Result};
 
-/// A method, with its state between steps.
-pub(super) trait Stepper<B: Backend, T: Float> {
-    /// Tries a step. If the step was too long, the next call tries a shorter one.
-    fn attempt(&mut self, equation: &Equation<'_, B, T>, control: &Control) -> Result<Attempt>;
-
-    /// The time and the state after the last step.
-    fn state(&self) -> (f64, &B::Array<T>);
-
-    /// The last step with its interpolating polynomial; `None` before the first step.
-    fn segment(&self) -> Option<Segment<B::Array<T>>>;
-}
-
-/// Result of a step attempt.
-pub(super) enum Attempt {
-    Made,
-    /// The error was too large, or a value was not finite.
-    TooLong(Option<Trouble>),
-    /// The next attempt would be shorter than the shortest step, [`Control::least`].
-    Vanished,
+impl<B: Backend, T: Float> Ivp<'_, B, T> {
+    /// Solves the problem by the methods of [`solve_ivp`](super::solve_ivp).
+    ///
+    /// # Errors
+    /// The errors of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
+    /// function returns an array of a wrong shape.
+    pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
+        solve(self, &options)
+    }
 }
 
 /// The times and states to be returned.
@@ -57,7 +49,7 @@ impl<A: Clone> Output<'_, A> {
     }
 }
 
-pub(super) fn solve<B: Backend, T: Float>(ivp: Ivp<'_, B, T>, options: &SolveIvp) -> Result<Solution<B::Array<T>>> {
+fn solve<B: Backend, T: Float>(ivp: Ivp<'_, B, T>, options: &SolveIvp) -> Result<Solution<B::Array<T>>> {
     options.check(ivp.times)?;
     let Ivp { equation, times: [start, end], y0, mut events } = ivp;
     let b = equation.b;

@@ -1,6 +1,6 @@
 //! Events: times at which a function of time and state is 0, found on the interpolating polynomials of steps.
 
-use super::problem::OP;
+use super::equation::OP;
 use backends::{Error, Result};
 
 /// Selects the zeros of a function that count as events, and sets whether an event ends the solution. It is passed to

@@ -3,7 +3,7 @@
 
 use super::{
     control::{Trouble, eps},
-    problem::{Equation, OP},
+    equation::{Equation, OP},
 };
 use backends::{Backend, Complex, Element, Error, Float, Real, Result};
 

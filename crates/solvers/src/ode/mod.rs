@@ -27,6 +27,7 @@ mod bdf;
 mod control;
 mod dense;
 mod drive;
+mod equation;
 mod events;
 mod fixed;
 mod jacobian;
@@ -35,6 +36,7 @@ mod problem;
 mod rk45;
 mod settings;
 mod solution;
+mod stepper;
 mod tableau;
 
 use backends::{Backend, Float, Result};

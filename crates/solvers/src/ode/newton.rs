@@ -3,8 +3,8 @@
 
 use super::{
     control::{Trouble, norm_over, not_finite},
+    equation::{Equation, OP, count},
     jacobian,
-    problem::{Equation, OP, count},
 };
 use crate::dtype::convert;
 use backends::{Backend, Complex, DTypeKind, Float, LinearMap, Result, WideFloat, expr, runtime::rules};

@@ -1,13 +1,7 @@
 //! Initial value problems: an equation with an optional Jacobian, an initial state, and events.
 
-use super::{drive, events::Event, settings::SolveIvp, solution::Solution};
-use backends::{Arrays, Backend, Error, Float, Result};
-use std::cell::{Cell, RefCell};
-
-pub(super) const OP: &str = "solve_ivp";
-
-/// A function of time and state that returns an array.
-type Function<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<<B as Arrays>::Array<T>> + 'p;
+use super::{equation::Equation, events::Event};
+use backends::{Arrays, Backend, Float, Result};
 
 /// A function of time and state that returns a number.
 type Number<'p, B, T> = dyn FnMut(&B, f64, &<B as Arrays>::Array<T>) -> Result<f64> + 'p;
@@ -45,16 +39,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         times: [f64; 2],
         y0: &'p B::Array<T>,
     ) -> Self {
-        let equation = Equation {
-            b,
-            f: RefCell::new(Box::new(f)),
-            jacobian: None,
-            shape: b.shape::<T>(y0).to_vec(),
-            evaluations: Cell::new(0),
-            jacobians: Cell::new(0),
-            factorizations: Cell::new(0),
-        };
-        Ivp { equation, times, y0, events: Vec::new() }
+        Ivp { equation: Equation::new(b, f, y0), times, y0, events: Vec::new() }
     }
 
     /// Sets the derivatives of `f` with respect to the state, for implicit methods. For a state with n elements, the
@@ -64,7 +49,7 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
     /// of `f`.
     #[must_use]
     pub fn jacobian(mut self, jacobian: impl FnMut(&B, f64, &B::Array<T>) -> Result<B::Array<T>> + 'p) -> Self {
-        self.equation.jacobian = Some(RefCell::new(Box::new(jacobian)));
+        self.equation.set_jacobian(jacobian);
         self
     }
 
@@ -78,61 +63,4 @@ impl<'p, B: Backend, T: Float> Ivp<'p, B, T> {
         self.events.push((event, Box::new(move |b, t, y| function(b, t, y).map(Into::into))));
         self
     }
-
-    /// Solves the problem by the methods of [`solve_ivp`](super::solve_ivp).
-    ///
-    /// # Errors
-    /// The errors of the functions and of their ops; `Error::Argument` if a setting is invalid; `Error::Shapes` if a
-    /// function returns an array of a wrong shape.
-    pub fn solve(self, options: SolveIvp) -> Result<Solution<B::Array<T>>> {
-        drive::solve(self, &options)
-    }
-}
-
-/// The functions of an equation, with counters of their calls.
-pub(super) struct Equation<'p, B: Backend, T: Float> {
-    pub b: &'p B,
-    f: RefCell<Box<Function<'p, B, T>>>,
-    jacobian: Option<RefCell<Box<Function<'p, B, T>>>>,
-    /// The shape of the state.
-    pub shape: Vec<usize>,
-    pub evaluations: Cell<usize>,
-    pub jacobians: Cell<usize>,
-    pub factorizations: Cell<usize>,
-}
-
-impl<B: Backend, T: Float> Equation<'_, B, T> {
-    /// Evaluates `f` on the backend `b`, which may be a backend that records nothing.
-    pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
-        count(&self.evaluations);
-        let slope = (self.f.borrow_mut())(b, t, y)?;
-        match b.shape::<T>(&slope) {
-            shape if shape == self.shape => Ok(slope),
-            shape => Err(Error::shapes(OP, &self.shape, shape)),
-        }
-    }
-
-    /// The Jacobian given by the user, as a matrix.
-    pub fn given_jacobian(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<Option<B::Array<T>>> {
-        let Some(jacobian) = &self.jacobian else { return Ok(None) };
-        let (given, n) = ((jacobian.borrow_mut())(b, t, y)?, self.size());
-        let shape = b.shape::<T>(&given);
-        if shape == [n, n] {
-            return Ok(Some(given));
-        }
-        if shape == [&self.shape[..], &self.shape].concat() {
-            return b.reshape::<T>(given, [n, n]).map(Some);
-        }
-        Err(Error::shape(OP, shape, format!("is that of the Jacobian, but must be [{n}, {n}]")))
-    }
-
-    /// The number of elements of a state.
-    pub fn size(&self) -> usize {
-        self.shape.iter().product()
-    }
-}
-
-/// Increments a counter.
-pub(super) fn count(counter: &Cell<usize>) {
-    counter.set(counter.get() + 1);
 }

@@ -3,8 +3,8 @@
 use super::{
     control::{Control, LONGER, SAFETY, SHORTER, Trouble},
     dense::{Polynomial, Segment},
-    drive::{Attempt, Stepper},
-    problem::Equation,
+    equation::Equation,
+    stepper::{Attempt, Stepper},
     tableau::{A, B5, C, E, combined, sum},
 };
 use backends::{Backend, Float, Result};

@@ -1,6 +1,6 @@
 //! Options of `solve_ivp`.
 
-use super::problem::OP;
+use super::equation::OP;
 use backends::{Error, Result};
 use std::{fmt, str::FromStr};
 

@@ -1,13 +1,14 @@
 //! A transport that uses an MPI communicator.
 
 use super::{
-    functions::{Aint, Count, Functions, Long, Ptr, Status, Word},
+    arguments::{count, ints, longs, start},
+    functions::{Count, Functions, Long, Ptr, Status, Word},
     request,
     session::Session,
     shared,
 };
 use crate::{
-    Error, Join, Kind, Request, Result, Transport, board::Board, bytes, join, queue::another, say::say, status,
+    Join, Kind, Request, Result, Transport, board::Board, bytes, join, queue::another, say::say, status,
     transport::Start,
 };
 use std::{ffi::c_int, sync::Arc};
@@ -164,41 +165,6 @@ impl Mpi {
         };
         self.session.check("MPI_Reduce", code)
     }
-}
-
-/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the binary
-/// interfaces, so an empty buffer gets another address.
-pub(super) fn start(buf: &[u8]) -> Ptr {
-    static SOMEWHERE: u64 = 0;
-    if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
-}
-
-pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
-    (buf.len() / kind.size()) as Count
-}
-
-/// Converts the counts of the parts, and the offsets that follow from the counts, to the 64-bit types of MPI functions
-/// whose names end in `_c`. Both are in elements.
-pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
-    (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
-}
-
-/// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
-/// Returns an error if the sum of the counts exceeds `most`.
-pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
-    let sum = counts.iter().sum::<usize>();
-    if sum > most {
-        return Err(Error::Count { call, count: sum });
-    }
-    Ok((counts.iter().map(|count| *count as c_int).collect(), starts(counts).map(|at| at as c_int).collect()))
-}
-
-fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
-    counts.iter().scan(0, |sum, count| {
-        let at = *sum;
-        *sum += count;
-        Some(at)
-    })
 }
 
 /// Calls `f` with the buffer, or with an aligned copy of it, because libraries expect aligned elements in reductions.

@@ -31,6 +31,7 @@
 //! harnesses end by `exit`. All ranks must run the same tests, one at a time (`--test-threads=1`).
 
 mod abi;
+mod arguments;
 mod comm;
 mod find;
 mod functions;
@@ -40,65 +41,66 @@ mod reduce;
 mod request;
 mod session;
 mod shared;
+mod slot;
 mod trust;
 
 use crate::{
     Error, Kind, Result, Transport, World, bytes,
+    environment::is_set,
     say::say,
     watch::{self, Limit},
-    world::{WeakWorld, checks_of_environment},
 };
 use comm::Mpi;
 use launcher::launcher;
 use session::Session;
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use slot::{Slot, WORLD};
+use std::{sync::PoisonError, time::Duration};
 
-/// The state of the world of this process.
-enum Slot {
-    /// The world has not been requested yet.
-    Empty,
-    /// A world that lives as long as its handles.
-    Lent(WeakWorld),
-    /// A world that lives until the process ends.
-    Kept(World),
-    /// The world could not be created.
-    Failed(Error),
-}
-
-static WORLD: Mutex<Slot> = Mutex::new(Slot::Empty);
-
-/// Returns the world of this process; see [`World::init`].
-pub(crate) fn world() -> Result<World> {
-    let mut slot = WORLD.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*slot {
-        Slot::Kept(world) => return Ok(world.clone()),
-        Slot::Failed(why) => return Err(why.clone()),
-        Slot::Lent(lent) => {
-            if let Some(world) = lent.upgrade() {
-                return Ok(world);
+impl World {
+    /// Returns the world of the ranks that a launcher started (`mpiexec -n 4 program`), with the MPI library that is
+    /// found. Without a launcher, the world has a single rank, and no library is needed.
+    ///
+    /// All calls of `init` return handles of the same world. When the last handle is dropped, the process waits for
+    /// all ranks, MPI is finalised, and the world no longer exists. [`run`](crate::run) takes care of this. The module
+    /// [`mpi`](crate::mpi) describes the search for the library and the environment variables.
+    ///
+    /// # Errors
+    /// - [`Error::NoLibrary`]: a launcher started several ranks, but no library was found.
+    /// - [`Error::Foreign`]: the library does not belong to the launcher.
+    /// - [`Error::Abi`]: the library must not be loaded, or its binary interface is unknown.
+    /// - [`Error::Mpi`]: the library failed, or MPI was finalised before.
+    pub fn init() -> Result<World> {
+        let mut slot = WORLD.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*slot {
+            Slot::Kept(world) => return Ok(world.clone()),
+            Slot::Failed(why) => return Err(why.clone()),
+            Slot::Lent(lent) => {
+                if let Some(world) = lent.upgrade() {
+                    return Ok(world);
+                }
+                if Session::get().is_some() {
+                    let message =
+                        "MPI was finalised when the last handle of the world was dropped, and does not begin again"
+                            .into();
+                    return Err(Error::Mpi { call: "MPI_Init_thread", message });
+                }
             }
-            if Session::get().is_some() {
-                let message =
-                    "MPI was finalised when the last handle of the world was dropped, and does not begin again".into();
-                return Err(Error::Mpi { call: "MPI_Init_thread", message });
-            }
+            Slot::Empty => {}
         }
-        Slot::Empty => {}
+        let made = begin();
+        *slot = match &made {
+            Ok(world) if is_set("WORLD_TESTS") => Slot::Kept(world.clone()),
+            Ok(world) => Slot::Lent(world.downgrade()),
+            Err(why) => Slot::Failed(why.clone()),
+        };
+        made
     }
-    let made = begin();
-    *slot = match &made {
-        Ok(world) if is_set("WORLD_TESTS") => Slot::Kept(world.clone()),
-        Ok(world) => Slot::Lent(world.downgrade()),
-        Err(why) => Slot::Failed(why.clone()),
-    };
-    made
 }
 
+/// Loads and initialises the library, and creates the world of its ranks; a world with a single rank if there is no
+/// library.
 fn begin() -> Result<World> {
-    let (check, limit) = (checks_of_environment(), watch::limit_of_environment()?);
+    let (check, limit) = (is_set("WORLD_CHECK"), watch::limit_of_environment()?);
     let launcher = launcher();
     let Some(loaded) = load::library(launcher)? else { return Ok(World::alone()) };
     if let Some(launcher) = launcher.filter(|launcher| launcher.size > 1 && loaded.is_foreign_to(*launcher)) {
@@ -133,21 +135,6 @@ fn begin() -> Result<World> {
 /// Marks the program as done, even if handles of the world remain. From now on, `exit` is not reported as a failure.
 pub(crate) fn done() {
     session::finish_at_exit();
-}
-
-/// Returns whether another thread is in a call of the world.
-fn is_calling() -> bool {
-    let Ok(slot) = WORLD.try_lock() else { return true };
-    match &*slot {
-        Slot::Kept(world) => world.is_calling(),
-        Slot::Lent(lent) => lent.upgrade().is_some_and(|world| world.is_calling()),
-        Slot::Empty | Slot::Failed(_) => false,
-    }
-}
-
-/// Returns whether an environment variable is set to a value other than 0.
-fn is_set(name: &str) -> bool {
-    std::env::var(name).is_ok_and(|text| !["", "0"].contains(&text.trim()))
 }
 
 /// Prints a text. If the rank of each process is known from the launcher, only rank 0 prints.

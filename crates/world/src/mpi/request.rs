@@ -1,7 +1,7 @@
 //! Pending MPI calls, which own the memory that they use.
 
 use super::{
-    comm::{count, ints, longs, start as start_of},
+    arguments::{count, ints, longs, start as start_of},
     functions::{Aint, Count, Ptr, Status, Word},
     session::Session,
 };

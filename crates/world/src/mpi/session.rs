@@ -3,9 +3,9 @@
 use super::{
     functions::{self, Word},
     load::Loaded,
-    reduce,
+    reduce, slot,
 };
-use crate::{Error, Join, Kind, Result, board::Board, say::say, status};
+use crate::{Error, Join, Kind, Result, board::Board, environment::is_set, say::say, status};
 use std::{
     ffi::c_int,
     io::Write,
@@ -259,8 +259,8 @@ extern "C" fn left() {
         return;
     }
     let (rank, size) = (RANK.load(Relaxed), SIZE.load(Relaxed));
-    let is_expected = size == 1 || PARTED.load(Relaxed) || super::is_set("WORLD_TESTS");
-    if is_expected && !super::is_calling() && session.on_right_thread("MPI_Finalize").is_ok() {
+    let is_expected = size == 1 || PARTED.load(Relaxed) || is_set("WORLD_TESTS");
+    if is_expected && !slot::is_calling() && session.on_right_thread("MPI_Finalize").is_ok() {
         return session.finalize();
     }
     say(&format!("rank {rank} of {size} called exit before its end: all ranks end"));

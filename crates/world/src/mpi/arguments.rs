@@ -1,0 +1,42 @@
+//! Converts Rust values to arguments of MPI functions: buffers to addresses, and the lengths of parts to counts and
+//! offsets.
+
+use super::functions::{Aint, Count, Ptr};
+use crate::{Error, Kind, Result};
+use std::ffi::c_int;
+
+/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the binary
+/// interfaces, so an empty buffer gets another address.
+pub(super) fn start(buf: &[u8]) -> Ptr {
+    static SOMEWHERE: u64 = 0;
+    if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }
+}
+
+/// The number of elements in a buffer.
+pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
+    (buf.len() / kind.size()) as Count
+}
+
+/// Converts the counts of the parts, and the offsets that follow from the counts, to the 64-bit types of MPI functions
+/// whose names end in `_c`. Both are in elements.
+pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
+    (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
+}
+
+/// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
+/// Returns an error if the sum of the counts exceeds `most`.
+pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
+    let sum = counts.iter().sum::<usize>();
+    if sum > most {
+        return Err(Error::Count { call, count: sum });
+    }
+    Ok((counts.iter().map(|count| *count as c_int).collect(), starts(counts).map(|at| at as c_int).collect()))
+}
+
+fn starts(counts: &[usize]) -> impl Iterator<Item = usize> {
+    counts.iter().scan(0, |sum, count| {
+        let at = *sum;
+        *sum += count;
+        Some(at)
+    })
+}
