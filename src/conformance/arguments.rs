@@ -5,9 +5,9 @@ use super::{
     Row, Suite,
     case::DTypes,
     extreme::{GIANTS, LARGES},
-    fuzz, parse,
+    parse,
     random::Chance,
-    refusing,
+    refusing, settings,
     watchdog::Watchdog,
 };
 use backend_runtime::{Arrays, DType, Earlier, ElementInfo, Error, ParamInfo, ParamKind, PlainInfo};
@@ -30,7 +30,7 @@ pub(super) fn calls() -> usize {
 /// The random generator for the calls of an op in one dtype.
 pub(super) fn chance(row: &Row, dtype: DType) -> Chance {
     let seed = |seed: u64, byte: u8| seed.wrapping_mul(31).wrapping_add(byte.into());
-    Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + fuzz::seed(), seed))
+    Chance::new(row.name.bytes().chain(dtype.name().bytes()).fold(1 + settings::seed(), seed))
 }
 
 impl<B: Arrays> Suite<B> {

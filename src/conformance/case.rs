@@ -4,10 +4,11 @@
 use super::{
     Row, Values,
     data::sample,
-    extreme, fuzz,
+    extreme,
     parse::{self, Arg, Item},
     random::{Layout, Sample, laid_out},
     refusing::{allowed, is_refused},
+    settings,
 };
 use backend_runtime::{
     Arrays, DType, DTypeKind, DynArray, Element, ElementInfo, Error, HostArray, ParamInfo, ParamKind, PlainInfo,
@@ -264,7 +265,7 @@ impl<B: Arrays> Case<'_, B> {
     fn elements<T: Element>(&self, x: &DynArray<B>) -> Result<Values> {
         let shape = x.shape(self.b);
         let bytes = shape.iter().fold(size_of::<T>(), |bytes, len| bytes.saturating_mul(*len));
-        if !fuzz::is_read(shape, size_of::<T>()) || is_refused(bytes) {
+        if !settings::is_read(shape, size_of::<T>()) || is_refused(bytes) {
             // The result is too large to be read. The function returns the error of a refused allocation, which the
             // test does not count as an error of the op. The library itself may have an allocator that never refuses
             // memory.

@@ -20,52 +20,19 @@ use super::{
     noise::Noise,
     parse::{self, Arg, Args},
     random::{Chance, Content, Layout, Sample},
+    settings::{MODE, Mode, seed},
 };
 use backend_runtime::{Arrays, DType, Error, ParamKind};
-use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
+use std::{collections::BTreeMap, fs};
 
 /// Number of random calls for each op and dtype.
 const CALLS: usize = 8;
-
-/// Results of more bytes than this number are not read, for example a diagonal matrix made from a long vector.
-const MOST_BYTES: usize = 1 << 24;
 
 /// Maximum number of elements of a sample (test array).
 const MOST_ELEMENTS: usize = 1 << 21;
 
 /// First line of a file of recorded calls. It names the format; the name of the backend follows.
 const RECORD: &[u8] = b"backends-calls-1\n";
-
-/// What the tests with random calls do: record the outcomes in files, or compare the outcomes with recorded ones. The
-/// field is the folder of the files.
-enum Mode {
-    Record(PathBuf),
-    Compare(PathBuf),
-}
-
-static MODE: LazyLock<Option<Mode>> = LazyLock::new(|| {
-    let given = env::var("BACKENDS_FUZZ").ok()?;
-    Some(match given.split_once(':') {
-        Some(("record", folder)) => Mode::Record(folder.into()),
-        Some(("compare", folder)) => Mode::Compare(folder.into()),
-        _ => panic!("BACKENDS_FUZZ is record:FOLDER or compare:FOLDER, not `{given}`"),
-    })
-});
-
-/// Seed of the random calls of this run; 0 by default.
-pub(super) fn seed() -> u64 {
-    static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("BACKENDS_FUZZ_SEED") {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("BACKENDS_FUZZ_SEED is a number, not `{text}`")),
-        Err(_) => 0,
-    });
-    *SEED
-}
-
-/// Returns whether a result of this size is read. Random calls skip results that are too large; other calls read all
-/// results.
-pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
-    MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
-}
 
 /// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]

@@ -84,6 +84,8 @@ mod noise;
 mod parse;
 mod random;
 mod refusing;
+mod row;
+mod settings;
 mod suite;
 mod values;
 mod watchdog;
@@ -93,7 +95,8 @@ pub use case::{Call, Meter};
 pub use data::golden;
 pub use gradient::Gradients;
 pub use refusing::Refusing;
+pub use row::Row;
 #[cfg(not(test))]
 pub use suite::reference;
-pub use suite::{IntoBackend, OnRanks, Row, Suite};
+pub use suite::{IntoBackend, OnRanks, Suite};
 pub use values::Values;

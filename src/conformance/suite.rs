@@ -1,50 +1,17 @@
-//! Runs the conformance tests of one backend, and describes the ops (rows of the op table) that they test.
+//! Runs the conformance tests of one backend.
 
 use super::{
-    Accuracy, Call, Meter, Values,
+    Call, Meter, Row, Values,
     case::{self, Called, DTypes},
     compare::difference,
     compared, data, distance,
 };
-use backend_runtime::{
-    Arrays, DType, Earlier, Error, ParamInfo, ParamKind, Result, ResultInfo, available, numpyish::Numpyish,
-};
+use backend_runtime::{Arrays, DType, Earlier, Error, ParamKind, Result, available, numpyish::Numpyish};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::OnceLock,
 };
-
-/// One row of an op table (one op), with the data for its tests. The fields correspond to the table's keys, with
-/// defaults filled in.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Name of the op.
-    pub name: &'static str,
-    /// Name of the op's group, which selects the file of reference results.
-    pub group: &'static str,
-    /// The parameters of the op.
-    pub params: &'static [ParamInfo],
-    /// Type of the op's result.
-    pub result: ResultInfo,
-    /// The row's parameters, result and reference, as text. The reference data repeat this text, so that data for
-    /// another version of the row are detected.
-    pub signature: &'static str,
-    /// The arguments of the test calls, one text for each call.
-    pub cases: &'static [&'static str],
-    /// The accuracy that results must have.
-    pub accuracy: Accuracy,
-    /// True if 0.0 and -0.0 count as equal.
-    pub any_zero: bool,
-    /// Maximum number of bytes that the op may copy from the device.
-    pub waits: u64,
-    /// Calls that NumPy refuses.
-    pub raises: &'static [&'static str],
-    /// Expressions whose values are compared in place of the results.
-    pub compared: &'static [&'static str],
-    /// The seed of the random numbers, set before each case.
-    pub seed: Option<u64>,
-}
 
 /// Calls an op of this crate's op table by name on [`Numpyish`], the reference for the backends under test. All tests
 /// link to this one function. This crate's own unit tests leave it out, because they would compile all ops once more.
@@ -63,19 +30,6 @@ pub fn reference(
 
 /// The failure of a row if the backend, which supports only some ops, supports none of the row's cases.
 const LACKS: &str = "it is not supported";
-
-/// Locked while an op that draws random numbers is tested: tests run in parallel, but the device has only one random
-/// stream.
-static DRAWING: Mutex<()> = Mutex::new(());
-
-impl Row {
-    /// If this op draws random numbers, locks out the tests of all other ops that do, until the returned guard is
-    /// dropped.
-    pub(super) fn alone(&self) -> Option<MutexGuard<'static, ()>> {
-        // the lock protects no data, so a test that failed while it held the lock does no harm
-        self.seed.map(|_| DRAWING.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
 
 /// Types that the conformance macro accepts for `backend = ..`: a backend, or a `Result` with a backend.
 pub trait IntoBackend<B> {

@@ -23,6 +23,7 @@
 mod api;
 pub(crate) mod casting;
 mod custom;
+mod diff;
 mod formula;
 pub(crate) mod forward;
 mod implicit;

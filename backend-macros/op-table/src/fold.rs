@@ -8,22 +8,11 @@
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
     kind::{Kind, Plain},
-    model::{Elem, Form, Model, Op, Out, Param, dtype_of},
+    model::{Elem, Model, Op, Out, Param, dtype_of},
     report::Mistake,
 };
 
-/// The expressions of a reduction: `fold` in a row of the op table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fold {
-    /// Computes a value from one element; `None` if the value is the element itself.
-    pub map: Option<Form>,
-    /// Joins two values, which are named `a` and `b`.
-    pub join: Form,
-    /// The value of a reduction over no elements.
-    pub identity: Form,
-    /// Computes the result from a value `a` and the number of elements `n`; `None` if the result is the value itself.
-    pub finish: Option<Form>,
-}
+pub use crate::model::Fold;
 
 /// The role of an expression in a reduction, which is one field of [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq)]

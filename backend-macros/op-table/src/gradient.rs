@@ -1,38 +1,6 @@
-//! The gradients of a row of the op table: how they are obtained, and which inputs have gradients.
+//! Finds the inputs of a row of the op table that may have gradients, and the dtypes of these gradients.
 
-use crate::{
-    model::{Elem, Kind, Model, Op, Param, Set, has_bound},
-    text::Text,
-};
-
-/// The source from which a row's gradients are obtained.
-#[derive(Clone, Default)]
-pub enum Gradient {
-    /// The row gives no gradients, and none can be derived.
-    #[default]
-    Unsaid,
-    /// The key `grad` of the row: the name of each input, with the text of its gradient rule. The check converts the
-    /// texts to rules.
-    Said(Vec<(Text, Text)>),
-    /// The row has no gradients. Contains the reason, for the reference.
-    None(String),
-    /// The gradients follow from the ops that the row calls. Any backend that differentiates these ops also
-    /// differentiates the row.
-    OfParts,
-    /// One rule for each input, in the order of the parameters.
-    Rules(Vec<Rule>),
-}
-
-/// The rule that computes one input's gradient from the gradient of the result.
-#[derive(Clone)]
-pub struct Rule {
-    /// The name of the input.
-    pub input: String,
-    /// The function that computes the gradient, in the form of a row: its parameters are the values that the rule
-    /// needs from the call of the op, and its mapping is the computation. An error is the reason why the input has no
-    /// gradient.
-    pub function: Result<Box<Op>, String>,
-}
+use crate::model::{Elem, Kind, Model, Op, Param, Set, has_bound};
 
 impl Op {
     /// The parameters that may need a gradient: all arrays of elements that may be floats, with or without a default.

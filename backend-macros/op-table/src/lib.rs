@@ -6,6 +6,7 @@
 //! converts it to JSON.
 
 mod check;
+mod element;
 pub mod expr;
 pub mod fold;
 mod gradient;
@@ -14,6 +15,7 @@ mod loops;
 pub mod model;
 pub mod names;
 mod parse;
+mod prune;
 mod related;
 mod report;
 mod runs;

@@ -1,15 +1,13 @@
 //! The contents of an op table as Rust data. Names have their positions in the text, but TOML types do not occur here.
 
-use crate::{
-    expr::{Expr, compose},
-    related::Related,
-    text::{Span, Text},
-};
 pub use crate::{
-    fold::Fold,
-    gradient::{Gradient, Rule},
-    kind::{Absent, Choice, Kind, Plain},
+    element::{BOUNDS, Elem, dtype_of, has_bound, integer_range},
+    kind::{Absent, Choice, DefaultValue, Kind, Plain},
     names::camel,
+};
+use crate::{
+    expr::Expr,
+    text::{Span, Text},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -207,6 +205,16 @@ pub struct Group {
     pub accuracy: String,
     /// The position of the group's name in the table.
     pub span: Span,
+}
+
+/// A list of related ops.
+pub struct Related {
+    /// Description of the ops, such as "rounding".
+    pub name: String,
+    /// Names of the ops.
+    pub ops: Vec<Text>,
+    /// True if the list is in the table whose code is generated.
+    pub own: bool,
 }
 
 /// A column that a table declares.
@@ -412,6 +420,35 @@ impl Op {
     }
 }
 
+/// The source from which a row's gradients are obtained.
+#[derive(Clone, Default)]
+pub enum Gradient {
+    /// The row gives no gradients, and none can be derived.
+    #[default]
+    Unsaid,
+    /// The key `grad` of the row: the name of each input, with the text of its gradient rule. The check converts the
+    /// texts to rules.
+    Said(Vec<(Text, Text)>),
+    /// The row has no gradients. Contains the reason, for the reference.
+    None(String),
+    /// The gradients follow from the ops that the row calls. Any backend that differentiates these ops also
+    /// differentiates the row.
+    OfParts,
+    /// One rule for each input, in the order of the parameters.
+    Rules(Vec<Rule>),
+}
+
+/// The rule that computes one input's gradient from the gradient of the result.
+#[derive(Clone)]
+pub struct Rule {
+    /// The name of the input.
+    pub input: String,
+    /// The function that computes the gradient, in the form of a row: its parameters are the values that the rule
+    /// needs from the call of the op, and its mapping is the computation. An error is the reason why the input has no
+    /// gradient.
+    pub function: Result<Box<Op>, String>,
+}
+
 /// The facts of a row that appear only on its reference page. No code is generated from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
@@ -458,6 +495,19 @@ pub enum Map {
     Generic(String),
     /// An op of libtorch.
     Aten(Aten),
+}
+
+/// The expressions of a reduction: `fold` in a row of the op table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fold {
+    /// Computes a value from one element; `None` if the value is the element itself.
+    pub map: Option<Form>,
+    /// Joins two values, which are named `a` and `b`.
+    pub join: Form,
+    /// The value of a reduction over no elements.
+    pub identity: Form,
+    /// Computes the result from a value `a` and the number of elements `n`; `None` if the result is the value itself.
+    pub finish: Option<Form>,
 }
 
 impl Map {
@@ -519,25 +569,6 @@ pub struct Param {
     pub span: Span,
 }
 
-/// The default value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DefaultValue {
-    /// No value.
-    None,
-    /// A truth value.
-    Bool(bool),
-    /// An integer.
-    Integer(i128),
-    /// Any finite number.
-    Decimal(f64),
-    /// All axes.
-    All,
-    /// A list of axes.
-    Axes(Vec<i8>),
-    /// The name of a choice.
-    Choice(String),
-}
-
 impl Param {
     /// Returns whether the parameter is a number in the expressions of a `fold` row, as all plain parameters except
     /// `keepdims` are.
@@ -551,113 +582,9 @@ impl Param {
     }
 }
 
-/// The traits of the runtime that a set may require of `T`, from the narrowest to the widest.
-pub const BOUNDS: [&str; 11] = [
-    "Precision",
-    "WideFloat",
-    "Real",
-    "ComplexFloat",
-    "Integer",
-    "Float",
-    "Bits",
-    "RealNumeric",
-    "Ordered",
-    "Numeric",
-    "Element",
-];
-
-/// Returns whether a dtype implements the runtime's trait `bound`.
-pub fn has_bound(dtype: &str, bound: &str) -> bool {
-    let bool = dtype == "bool";
-    let integer = !bool && integer_range(dtype).is_some();
-    let complex = dtype.starts_with("complex");
-    let real = !bool && !integer && !complex;
-    match bound {
-        "Element" => true,
-        "Numeric" => !bool,
-        "RealNumeric" => integer || real,
-        "Ordered" => !complex,
-        "Bits" => bool || integer,
-        "Integer" => integer,
-        "Float" => real || complex,
-        "Real" => real,
-        "ComplexFloat" => complex,
-        "Precision" => ["float32", "float64"].contains(&dtype),
-        "WideFloat" => ["float32", "float64", "complex64", "complex128"].contains(&dtype),
-        _ => false,
-    }
-}
-
 /// The methods of computing in dtypes that libtorch does not support: the variants of the runtime's
 /// `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
-
-/// The element type of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elem {
-    /// The row's dtype.
-    T,
-    /// A second dtype.
-    U,
-    /// The real dtype of a complex dtype.
-    Real,
-    /// The complex dtype of a real dtype.
-    Complex,
-    /// The dtype of a sum of elements of the row's dtype.
-    Sum,
-    /// `bool`
-    Bool,
-    /// `uint8`
-    UInt8,
-    /// `int32`
-    Int32,
-    /// `int64`
-    Int64,
-}
-
-/// Names of the element types in `array<..>`, and the text that describes each of them in the reference.
-const ELEMS: [(&str, Elem, &str); 9] = [
-    ("", Elem::T, ""),
-    ("U", Elem::U, " of `U`"),
-    ("real", Elem::Real, " of the real dtype"),
-    ("complex", Elem::Complex, " of the complex dtype"),
-    ("sum", Elem::Sum, " of the dtype of sums"),
-    ("bool", Elem::Bool, " of `bool`"),
-    ("uint8", Elem::UInt8, " of `u8`"),
-    ("int32", Elem::Int32, " of `i32`"),
-    ("int64", Elem::Int64, " of `i64`"),
-];
-
-impl Elem {
-    /// The element type with this name. The empty name stands for the row's dtype.
-    pub fn of(name: &str) -> Option<Elem> {
-        ELEMS.iter().find(|(known, ..)| *known == name).map(|(_, elem, _)| *elem)
-    }
-
-    /// The names of all element types except the row's dtype, which has no name.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        ELEMS.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty())
-    }
-
-    fn row(self) -> (&'static str, &'static str) {
-        ELEMS.iter().find(|(_, elem, _)| *elem == self).map_or(("", ""), |(name, _, doc)| (name, doc))
-    }
-
-    /// Name of the element type; `T` for the row's dtype.
-    pub fn name(self) -> &'static str {
-        if self == Elem::T { "T" } else { self.row().0 }
-    }
-
-    /// The text that follows the word "array" in the reference.
-    pub fn describe(self) -> &'static str {
-        self.row().1
-    }
-
-    /// The dtype; `None` if it depends on the row's dtype.
-    pub fn dtype(self) -> Option<&'static str> {
-        matches!(self, Elem::Bool | Elem::UInt8 | Elem::Int32 | Elem::Int64).then(|| self.name())
-    }
-}
 
 /// The result of an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -741,57 +668,4 @@ impl Model {
     pub fn dtypes_of(&self, set: &str) -> &[String] {
         self.set(set).map_or(&[], |s| &s.dtypes)
     }
-}
-
-impl Model {
-    /// Removes the parts of a table for which mistakes make it impossible to generate code. Rows with a mistake keep
-    /// their methods but lose their mappings; compositions that call a removed row are removed, too.
-    pub fn keep_what_is_right(&mut self) {
-        let (broken, sets) = (&self.broken, &self.sets);
-        let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());
-        let groups = &self.groups;
-        let has_group = |name: &str| name.is_empty() || groups.iter().any(|g| g.name == name);
-        self.ops.retain(|op| {
-            let elems = op.result.elems();
-            let has_dtypes = has_set(&op.set) && (op.second.is_some() || !elems.contains(&Elem::U));
-            // a clashing name would cause a second error in the generated code
-            let clashes = self.clashing.contains(&op.name);
-            op.params_are_whole && has_dtypes && has_group(&op.group) && !clashes
-        });
-        self.ops.iter_mut().filter(|op| broken.contains(&op.name)).for_each(|op| op.maps.clear());
-        let names: BTreeSet<String> = self.ops.iter().map(|op| op.name.clone()).collect();
-        for op in &mut self.ops {
-            op.maps.retain(|_, map| match map {
-                Map::Compose(form) => compose::calls(&form.expr).iter().all(|call| names.contains(&call.text)),
-                _ => true,
-            });
-        }
-    }
-}
-
-/// The dtype that an element type stands for, in a call in which `T` is `dtype`.
-pub fn dtype_of(elem: Elem, dtype: &str) -> &str {
-    match (elem, dtype) {
-        (elem, _) if elem.dtype().is_some() => elem.dtype().unwrap_or_default(),
-        (Elem::Real, "complex64") => "float32",
-        (Elem::Real, "complex128") => "float64",
-        (Elem::Complex, "float64" | "complex128") => "complex128",
-        (Elem::Complex, _) => "complex64",
-        (Elem::Sum, "bool" | "int8" | "int16" | "int32") => "int64",
-        (Elem::Sum, "uint8" | "uint16" | "uint32") => "uint64",
-        (_, same) => same,
-    }
-}
-
-/// The smallest and the largest value of an integer dtype; 0 and 1 for `bool`.
-pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
-    if dtype == "bool" {
-        return Some((0, 1));
-    }
-    let (signed, bits) = match dtype.strip_prefix("uint") {
-        Some(bits) => (false, bits),
-        None => (true, dtype.strip_prefix("int")?),
-    };
-    let bits: u32 = bits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
-    Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
 }

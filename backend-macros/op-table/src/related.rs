@@ -3,18 +3,7 @@
 use crate::{
     model::{Model, Op},
     report::{Report, SourceFile, did_you_mean},
-    text::Text,
 };
-
-/// A list of related ops.
-pub struct Related {
-    /// Description of the ops, such as "rounding".
-    pub name: String,
-    /// Names of the ops.
-    pub ops: Vec<Text>,
-    /// True if the list is in the table whose code is generated.
-    pub own: bool,
-}
 
 impl Model {
     /// The ops that tables list as related to an op, with the descriptions of the lists.

@@ -2,8 +2,9 @@
 //! for the packages are `tools/xtask/peers_epr.py`, `peers_template.py` and `peers_fluid.py`.
 
 use crate::{
-    measure::built,
-    run::{Outcome, environment, root},
+    binaries::built,
+    python::environment,
+    run::{Outcome, root},
 };
 use std::{
     fmt::Write,

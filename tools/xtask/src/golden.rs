@@ -1,8 +1,8 @@
 //! Computes NumPy's results for the conformance tests, by running `golden.py` in a separate Python environment.
 
 use crate::{
-    peers::PACKAGES as PEERS,
-    run::{Outcome, environment, root, run, write},
+    python::{PEERS, environment},
+    run::{Outcome, root, run, write},
     table::{json, read},
 };
 use std::{

@@ -2,7 +2,7 @@
 //! that is available only for minutes.
 
 use crate::run::{Outcome, cargo, create, root, run, write};
-use crate::{gpu_try, measure::BENCHES, setup, soft_cuda};
+use crate::{binaries::BENCHES, gpu_try, setup, soft_cuda};
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -3,9 +3,10 @@
 //! same launcher, in one run.
 
 use crate::{
-    measure::built,
+    binaries::built,
     mpi,
-    run::{Outcome, environment, root},
+    python::environment,
+    run::{Outcome, root},
     setup,
 };
 use mpiexec::Mpi;

@@ -2,6 +2,7 @@
 
 mod attack;
 mod bench;
+mod binaries;
 mod build_cost;
 #[cfg(test)]
 mod circles;
@@ -21,6 +22,7 @@ mod nufft;
 mod pages;
 mod peers;
 mod programs;
+mod python;
 mod ratios;
 #[cfg(test)]
 mod refusals;

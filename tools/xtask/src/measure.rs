@@ -1,17 +1,12 @@
 //! Runs Miri, a sanitizer, benchmarks, and instruction counts.
 
 use crate::{
-    bench, ratios,
+    bench,
+    binaries::{BENCHES, built},
+    ratios,
     run::{Outcome, cargo, root, run},
 };
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
-
-/// The package that contains the benchmarks.
-pub const BENCHES: &str = "backends-benches";
+use std::{fs, process::Command};
 
 /// The task `miri [FILTER]`: runs tests of the CPU code in Miri.
 pub fn miri(args: &[String]) -> Outcome {
@@ -95,34 +90,4 @@ pub fn callgrind(args: &[String]) -> Outcome {
     let out = format!("--callgrind-out-file={}", counts.display());
     run(Command::new("valgrind").args(["--tool=callgrind", &out]).arg(program).args(args))?;
     run(Command::new("callgrind_annotate").args(["--inclusive=yes", "--auto=no"]).arg(&counts))
-}
-
-/// Builds a benchmark with optimisation and symbols. If no benchmark has this name, builds the example with this name.
-/// Returns the path of the program.
-pub fn built(name: &str) -> Outcome<PathBuf> {
-    let file = |folder: &str| {
-        let folder = root().join(folder);
-        folder.join(format!("{name}.rs")).exists() || folder.join(name).join("main.rs").exists()
-    };
-    let what = if file("benches") {
-        vec!["-p", BENCHES, "--bench", name]
-    } else if file("examples") {
-        vec!["--example", name]
-    } else if root().join("examples").join(name).join("Cargo.toml").exists() {
-        vec!["-p", name]
-    } else {
-        return Err(format!("there is no bench or example `{name}`"));
-    };
-    let mut command = cargo();
-    command.args(["build", "--profile", "bench", "--message-format", "json"]).args(what);
-    let out = command.output().map_err(|why| format!("cargo cannot be run: {why}"))?;
-    if !out.status.success() {
-        return Err(String::from_utf8_lossy(&out.stderr).into_owned());
-    }
-    let text = String::from_utf8_lossy(&out.stdout);
-    let mut paths = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-    paths
-        .next_back()
-        .map(|path| Path::new(path).to_path_buf())
-        .ok_or_else(|| format!("cargo names no program for `{name}`"))
 }

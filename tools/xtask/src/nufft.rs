@@ -2,8 +2,9 @@
 //! `tools/xtask/peers_nufft.py`.
 
 use crate::{
-    measure::built,
-    run::{Outcome, environment, root},
+    binaries::built,
+    python::environment,
+    run::{Outcome, root},
 };
 use std::{collections::BTreeMap, process::Command};
 

@@ -2,21 +2,16 @@
 //! Prints a table of times for each number of threads. Single ops are compared by `bench peers`.
 
 use crate::{
-    examples, heat,
-    measure::built,
-    nufft, programs,
-    run::{Outcome, cargo, environment, root, run},
+    binaries::{built, outside},
+    examples, heat, nufft, programs,
+    python::{PEERS, environment},
+    run::{Outcome, cargo, root, run},
     setup,
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     process::Command,
 };
-
-/// Python packages of the other libraries, installed in a separate environment. PyTorch's package is several GB in
-/// size.
-pub const PACKAGES: [&str; 5] = ["numpy==2.4.6", "scipy==1.17.1", "numexpr==2.14.2", "torch==2.11.0", "setuptools"];
 
 /// All sizes: numbers of elements for formulas, and numbers of pictures per batch for networks.
 const SIZES: [usize; 6] = [10, 32, 1000, 1024, 1_000_000, 10_000_000];
@@ -33,7 +28,7 @@ type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 fn solvers() -> Outcome {
     let example = ["run", "--release", "-p", "backends-solvers", "--features", "faer", "--example", "poisson"];
     run(cargo().args(example))?;
-    let mut scipy = Command::new(environment("peers-venv", &PACKAGES)?);
+    let mut scipy = Command::new(environment("peers-venv", &PEERS)?);
     // with several threads, OpenBLAS would take twice as long for products of small vectors
     run(scipy.arg(root().join("tools/xtask/peers_solvers.py")).env("OPENBLAS_NUM_THREADS", "1"))
 }
@@ -62,7 +57,7 @@ pub fn task(args: &[String]) -> Outcome {
             .collect::<Outcome<_>>()?,
     };
     setup::task(&[])?;
-    let python = environment("peers-venv", &PACKAGES)?;
+    let python = environment("peers-venv", &PEERS)?;
     let (bench, script, sizes) = if mlp {
         ("mlp", "tools/xtask/peers_mlp.py", &OF_NETWORKS[..])
     } else {
@@ -94,20 +89,6 @@ pub fn task(args: &[String]) -> Outcome {
         println!("\n{threads} thread{}, us\n\n{}", if threads == 1 { "" } else { "s" }, table(&times));
     }
     Ok(())
-}
-
-/// Builds a crate that uses other libraries, with compiler flags. The crate is in a folder of `benches` that is not
-/// part of the workspace. Returns the path of the program.
-pub fn outside(folder: &str, program: &str, flags: &str) -> Outcome<PathBuf> {
-    let target = root().join("target").join(folder);
-    let manifest = root().join("benches").join(folder).join("Cargo.toml");
-    let mut command = cargo();
-    command.args(["build", "--release", "--manifest-path"]).arg(manifest);
-    if !flags.is_empty() {
-        command.env("RUSTFLAGS", flags);
-    }
-    run(command.env("CARGO_TARGET_DIR", &target))?;
-    Ok(target.join("release").join(program))
 }
 
 fn read(lines: &str, times: &mut Times) {

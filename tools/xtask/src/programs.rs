@@ -6,9 +6,9 @@ use crate::{
         machine::{self, Machine},
         programs::{Program, REST, Time},
     },
-    measure::built,
-    peers::PACKAGES,
-    run::{Outcome, environment, root},
+    binaries::built,
+    python::{PEERS, environment},
+    run::{Outcome, root},
 };
 use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 
@@ -188,7 +188,7 @@ pub fn task(args: &[String]) -> Outcome {
     if wanted.is_empty() {
         return Err(format!("no program has `{part}` in its name"));
     }
-    let python = environment("peers-venv", &PACKAGES)?;
+    let python = environment("peers-venv", &PEERS)?;
     let program = built("programs")?;
     let mut wrong = Vec::new();
     for threads in threads {

@@ -23,28 +23,6 @@ pub fn cargo() -> Command {
     command
 }
 
-/// The command that runs Python 3.
-pub fn python() -> Command {
-    Command::new(if cfg!(windows) { "python" } else { "python3" })
-}
-
-/// The path of Python in an environment with these packages. The environment is a folder in `target`, which is created
-/// if it is missing or has other packages.
-pub fn environment(name: &str, packages: &[&str]) -> Outcome<PathBuf> {
-    let folder = root().join("target").join(name);
-    let inside = |name: &str| folder.join(if cfg!(windows) { "Scripts" } else { "bin" }).join(name);
-    let (own, mark, wanted) = (inside("python"), folder.join(".packages"), packages.join("\n"));
-    if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
-        return Ok(own);
-    }
-    println!("making {} with {}", folder.display(), packages.join(", "));
-    run(python().args(["-c", "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')"]))?;
-    run(python().args(["-m", "venv", "--clear"]).arg(&folder))?;
-    run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-    fs::write(&mark, wanted).map_err(|why| format!("{}: {why}", mark.display()))?;
-    Ok(own)
-}
-
 /// The number of days since the beginning of 1970, which selects the tests and checks that are made in turn.
 pub fn days() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400)
@@ -60,14 +38,19 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
+/// The text of an error of the file system, with the path of the file or folder.
+pub fn failed(path: &Path, why: &std::io::Error) -> String {
+    format!("{}: {why}", path.display())
+}
+
 /// Creates a folder and its parent folders.
 pub fn create(folder: &Path) -> Outcome {
-    fs::create_dir_all(folder).map_err(|why| format!("{}: {why}", folder.display()))
+    fs::create_dir_all(folder).map_err(|why| failed(folder, &why))
 }
 
 /// Writes a text file.
 pub fn write(path: &Path, text: &str) -> Outcome {
-    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
+    fs::write(path, text).map_err(|why| failed(path, &why))
 }
 
 /// The text of a command, as a user would type it.

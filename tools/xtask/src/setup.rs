@@ -6,12 +6,13 @@
 
 use crate::{
     mpi,
-    run::{Outcome, python, root, run},
+    python::pip,
+    run::{Outcome, failed, root, run},
 };
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{self, Command},
+    process,
 };
 
 /// The version of libtorch that is tested.
@@ -82,13 +83,6 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     fs::rename(&part.0, &target).map_err(|why| failed(&target, &why))
 }
 
-/// A command that runs `pip` without questions and without dependencies of packages.
-pub fn pip(command: &str) -> Command {
-    let mut pip = python();
-    pip.args(["-m", "pip", command, "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"]);
-    pip
-}
-
 /// Installs packages, without their dependencies, into a folder.
 fn install(packages: &[String], folder: &Path) -> Outcome {
     run(pip("install").args(["--root-user-action=ignore", "--target"]).arg(folder).args(packages))
@@ -109,8 +103,4 @@ impl Drop for Part {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-pub fn failed(path: &Path, why: &std::io::Error) -> String {
-    format!("{}: {why}", path.display())
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     golden, mpi,
-    run::{Outcome, cargo, days, environment, root, run},
+    python::environment,
+    run::{Outcome, cargo, days, root, run},
     setup, soft_cuda,
 };
 use lanes::Job;

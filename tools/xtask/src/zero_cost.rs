@@ -2,7 +2,7 @@
 //! machine does not matter.
 
 use crate::{
-    measure::built,
+    binaries::built,
     run::{Outcome, root},
 };
 use std::{path::Path, process::Command};

@@ -1,7 +1,10 @@
 //! Checks the expression of a `compose` row: finds the op of each call, checks the arguments, and determines the type
 //! of the result.
 
-use super::{Argument, Dtypes, Expr, Name, Node, Ty, each::fits};
+use super::{
+    each::fits,
+    tree::{Argument, Dtypes, Expr, Name, Node, Ty},
+};
 use crate::{
     model::{DefaultValue, Elem, Field, Kind, Model, Op, Out, Param, Plain, dtype_of, integer_range},
     report::{Mistake, did_you_mean},

@@ -1,7 +1,7 @@
 //! Converts a checked scalar expression to CUDA C++. Each word of the expression becomes a call of a function of the
 //! runtime's CUDA sources, such as `op_exp`.
 
-use super::{Expr, Node, Number, Ty};
+use super::tree::{Expr, Node, Number, Ty};
 use crate::model::{Elem, Op};
 
 /// Returns the CUDA C++ text of a row's scalar expression. The parameters have the names of [`Op::cuda_name`], and

@@ -1,7 +1,7 @@
 //! Differentiates scalar expressions. The derivatives are compositions of ops that compute the gradient of an operand
 //! from the gradient of the result.
 
-use super::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
+use super::tree::{Argument, Comparison, Expr, Logic, Node, Number, Ty};
 use crate::model::{Model, WordResult};
 
 /// The gradient of an expression with respect to the operand `of`, given the gradient `g` of the expression's result

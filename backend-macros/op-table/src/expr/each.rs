@@ -1,7 +1,7 @@
 //! Determines the types in the scalar expression of an `each` row. A part of the expression is an element, a truth
 //! value, or a number without a dtype.
 
-use super::{Expr, Node, Number, Ty};
+use super::tree::{Expr, Node, Number, Ty};
 use crate::{
     model::{Elem, Kind, Model, Op, Out, Plain, WordResult, dtype_of, integer_range},
     report::{Mistake, did_you_mean},

@@ -1,8 +1,8 @@
 //! Parses the text of an expression to a tree, by operator precedence and with a limited recursion depth.
 
 use super::{
-    Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty,
     lex::{self, Token, TokenKind},
+    tree::{Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty},
 };
 use crate::{
     names::{KEYWORDS, NAME_RULE, is_name},

@@ -11,9 +11,8 @@ mod row;
 mod vocabulary;
 
 use crate::{
-    model::Model,
+    model::{Model, Related},
     names::{NAME_RULE, is_name},
-    related::Related,
     report::{Report, SourceFile, did_you_mean},
     text::{Span, Text},
     toml_view::{Table, Value, sections},

@@ -1,6 +1,6 @@
 //! The state that all threads of a launch share.
 
-use super::{Launch, race::Races, space::local_window};
+use super::{launch::Launch, race::Races, window::local_window};
 use crate::{
     memory::{Hint, Memory},
     ptx::{

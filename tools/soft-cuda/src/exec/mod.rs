@@ -6,15 +6,19 @@
 
 pub(crate) mod alu;
 mod block;
+mod launch;
 mod machine;
 mod order;
+mod private;
 mod race;
-pub(crate) mod space;
+mod space;
 #[cfg(test)]
 mod tests;
 mod thread;
 mod warp;
+pub(crate) mod window;
 
+pub use launch::Launch;
 pub use order::Order;
 
 use crate::{
@@ -25,19 +29,6 @@ use crate::{
 use block::Block;
 use machine::Machine;
 use race::Races;
-
-/// The configuration of a launch. The caller must have rejected all configurations that a driver rejects.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The number of blocks along each axis.
-    pub grid: [u32; 3],
-    /// The number of threads of a block along each axis.
-    pub block: [u32; 3],
-    /// Dynamic shared memory in bytes, in addition to the shared memory that the kernel declares.
-    pub shared: u32,
-    /// The bytes of all parameters, in the layout of [`crate::ptx::KernelInfo::params`].
-    pub params: Vec<u8>,
-}
 
 /// A launch counts as endless after this number of steps, summed over all threads.
 pub const STEPS: u64 = 1 << 36;

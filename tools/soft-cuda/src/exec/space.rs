@@ -1,41 +1,11 @@
-//! Resolves addresses to the memory spaces of a thread, and checks each access.
+//! Checks each memory access of a thread, and finds the bytes that it reads or writes.
 
-use super::{machine::Machine, thread::Private};
+use super::{machine::Machine, private::Private, window::resolve};
 use crate::{
     fault::{Access as AccessKind, Fault},
     memory::Memory,
     ptx::step::{Access, Space},
 };
-
-/// The generic address of shared memory, which is below all device memory and above all host memory.
-pub(crate) const SHARED: u64 = 0x0100_0000_0000_0000;
-
-/// The generic address of a kernel's parameters.
-pub(crate) const PARAM: u64 = 0x0140_0000_0000_0000;
-
-/// The generic address of the threads' local memory.
-pub(crate) const LOCAL: u64 = 0x0180_0000_0000_0000;
-
-/// Shared memory, parameters, and the local memory of each thread each have an address window of this size, in bytes.
-const WINDOW: u64 = 1 << 32;
-
-/// The generic address of a thread's local memory.
-pub(crate) fn local_window(thread: u32) -> u64 {
-    LOCAL + u64::from(thread) * WINDOW
-}
-
-/// The memory space of a generic address, and the address within it.
-fn resolve(address: u64, thread: u32) -> (Space, u64) {
-    if address.wrapping_sub(SHARED) < WINDOW {
-        (Space::Shared, address - SHARED)
-    } else if address.wrapping_sub(PARAM) < WINDOW {
-        (Space::Kernel, address - PARAM)
-    } else if address.wrapping_sub(local_window(thread)) < WINDOW {
-        (Space::Local, address - local_window(thread))
-    } else {
-        (Space::Global, address)
-    }
-}
 
 /// Returns the bytes that an access reads or writes, if the access is allowed.
 #[inline]

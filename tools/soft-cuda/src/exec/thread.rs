@@ -1,6 +1,6 @@
 //! A thread: its registers, its memory, and how its steps (decoded instructions) are executed.
 
-use super::{machine::Machine, space::bytes};
+use super::{machine::Machine, private::Private, space::bytes};
 use crate::{
     fault::{Access as AccessKind, Fault},
     memory::POISON,
@@ -10,19 +10,6 @@ use crate::{
 /// After this number of steps other threads run, because the thread may be waiting in a loop for another thread's
 /// write.
 const TURN: u64 = 1 << 20;
-
-/// The private memory of a thread.
-#[derive(Debug, Default)]
-pub(super) struct Private {
-    /// The thread's index in the block.
-    pub thread: u32,
-    pub local: Vec<u8>,
-    /// The start of the current function's part of `local`.
-    pub local_base: usize,
-    pub params: Vec<u8>,
-    /// The start of the current function's part of `params`.
-    pub param_base: usize,
-}
 
 /// The state of a function that has called another function, stored until the call returns.
 #[derive(Debug)]

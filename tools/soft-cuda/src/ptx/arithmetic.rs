@@ -8,7 +8,7 @@ use super::{
 };
 use crate::exec::{
     alu::{self, Function, Pure, Two, bits, compare, float, integer},
-    space::{PARAM, SHARED},
+    window::{PARAM, SHARED},
 };
 
 impl Body<'_, '_> {

@@ -3,10 +3,14 @@
 use super::{
     cursor::{Read, immediate},
     module::Param,
-    parse::{Global, Parser, UNSET},
+    parser::{Global, Parser},
     step::{Access, Function, LaneMask, Slot, Space, Special, Step},
 };
+use crate::memory::POISON;
 use std::collections::HashMap;
+
+/// The value of a register before the first write.
+const UNSET: u64 = u64::from_le_bytes([POISON; 8]);
 
 /// The meaning of a name within a function, unless it is the name of a register.
 #[derive(Clone, Copy, Debug)]

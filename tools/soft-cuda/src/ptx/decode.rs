@@ -3,7 +3,7 @@
 use super::{
     body::{Body, Symbol},
     cursor::Read,
-    parse::Global,
+    parser::Global,
     step::{CallSite, Slot, Step},
 };
 

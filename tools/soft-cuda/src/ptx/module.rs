@@ -1,10 +1,6 @@
 //! A module: its variables, its kernels and their steps.
 
-use super::{
-    Error,
-    parse::parse,
-    step::{CallSite, Function, Step},
-};
+use super::step::{CallSite, Function, Step};
 use crate::{
     exec::alu::Four,
     fault::Fault,
@@ -83,11 +79,6 @@ pub(crate) struct Kernel {
 }
 
 impl Module {
-    /// Reads a module.
-    pub fn parse(text: &str) -> Result<Module, Error> {
-        parse(text)
-    }
-
     /// Allocates the module's variables and writes their initial values.
     pub fn load(&mut self, memory: &mut Memory) -> Result<(), Fault> {
         for variable in &mut self.variables {

@@ -2,59 +2,22 @@
 
 use super::{
     body::Body,
-    cursor::{Cursor, Read, immediate, width},
+    cursor::{Read, immediate, width},
+    error::Error,
     module::{Kernel, KernelInfo, Module, Param, Variable},
+    parser::{Global, Parser},
     step::Function,
 };
-use crate::memory::POISON;
-use std::collections::HashMap;
 
-/// The meaning of a name in a module.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Global {
-    /// A variable in device memory.
-    Variable(usize),
-    /// A variable in shared memory, by its offset.
-    Shared(usize),
-    /// The start of dynamic shared memory.
-    Dynamic,
-    Function(usize),
-}
-
-/// A module while it is being read.
-pub(crate) struct Parser<'a> {
-    pub cursor: Cursor<'a>,
-    pub module: Module,
-    pub globals: HashMap<&'a str, Global>,
-    /// The offset of the module's next shared variable.
-    pub shared: usize,
-    /// The alignment of the start of dynamic shared memory.
-    dynamic_align: usize,
-}
-
-/// Reads a module.
-pub(crate) fn parse(text: &str) -> Read<Module> {
-    let mut parser = Parser {
-        cursor: Cursor::new(text),
-        module: Module { text: text.to_string(), ..Module::default() },
-        globals: HashMap::new(),
-        shared: 0,
-        dynamic_align: 16,
-    };
-    while !parser.cursor.at_end() {
-        parser.item()?;
+impl Module {
+    /// Reads a module.
+    pub fn parse(text: &str) -> Result<Module, Error> {
+        let mut parser = Parser::new(text);
+        while !parser.cursor.at_end() {
+            parser.item()?;
+        }
+        Ok(parser.module)
     }
-    Ok(parser.module)
-}
-
-/// A declared variable or parameter.
-pub(crate) struct Declared<'a> {
-    pub name: &'a str,
-    pub ty: &'a str,
-    pub align: usize,
-    pub bytes: usize,
-    /// Whether the variable has no length, like dynamic shared memory.
-    pub open: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -78,40 +41,6 @@ impl<'a> Parser<'a> {
                 other => return Err(self.cursor.error(format!("{other} is not known"))),
             }
         }
-    }
-
-    /// Reads a declaration after its state space: `.align 8 .b8 name[16]`.
-    pub fn declared(&mut self) -> Read<Declared<'a>> {
-        let (mut align, mut pointee) = (None, false);
-        let mut ty = "";
-        let name = loop {
-            match self.cursor.next()? {
-                ".align" if pointee => drop(self.cursor.size()?),
-                ".align" => align = Some(self.cursor.size()?),
-                ".ptr" => pointee = true,
-                ".global" | ".shared" | ".const" | ".local" if pointee => {}
-                word if word.starts_with('.') => ty = &word[1..],
-                name => break name,
-            }
-        };
-        let Some((size, _)) = width(ty) else {
-            return Err(self.cursor.error(format!("there is no type .{ty}")));
-        };
-        let (mut bytes, mut open) = (size, false);
-        while self.cursor.take("[") {
-            if self.cursor.take("]") {
-                open = true;
-                continue;
-            }
-            let count = self.cursor.size()?;
-            bytes = bytes.checked_mul(count).ok_or_else(|| self.cursor.error("too large"))?;
-            self.cursor.expect("]")?;
-        }
-        let align = align.unwrap_or(size);
-        if !align.is_power_of_two() || bytes > 1 << 30 {
-            return Err(self.cursor.error("no such alignment or size"));
-        }
-        Ok(Declared { name, ty, align, bytes, open })
     }
 
     fn variable(&mut self) -> Read<()> {
@@ -282,6 +211,3 @@ impl<'a> Parser<'a> {
 fn spans(params: &[(&str, Param)]) -> Vec<(usize, usize)> {
     params.iter().map(|(_, param)| (param.offset, param.size)).collect()
 }
-
-/// The value of a register before the first write.
-pub(crate) const UNSET: u64 = u64::from_le_bytes([POISON; 8]);

@@ -12,10 +12,9 @@ mod results;
 mod tables;
 
 use crate::{
-    measure::built,
-    peers::{PACKAGES, outside},
-    run::{Outcome, environment, root},
-    setup::failed,
+    binaries::{built, outside},
+    python::{PEERS, environment},
+    run::{Outcome, failed, root},
     table,
 };
 use list::Case;
@@ -48,7 +47,7 @@ pub fn task(args: &[String]) -> Outcome {
     };
     let number = |n: &String| n.parse().map_err(|_| format!("`{n}` is no number of threads"));
     let threads = if threads.is_empty() { vec![1, 2] } else { threads.iter().map(number).collect::<Outcome<_>>()? };
-    let python = environment("peers-venv", &PACKAGES)?;
+    let python = environment("peers-venv", &PEERS)?;
     let program = built("peers")?;
     let cases = cases(part)?;
     if cases.is_empty() {

@@ -4,7 +4,7 @@ use super::{
     machine::{Limits, Machine},
     programs::{OURS, Time, WITHOUT_PAGES},
 };
-use crate::{run::Outcome, setup::failed};
+use crate::run::{Outcome, failed};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 

@@ -1,6 +1,6 @@
 //! Compares the speed of a program in dev builds with several profiles and in a release build.
 
-use super::User;
+use super::user::User;
 use crate::run::Outcome;
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, process::Command};
 

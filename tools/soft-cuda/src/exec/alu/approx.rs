@@ -1,7 +1,7 @@
 //! Functions that a GPU computes only approximately. Here their results are as exact as the number format allows.
 
 use super::{
-    Pure, one, two,
+    function::{Pure, one, two},
     value::{Float, Value},
 };
 

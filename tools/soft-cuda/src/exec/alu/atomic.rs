@@ -1,7 +1,7 @@
 //! Atomic operations. Each function computes the new value in memory from the old value and the operands.
 
 use super::{
-    Four, Function, Pure, by_type, three,
+    function::{Four, Function, Pure, by_type, three},
     value::{Float, Int},
 };
 

@@ -1,6 +1,9 @@
 //! Instructions on bits: logic, shifts, fields and permutations.
 
-use super::{Pure, by_type, four, one, three, two, value::Int};
+use super::{
+    function::{Pure, by_type, four, one, three, two},
+    value::Int,
+};
 
 /// Finds the Rust function that computes an instruction on bits.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {

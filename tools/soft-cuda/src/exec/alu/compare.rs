@@ -1,6 +1,9 @@
 //! Comparisons. An unordered comparison also holds if an operand is NaN; an ordered comparison does not.
 
-use super::{Pure, by_type, two, value::Value};
+use super::{
+    function::{Pure, by_type, two},
+    value::Value,
+};
 
 /// Finds the Rust function that computes a comparison of `setp` and `set`. Its result is 1 if the comparison holds.
 /// Float comparisons whose names end in `u` also hold if an operand is NaN.

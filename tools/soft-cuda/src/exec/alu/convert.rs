@@ -1,7 +1,7 @@
 //! Conversions between types.
 
 use super::{
-    Pure, by_type, one,
+    function::{Pure, by_type, one},
     rounding::{RM, RN, RP, RZ, directed, narrow, odd},
     value::{Float, Int, Value, bf16, f16},
 };

@@ -1,9 +1,8 @@
 //! IEEE arithmetic. Results are rounded in any direction for 32-bit floats, but only to nearest for 64-bit floats.
 
 use super::{
-    Pure, by_type, one,
+    function::{Pure, by_type, one, three, two},
     rounding::{RM, RP, RZ, narrow, two_sum},
-    three, two,
     value::{Float, Value},
 };
 use std::num::FpCategory;

@@ -1,6 +1,9 @@
 //! Integer arithmetic, in which results that are out of range wrap around.
 
-use super::{Pure, by_type, one, three, two, value::Int};
+use super::{
+    function::{Pure, by_type, one, three, two},
+    value::Int,
+};
 
 /// Finds the Rust function that computes an instruction on integers.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {

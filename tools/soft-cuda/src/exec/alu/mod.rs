@@ -10,46 +10,12 @@ pub(crate) mod bits;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod float;
+mod function;
 pub(crate) mod integer;
 pub(crate) mod rounding;
 pub(crate) mod value;
 
-/// A function of the values of at most two registers.
-pub(crate) type Two = fn(u64, u64) -> u64;
-
-/// A function of the values of at most four registers.
-pub(crate) type Four = fn(u64, u64, u64, u64) -> u64;
-
-/// The function that computes the result of an instruction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Function {
-    Two(Two),
-    Four(Four),
-}
-
-/// An instruction whose result depends only on its operands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pure {
-    /// The number of operands.
-    pub inputs: usize,
-    pub function: Function,
-}
-
-pub(crate) fn one(function: Two) -> Option<Pure> {
-    Some(Pure { inputs: 1, function: Function::Two(function) })
-}
-
-pub(crate) fn two(function: Two) -> Option<Pure> {
-    Some(Pure { inputs: 2, function: Function::Two(function) })
-}
-
-pub(crate) fn three(function: Four) -> Option<Pure> {
-    Some(Pure { inputs: 3, function: Function::Four(function) })
-}
-
-pub(crate) fn four(function: Four) -> Option<Pure> {
-    Some(Pure { inputs: 4, function: Function::Four(function) })
-}
+pub(crate) use function::{Four, Function, Pure, Two};
 
 /// Finds the function of an instruction by its name and its modifiers; the last modifier is the type. `None` if the
 /// name, a modifier or the type is unknown.
@@ -60,30 +26,6 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
         .or_else(|| convert::find(name, modifiers))
         .or_else(|| approx::find(name, modifiers))
 }
-
-/// Instantiates a generic function for the PTX type whose name is in a string: `by_type!(ty, two, add; s32 u32)`.
-macro_rules! by_type {
-    ($type:expr, $arity:path, $function:ident; $($candidate:ident)+) => {{
-        let wanted: &str = $type;
-        match wanted {
-            $(_ if wanted == stringify!($candidate) => {
-                $arity($function::<$crate::exec::alu::value::$candidate>)
-            })+
-            _ => None,
-        }
-    }};
-    ($type:expr, $arity:path, $function:ident::<$mode:tt, $source:ident>; $($candidate:ident)+) => {{
-        use $crate::exec::alu::value;
-        let wanted: &str = $type;
-        match wanted {
-            $(_ if wanted == stringify!($candidate) => {
-                $arity($function::<$mode, value::$source, value::$candidate>)
-            })+
-            _ => None,
-        }
-    }};
-}
-pub(crate) use by_type;
 
 #[cfg(test)]
 pub(crate) mod testing {

@@ -1,0 +1,38 @@
+//! Settings of the tests with random calls, which environment variables give.
+
+use std::{env, path::PathBuf, sync::LazyLock};
+
+/// Results of more bytes than this number are not read, for example a diagonal matrix made from a long vector.
+const MOST_BYTES: usize = 1 << 24;
+
+/// What the tests with random calls do: record the outcomes in files, or compare the outcomes with recorded ones. The
+/// field is the folder of the files.
+pub(super) enum Mode {
+    Record(PathBuf),
+    Compare(PathBuf),
+}
+
+/// The mode that `BACKENDS_FUZZ` selects; `None` without this variable.
+pub(super) static MODE: LazyLock<Option<Mode>> = LazyLock::new(|| {
+    let given = env::var("BACKENDS_FUZZ").ok()?;
+    Some(match given.split_once(':') {
+        Some(("record", folder)) => Mode::Record(folder.into()),
+        Some(("compare", folder)) => Mode::Compare(folder.into()),
+        _ => panic!("BACKENDS_FUZZ is record:FOLDER or compare:FOLDER, not `{given}`"),
+    })
+});
+
+/// Seed of the random calls of this run; 0 by default.
+pub(super) fn seed() -> u64 {
+    static SEED: LazyLock<u64> = LazyLock::new(|| match env::var("BACKENDS_FUZZ_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("BACKENDS_FUZZ_SEED is a number, not `{text}`")),
+        Err(_) => 0,
+    });
+    *SEED
+}
+
+/// Returns whether a result of this size is read. Random calls skip results that are too large; other calls read all
+/// results.
+pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
+    MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
+}
