@@ -7,6 +7,7 @@
 
 mod impls;
 
+pub use crate::same_type::same;
 use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
 use std::fmt::{Debug, Display};
 
@@ -437,11 +438,3 @@ impl WideFloat for f32 {}
 impl WideFloat for f64 {}
 impl WideFloat for Complex<f32> {}
 impl WideFloat for Complex<f64> {}
-
-/// Casts a slice of `T` to a slice of `U` if both are the same type.
-#[inline(always)]
-pub fn same<T: Element, U: Element>(x: &[T]) -> Option<&[U]> {
-    // SAFETY: equal type ids mean that `T` and `U` are the same type, so the cast changes nothing.
-    (std::any::TypeId::of::<T>() == std::any::TypeId::of::<U>())
-        .then(|| unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) })
-}

@@ -36,6 +36,7 @@ pub mod promotion;
 pub mod random;
 pub mod raw;
 pub mod rules;
+mod same_type;
 pub mod scalar;
 pub mod scope;
 pub mod spreading;

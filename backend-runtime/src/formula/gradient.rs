@@ -3,8 +3,8 @@
 //! thus keeps only the arrays of a formula, and no intermediate values.
 
 use super::{
+    expression::{Node, Row, Sink, Typed},
     leaf::{Layout, MOST, OfArray, OfPair},
-    node::{Node, Row, Typed},
     sides::After,
     writer::{Numbers, Writer},
 };
@@ -17,12 +17,6 @@ use crate::{
     wrap::AnyTyped,
 };
 use std::{any::Any, marker::PhantomData};
-
-/// Receives the gradients with respect to the arrays of a formula, for one element.
-pub trait Sink {
-    /// Adds `g` to the gradient of the array with index `array`.
-    fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
-}
 
 /// Returns `x` as type `U` if `U` is the type of `x`, which generic code cannot know. The types are compared at compile
 /// time.

@@ -1,22 +1,12 @@
 //! The common dtype of the two operands of an op in a formula. Both operands have this dtype, or one operand is a
 //! number that converts to the dtype of the other operand.
 
-use super::run::{Call, Valued};
+use super::{
+    expression::{Call, Valued},
+    values::{Literal, Scalar, Whole},
+};
 use crate::{Arrays, Element, Float, Highest, Lowest, Numeric, Operand, Ordered, Result, operand};
 use std::borrow::Cow;
-
-/// The value of a scalar leaf. If the other operand of an op is an array, the scalar converts to the array's dtype by
-/// the rules for a scalar operand: for example, an `f64` takes any float dtype.
-#[derive(Clone, Copy, Debug)]
-pub struct Scalar<T>(pub T);
-
-/// A float literal in a formula, such as `2.0`. It takes the dtype of the other operand, which must be a float dtype.
-#[derive(Clone, Copy, Debug)]
-pub struct Literal(pub f64);
-
-/// A whole number in a formula, such as `2`. It takes the dtype of the other operand.
-#[derive(Clone, Copy, Debug)]
-pub struct Whole(pub i64);
 
 /// The value of a subexpression that has a dtype: an element of an array, or a scalar.
 #[diagnostic::on_unimplemented(

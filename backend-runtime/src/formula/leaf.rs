@@ -1,6 +1,6 @@
 //! The leaves of a formula: arrays and scalars.
 
-use super::join::Scalar;
+use super::values::Scalar;
 use crate::{Arrays, DType, Element, Operand};
 use std::marker::PhantomData;
 

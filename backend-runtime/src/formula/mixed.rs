@@ -1,11 +1,11 @@
 //! Ops of a formula whose operands have different dtypes, such as a condition and the two values that it selects from.
 
 use super::{
-    gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
+    expression::{Node, Row, Run, Sink, Typed, Valued},
+    gradient::{has, is_constant, is_real, numbers_pulled, pulled, same, sum},
     join::{Join, Single},
     leaf::{Layout, Leaves},
-    node::{Node, Row, Typed, holds, numbers_of, operand},
-    run::{Run, Valued},
+    node::{holds, numbers_of, operand},
     writer::{Numbers, Writer},
 };
 use crate::{Arrays, DType, EachOf, Element, Elements, Result};

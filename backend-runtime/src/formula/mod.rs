@@ -10,6 +10,7 @@
 //! Every dtype is a type parameter of its node. If dtypes were derived from the types of the operands instead, the
 //! compiler would derive them again at every mention, in time exponential in the depth of the formula.
 
+mod expression;
 mod gradient;
 mod join;
 mod leaf;
@@ -22,25 +23,28 @@ mod reduction;
 mod run;
 mod sides;
 mod text;
+mod values;
 mod writer;
 
 pub use crate::{Highest, Lowest};
-pub use gradient::{Gradient, Kept, Sink, gradient_of, run_kept};
-pub use join::{Fits, Join, Literal, Scalar, Single, Whole};
+pub use expression::{Call, Node, Row, Run, Sink, Typed, Valued};
+pub use gradient::{Gradient, Kept, gradient_of, run_kept};
+pub use join::{Fits, Join, Single};
 pub use leaf::{
     Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MOST, Value, Visitor, array, leaf, leaf_kind, operand,
 };
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
-pub use node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed, op1, op2, op3, place};
+pub use node::{Get, Head, Leaf, Op1, Op2, Op3, Tail, op1, op2, op3, place};
 pub use out::{Given, Input, Out};
 pub use product::factors;
 pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
-pub use run::{Call, Part, Run, Valued, part, run, run_over, same_shape, whole};
+pub use run::{Part, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, It, Left, Lent, Right};
 pub use text::{
     FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, ended, named, named_within, numbers, steps,
 };
+pub use values::{Literal, Scalar, Whole};
 pub use writer::{Numbers, RowSource, Step, Steps, Writer};
 
 /// The op name in errors of formulas.

@@ -1,52 +1,15 @@
 //! The nodes of a formula's tree. A node computes one element of its result from one element of each leaf.
 
 use super::{
-    gradient::{Sink, has, is_constant, is_real, numbers_pulled, pulled, same, sum},
-    join::{Fits, Join, Literal, Single, Whole},
+    expression::{Node, Row, Sink, Typed, Valued},
+    gradient::{has, is_constant, is_real, numbers_pulled, pulled, same, sum},
+    join::{Fits, Join, Single},
     leaf::{Layout, Leaves},
-    run::Valued,
+    values::{Literal, Whole},
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, DTypeKind, Each, EachSource, Element, Highest, Lowest, Number, Result, scalar};
+use crate::{Arrays, DTypeKind, Each, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
-
-/// A subexpression of a formula, as a type. It does not contain the leaves from which its value is computed.
-pub trait Typed: Copy + Send + Sync + 'static {
-    /// Type of the value of one element: an element of an array, a scalar, or a number written in the formula.
-    type Out: Copy + Valued;
-
-    /// Whether the subexpression is a leaf, not an op.
-    const IS_LEAF: bool = false;
-
-    /// Whether an op in the subexpression gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
-    const GAINS_FROM_AVX512: bool = false;
-
-    /// The text of the formula, as the user wrote it, if known.
-    fn text(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The text of the formula and of the reduction around it, as the user wrote them, if known.
-    fn text_reduced(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The number, if the subexpression is a whole number written in the formula.
-    #[inline(always)]
-    fn whole(&self) -> Option<i64> {
-        None
-    }
-
-    /// Returns an error if a whole number in the formula does not fit the dtype of its op. For example, 300 does not
-    /// fit uint8.
-    ///
-    /// # Errors
-    /// An [`Argument`](crate::Error::Argument) error that names the op and the number.
-    #[inline(always)]
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-}
 
 /// Returns an error if `number`, an operand of the op `F`, cannot be represented in the op's dtype `T`. Floats round a
 /// number, so they can represent all numbers.
@@ -56,52 +19,6 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
         Some(number) if !T::DTYPE.holds(number.into()) => Err(Number::from(number).beyond(F::NAME, T::DTYPE)),
         _ => Ok(()),
     }
-}
-
-/// A subexpression whose value is computed from one element of each leaf; `L` is the list of these elements.
-pub trait Node<L>: Typed {
-    /// Whether the subexpression contains an op, such as the sine, whose arguments must be inspected before the loop.
-    const NEEDS_RANGE_REDUCTION: bool = false;
-
-    /// Computes the value of one element.
-    fn at(&self, leaves: &L) -> Self::Out;
-
-    /// Returns whether the argument of an op such as the sine is so large that the slow loop must run (see
-    /// `scalar::needs_range_reduction`).
-    #[inline(always)]
-    fn needs_range_reduction(&self, _: &L) -> bool {
-        false
-    }
-
-    /// Whether `pull` computes the gradients with respect to all leaves.
-    const PULLS: bool = false;
-
-    /// Computes the gradients with respect to one element of each leaf, from `_g`, the gradient with respect to the
-    /// value. Only leaves of real dtypes have gradients; other leaves count as constants.
-    #[inline(always)]
-    fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
-
-    /// Writes the text of the value. Returns `None` for a number without a dtype, which the enclosing op writes.
-    fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
-        None
-    }
-
-    /// Collects the numbers that the text refers to. `_leaves` holds the values of the scalar leaves.
-    fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
-
-    /// Returns whether the gradient with respect to the array with index `_array` can be written as text.
-    fn has(_array: usize) -> bool {
-        false
-    }
-
-    /// Writes, as text, the gradient that `pull` computes for an array. `_g` is the text of the gradient with respect
-    /// to the value. Returns `None` if the array has no gradient.
-    fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
-        None
-    }
-
-    /// Collects the numbers that the text written by `write_pull` refers to.
-    fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 
 /// Writes the text of an operand. An operand that is a number without a dtype is written as a number of the op's dtype
@@ -253,11 +170,6 @@ macro_rules! written {
     )*};
 }
 written!(Literal, Whole, Lowest, Highest);
-
-/// An op that can be a node of a formula, because it is defined by a scalar expression.
-pub trait Row: EachSource + Copy + Send + Sync + 'static {}
-
-impl<F: EachSource + Copy + Send + Sync + 'static> Row for F {}
 
 /// Returns whether loops must inspect the first operands of the op, in dtype `T`, for large values.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {

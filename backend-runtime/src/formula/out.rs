@@ -1,6 +1,6 @@
 //! The type `Out`, with which ops write their results to an existing array: `b.out(&mut y).exp(&x)?`.
 
-use super::{mixed::CallOf, run::Call, text::OfOp, writer::bytes_of};
+use super::{expression::Call, mixed::CallOf, text::OfOp, writer::bytes_of};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
     numpyish::{

@@ -1,6 +1,6 @@
 //! Finds out whether a formula is the product of two arrays. Sums of such a formula can read the two arrays directly.
 
-use super::{node::Node, writer::Writer};
+use super::{expression::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
 
 /// What a subexpression is.

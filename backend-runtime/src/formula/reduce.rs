@@ -2,10 +2,10 @@
 //! neither is possible, an array of the values is computed first, and then reduced.
 
 use super::{
+    expression::{Run, Typed},
     leaf::{Layout, Leaves, MOST},
-    node::Typed,
     reduction::{Reduction, ReductionKind},
-    run::{OnHost, Run, inputs},
+    run::{OnHost, inputs},
     text::{begin_reduction, ended},
 };
 use crate::{

@@ -1,93 +1,18 @@
 //! Runs formulas in one pass over host memory, in one kernel of the backend, or op by op.
 
 use super::{
-    join::{Fits, Join, Literal, Scalar, Single, Whole},
+    expression::{Call, Node, Row, Run, Typed, Valued},
+    join::{Fits, Join, Single},
     leaf::{Array, Layout, Leaves, MOST, Value, Visitor},
-    node::{Get, Head, Leaf, Node, Op1, Op2, Op3, Row, Tail, Typed},
+    node::{Get, Head, Leaf, Op1, Op2, Op3, Tail},
     text::begin_on,
+    values::{Literal, Scalar, Whole},
 };
 use crate::{
     Arrays, Each, Element, Error, Highest, Lowest, Operand, Result,
     numpyish::formula::{Views, into, over},
 };
 use std::{any::Any, borrow::Cow};
-
-/// An op over operands of the dtype `T`, with a function that calls the backend's method for the op.
-pub trait Call<const N: usize, B: Arrays, T: Element>: Each<N, T> {
-    /// Calls the backend's method.
-    fn call(&self, b: &B, x: [Operand<'_, B, T>; N]) -> Result<B::Array<Self::Out>>;
-}
-
-/// The value of a subexpression if a formula runs op by op. The value is then a whole array or a number, and not one
-/// element.
-pub trait Valued {
-    /// Type of the whole value.
-    type Val<'a, B: Arrays>;
-
-    /// Whether the whole value is an array, and not a number.
-    const IS_ARRAY: bool;
-
-    /// Computes a subexpression of a formula that runs op by op. `leaves` are the leaves of the subexpression alone. If
-    /// its value is an array, the subexpression itself runs in one pass, if possible.
-    fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
-        e: &E,
-        b: &B,
-        leaves: &L,
-    ) -> Result<Self::Val<'a, B>>
-    where
-        Self: Copy,
-    {
-        e.run(b, leaves)
-    }
-}
-
-impl<T: Element> Valued for T {
-    type Val<'a, B: Arrays> = Cow<'a, B::Array<T>>;
-    const IS_ARRAY: bool = true;
-
-    fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = T>>(
-        e: &E,
-        b: &B,
-        leaves: &L,
-    ) -> Result<Cow<'a, B::Array<T>>> {
-        if const { E::IS_LEAF } { e.run(b, leaves) } else { b.formula(e, leaves).map(Cow::Owned) }
-    }
-}
-
-impl<T: Element> Valued for Scalar<T> {
-    type Val<'a, B: Arrays> = Scalar<T>;
-    const IS_ARRAY: bool = false;
-}
-
-impl Valued for Literal {
-    type Val<'a, B: Arrays> = Literal;
-    const IS_ARRAY: bool = false;
-}
-
-impl Valued for Lowest {
-    type Val<'a, B: Arrays> = Lowest;
-    const IS_ARRAY: bool = false;
-}
-
-impl Valued for Highest {
-    type Val<'a, B: Arrays> = Highest;
-    const IS_ARRAY: bool = false;
-}
-
-impl Valued for Whole {
-    type Val<'a, B: Arrays> = Whole;
-    const IS_ARRAY: bool = false;
-}
-
-/// A subexpression of a formula that can be computed by calling the backend for one op after another.
-#[diagnostic::on_unimplemented(
-    message = "this formula does not run on the backend",
-    note = "its ops are rows of a table: the backend needs the trait of the table"
-)]
-pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elements> {
-    /// Computes the whole value.
-    fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
-}
 
 /// A list of leaves from which the leaf at position `N` can be taken as a whole array or a number.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {

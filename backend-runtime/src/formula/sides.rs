@@ -3,11 +3,9 @@
 //! the operands need not know each other.
 
 use super::{
-    gradient::Sink,
-    join::Scalar,
+    expression::{Node, Run, Sink, Typed, Valued},
     leaf::{Layout, Leaves, Loaded, OfArray, Value, Visitor},
-    node::{Node, Typed},
-    run::{Run, Valued},
+    values::Scalar,
     writer::{Numbers, Writer},
 };
 use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};

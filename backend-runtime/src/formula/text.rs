@@ -1,10 +1,9 @@
 //! Reports formulas, with their text and their arrays, to backends that watch calls. Other backends get no reports.
 
 use super::{
-    gradient::{Kept, Sink},
+    expression::{Node, Run, Sink, Typed, Valued},
+    gradient::Kept,
     leaf::{Layout, Leaves, Visitor},
-    node::{Node, Typed},
-    run::{Run, Valued},
     writer::{Numbers, Step, Steps, Writer},
 };
 use crate::{Arrays, Axes, DType, Element, Result, wrap::AnyTyped};

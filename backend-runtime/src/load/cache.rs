@@ -4,11 +4,14 @@
 //! The cached code is executed, so only this user may be able to write to the folder. If no such folder exists or can
 //! be created, nothing is kept.
 
-use super::{check, trust::Trust};
+use super::{
+    check,
+    create::{create_new, create_private, random_name},
+    trust::Trust,
+};
 use std::{
     env,
-    fs::{self, File, OpenOptions},
-    hash::{BuildHasher, RandomState},
+    fs::{self, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::Mutex,
@@ -60,15 +63,6 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     check::path(&made, Trust::Found)
 }
 
-/// Creates a folder to which only this user has access.
-pub(super) fn create_private(folder: &Path) -> io::Result<()> {
-    #[cfg_attr(not(unix), allow(unused_mut, reason = "the mode is set on Unix only"))]
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 /// Prints the reason why compiled code is not kept. Without this, every start would be slow without explanation. Each
 /// reason is printed only once.
 pub fn say_once(why: &str) {
@@ -78,13 +72,6 @@ pub fn say_once(why: &str) {
         said.push(why.into());
         let _ = writeln!(io::stderr(), "backends: {why}; what is compiled serves this run only");
     }
-}
-
-/// An unpredictable name for a temporary file or folder.
-pub(super) fn random_name() -> String {
-    // the standard library seeds its hashes with the system's random numbers
-    let random = || RandomState::new().hash_one(0);
-    format!(".{:016x}{:016x}", random(), random())
 }
 
 /// Reads a file of the cache. Returns `None` unless it is a regular file that only this user can write.
@@ -113,16 +100,6 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&unfinished);
     }
     renamed
-}
-
-/// Creates a file that only this user can read and write. It is an error if the name exists already, even as a symbolic
-/// link.
-fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Computes the 128-bit hash FNV-1a, which is the same in all runs and with all compilers, unlike the hash of the

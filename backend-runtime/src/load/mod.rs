@@ -3,11 +3,13 @@
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. All rules for loading are in this module;
 //! `docs/security.md` explains them to users. [`places`] finds the folders to search, [`check`] refuses files that
-//! other users may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `private` makes
-//! folders for this process alone, and [`examine`] checks a library before it is loaded.
+//! other users may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `create` creates
+//! folders and files for this user alone, `private` makes folders for this process alone, and [`examine`] checks a
+//! library before it is loaded.
 
 pub mod cache;
 pub mod check;
+mod create;
 pub mod elf;
 pub mod places;
 #[cfg(any(feature = "torch", test))]

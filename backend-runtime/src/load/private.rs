@@ -1,8 +1,8 @@
 //! Folders for files that only this process uses.
 
 use super::{
-    cache::{create_private, random_name},
     check,
+    create::{create_private, random_name},
     trust::Trust,
 };
 use std::{

@@ -4,7 +4,7 @@
 use super::simd::versions;
 use crate::{
     Complex, DType, Element, bf16,
-    element::same,
+    same_type::same,
     scalar::{float32, float64, is_large, needs_range_reduction},
 };
 use std::slice::from_ref;

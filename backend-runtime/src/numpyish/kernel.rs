@@ -12,18 +12,13 @@ use super::{
     convert::{convert, is_half},
     simd::{SETS, set, versions},
 };
-use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, formula, scalar::needs_range_reduction};
+use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-/// Maximum number of operands of a kernel. Only formulas have that many; an op has at most three.
-pub const MOST: usize = formula::MOST;
+pub use super::signature::{Loop, MOST};
 
 /// Maximum number of operands of an op.
 const OPERANDS: usize = 3;
-
-/// A loop applies the op at `op` to the operands at `x`, and writes `n` results to `out`. Each operand has `n`
-/// elements, or a single element if its bit in `scalars` is set.
-pub type Loop = unsafe fn(op: *const u8, x: &[*const u8; MOST], scalars: u8, out: *mut u8, n: usize);
 
 /// The loops of one op for one dtype, or for one combination of operand dtypes.
 pub struct Kernel {

@@ -28,6 +28,7 @@ pub mod repeats;
 #[cfg(target_arch = "x86_64")]
 mod roots;
 pub mod run;
+mod signature;
 pub(crate) mod simd;
 pub mod sorting;
 pub mod source;

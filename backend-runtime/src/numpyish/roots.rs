@@ -11,14 +11,14 @@
 //! that lead to another result. The loop uses the instruction for this number, and for infinity, negative numbers, NaN,
 //! and numbers so small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
 
-use super::kernel::MOST;
+use super::signature::MOST;
 use std::arch::x86_64 as arch;
 
 /// Minimum biased exponents of a float64 and of a float32 number `x` for which `x - g g` loses no digits.
 const LEAST_64: u64 = 100;
 const LEAST_32: u32 = 50;
 
-/// A [`Loop`](super::kernel::Loop) that computes square roots of float64 numbers.
+/// A [`Loop`](super::signature::Loop) that computes square roots of float64 numbers.
 ///
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
@@ -40,7 +40,7 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
     }
 }
 
-/// A [`Loop`](super::kernel::Loop) that computes square roots of float32 numbers.
+/// A [`Loop`](super::signature::Loop) that computes square roots of float32 numbers.
 ///
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.

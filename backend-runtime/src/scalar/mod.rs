@@ -17,14 +17,14 @@ pub mod float64;
 pub mod half;
 pub mod integer;
 
-use crate::element::{Element, same};
+use crate::same_type::same;
 use std::slice::from_ref;
 
 macro_rules! of_parts {
     ($($(#[$note:meta])* $name:ident)*) => {$(
         $(#[$note])*
         #[inline(always)]
-        pub fn $name<T: Element>(x: T) -> bool {
+        pub fn $name<T: Copy + 'static>(x: T) -> bool {
             let x = from_ref(&x);
             if let Some(x) = same::<T, f64>(x) {
                 float64::$name(x[0])

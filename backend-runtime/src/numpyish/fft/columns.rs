@@ -7,7 +7,7 @@ use super::{
         layout::{self, Dim, Offsets, Target},
         parallel::COSTLY,
     },
-    lane::Engine,
+    engine::Engine,
     stockham::{Kernel, Plan, Points, Turns},
 };
 use crate::Result;

@@ -8,7 +8,7 @@ use super::{
         layout::Target,
         parallel::{self, COSTLY},
     },
-    lane::Engine,
+    engine::Engine,
     long,
     symmetry::{Frequencies, Kernel, Symmetry, Way},
 };

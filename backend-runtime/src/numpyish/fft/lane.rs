@@ -1,62 +1,31 @@
-//! The plans of transforms of one lane (a 1-D slice along the transformed axis), and their cache. Each length is
-//! planned only once.
+//! The cache of the plans that transform lanes (1-D slices along the transformed axis). Each length is planned only
+//! once.
 
-use super::{
-    halves, long, stockham,
-    symmetry::Symmetry,
-    trigonometric::Turns,
-    vector::{Plain, Vector},
-};
-use crate::{Complex, Precision, Result, numpyish::buffer, rules::Direction};
+use super::{angles::Turns, engine::Engine, halves, long, stockham, symmetry::Symmetry};
+use crate::{Result, numpyish::buffer, rules::Direction};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
-/// The precision of a transform: `f32` or `f64`.
-pub trait Engine: Precision + FftNum {
-    /// A vector of one number.
-    type Single: Vector<Real = Self>;
-    /// Portable vectors, for processors without the instruction sets below.
-    type Plain: Vector<Real = Self>;
-    /// Vectors of AVX2.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Vector<Real = Self>;
-    /// Vectors of AVX-512.
-    #[cfg(target_arch = "x86_64")]
-    type Avx512: Vector<Real = Self>;
-
+/// A precision whose plans are cached.
+pub trait Planned: Engine {
     /// The cached plans of this precision.
     fn plans() -> &'static Mutex<Plans<Self>>;
-
-    /// Converts a complex lane to the element type that `rustfft` takes.
-    fn lane(x: &mut [Self::Complex]) -> &mut [Complex<Self>];
 }
 
-macro_rules! engine {
-    ($($r:ident $lanes:literal $avx2:ident $avx512:ident)*) => {$(
-        impl Engine for $r {
-            type Single = Plain<$r, 1>;
-            type Plain = Plain<$r, $lanes>;
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = std::arch::x86_64::$avx2;
-            #[cfg(target_arch = "x86_64")]
-            type Avx512 = std::arch::x86_64::$avx512;
-
+macro_rules! planned {
+    ($($r:ident)*) => {$(
+        impl Planned for $r {
             fn plans() -> &'static Mutex<Plans<$r>> {
                 static PLANS: LazyLock<Mutex<Plans<$r>>> = LazyLock::new(|| Mutex::new(Plans::new()));
                 &PLANS
             }
-
-            #[inline(always)]
-            fn lane(x: &mut [Complex<$r>]) -> &mut [Complex<$r>] {
-                x
-            }
         }
     )*};
 }
-engine!(f32 8 __m256 __m512 f64 4 __m256d __m512d);
+planned!(f32 f64);
 
 /// Maximum number of lengths in the cache. If the cache is full, a new length empties it first, so that memory stays
 /// bounded.
@@ -129,19 +98,24 @@ impl<R: FftNum> Plans<R> {
 }
 
 /// Drops all cached plans. Running transforms keep their plans until they end.
-pub fn forget<R: Engine>() {
+pub fn forget<R: Planned>() {
     let plans = std::mem::replace(&mut *R::plans().lock().unwrap_or_else(PoisonError::into_inner), Plans::new());
     // the plans are dropped after the lock is released, so that nobody waits for the drop
     drop(plans);
 }
 
-fn with_plans<R: Engine, V>(op: &'static str, n: usize, which: Which, f: impl FnOnce(&mut Plans<R>) -> V) -> Result<V> {
+fn with_plans<R: Planned, V>(
+    op: &'static str,
+    n: usize,
+    which: Which,
+    f: impl FnOnce(&mut Plans<R>) -> V,
+) -> Result<V> {
     // a poisoned lock is ignored, because a planner that panicked has lost at most the plan that it was making
     Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
 }
 
 /// The plan of a complex transform of `n` points.
-pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> Result<Arc<dyn Fft<R>>> {
+pub fn complex<R: Planned>(op: &'static str, n: usize, direction: Direction) -> Result<Arc<dyn Fft<R>>> {
     let (which, direction) = match direction {
         Direction::Forward => (Which::Forward, FftDirection::Forward),
         Direction::Inverse => (Which::Inverse, FftDirection::Inverse),
@@ -151,18 +125,18 @@ pub fn complex<R: Engine>(op: &'static str, n: usize, direction: Direction) -> R
 
 /// The tables that convert between the frequencies of `n` real points and the spectrum of n / 2 complex points. `n` is
 /// even.
-pub fn symmetry<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
+pub fn symmetry<R: Planned>(op: &'static str, n: usize) -> Result<Arc<Symmetry<R>>> {
     kept(op, n, Which::Symmetry, |p| &mut p.symmetries, || Symmetry::new(op, n))
 }
 
 /// The cosines and sines of the angles pi k / (2 n).
-pub fn turns<R: Engine>(op: &'static str, n: usize) -> Result<Arc<Turns<R>>> {
+pub fn turns<R: Planned>(op: &'static str, n: usize) -> Result<Arc<Turns<R>>> {
     kept(op, n, Which::Turns, |p| &mut p.turns, || Turns::new(op, n))
 }
 
 /// The plan that transforms several complex lanes of `n` points at once, with exponent -2 pi i jk / n, or `None` if the
 /// length is unsuitable.
-pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
+pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
     if !(2..=stockham::LONGEST).contains(&n) {
         return Ok(None);
     }
@@ -178,21 +152,24 @@ pub fn side_by_side<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<
 
 /// The plan of a complex transform of one lane of `n` points on all threads, or `None` if the lane is short or its
 /// length unsuitable.
-pub fn long<R: Engine>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
+pub fn long<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
     let sides = if n >= long::LEAST { long::sides(n) } else { None };
-    sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || long::Plan::new(op, sides))).transpose()
+    let of_side =
+        |n| -> Result<_> { Ok(side_by_side(op, n)?.expect("sides have no other factors, and are not too long")) };
+    let plan = |[rows, columns]: [usize; 2]| long::Plan::new(op, [of_side(rows)?, of_side(columns)?]);
+    sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || plan(sides))).transpose()
 }
 
 /// The plan of transforms between `n` real points and their frequencies on all threads, or `None` if the lane is short
 /// or its length unsuitable.
-pub fn halves<R: Engine>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
+pub fn halves<R: Planned>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
     let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
 /// Returns the cached plan of length `n`, or builds and caches it. It is built outside the lock, because `make` may
 /// look up other plans.
-fn kept<R: Engine, P>(
+fn kept<R: Planned, P>(
     op: &'static str,
     n: usize,
     which: Which,
@@ -210,7 +187,7 @@ fn kept<R: Engine, P>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+    use crate::{Complex, Error};
 
     #[test]
     fn planners_start_again_after_many_lengths() {

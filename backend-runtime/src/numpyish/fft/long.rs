@@ -15,7 +15,7 @@ use super::{
         simd::prefetch,
     },
     columns::{LINE, Line},
-    lane::{self, Engine},
+    engine::Engine,
     stockham::{self, Kernel, LONGEST, Points, Turns, root},
 };
 use crate::Result;
@@ -58,12 +58,10 @@ pub fn sides(n: usize) -> Option<[usize; 2]> {
 }
 
 impl<R: Engine> Plan<R> {
-    /// Builds the plan for a matrix of these numbers of rows and columns, which come from [`sides`].
-    pub fn new(op: &'static str, [rows, columns]: [usize; 2]) -> Result<Plan<R>> {
-        let of = |n| -> Result<_> {
-            Ok(lane::side_by_side(op, n)?.expect("sides have no other factors, and are not too long"))
-        };
-        let (down, across) = (of(rows)?, of(columns)?);
+    /// Builds the plan for a matrix whose numbers of rows and columns come from [`sides`]. `down` transforms its
+    /// columns, and `across` its rows.
+    pub fn new(op: &'static str, [down, across]: [Arc<stockham::Plan<R>>; 2]) -> Result<Plan<R>> {
+        let (rows, columns) = (down.points, across.points);
         // the factor of an element is a product of one number of each table, so that few factors are stored
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
             let mut all = buffer::vec(op, 2 * many)?;
@@ -251,7 +249,8 @@ mod tests {
         for &sides in all {
             let n = sides[0] * sides[1];
             let x: Vec<_> = (0..n).map(|i| Complex::new((i as f64 * 1.7).sin(), (i * i) as f64 % 7.0 - 3.0)).collect();
-            let plan = Plan::<f64>::new("fft", sides).unwrap();
+            let lanes = sides.map(|n| Arc::new(stockham::Plan::new("fft", n).unwrap().unwrap()));
+            let plan = Plan::<f64>::new("fft", lanes).unwrap();
             for (inverse, sign) in [(false, -1.0), (true, 1.0)] {
                 let expected = naive(&x, sign);
                 let mut results = Vec::new();

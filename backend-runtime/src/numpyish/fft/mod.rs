@@ -2,8 +2,10 @@
 //! lanes along any axis. Several neighbouring complex lanes are transformed at a time (`stockham`), and a long lane
 //! is divided and transformed on all threads (`long`, `halves`).
 
+mod angles;
 mod columns;
 mod contiguous;
+mod engine;
 mod halves;
 mod lane;
 mod long;
@@ -27,7 +29,7 @@ use crate::{
     Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Real, Result,
     rules::{self, Direction, Half},
 };
-use lane::Engine;
+use lane::Planned;
 pub use lane::plan_bytes;
 pub use nufft::{nufft_interpolate, nufft_sort, nufft_spread};
 pub use trigonometric::{dct, dst, idct, idst};
@@ -128,7 +130,7 @@ impl Transform {
     /// Runs one pass for each pair of an axis and its number of points, from the last pair to the first. If `x` has
     /// only the non-negative frequencies, the passes run from the first pair to the last instead, and the last pass
     /// makes the result real.
-    fn run_in<R: Engine>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
+    fn run_in<R: Planned>(&self, x: View<'_>, axes: &[(usize, usize)]) -> Result<RawArray> {
         let &Transform { op, direction, norm, .. } = self;
         let pass = |&(axis, n): &(usize, usize)| Pass { op, axis, n, direction, norm };
         let Some((last, others)) = axes.split_last() else {

@@ -11,8 +11,9 @@ use super::{
     },
     columns::{Columns, LINE},
     contiguous::{Contiguous, Elements, pad},
+    engine::Engine,
     halves,
-    lane::{self, Engine},
+    lane::{self, Planned},
     long, real,
     stockham::Plan,
     symmetry::Frequencies,
@@ -50,7 +51,7 @@ unsafe fn lane_mut<'a, T>(start: *mut u8, n: usize) -> &'a mut [T] {
 
 impl Pass {
     /// Transforms the lanes of a complex or real array to complex lanes.
-    pub fn complex<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+    pub fn complex<R: Planned>(&self, x: View<'_>) -> Result<RawArray> {
         if x.dtype.kind() != DTypeKind::Complex {
             return self.real_lanes::<R>(x, self.n);
         }
@@ -94,7 +95,7 @@ impl Pass {
 
     /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if the length stays the
     /// same.
-    pub fn again<R: Engine>(&self, x: RawArray) -> Result<RawArray> {
+    pub fn again<R: Planned>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);
         if view.shape[self.axis] != self.n || !view.is_c_order() {
@@ -132,7 +133,7 @@ impl Pass {
 
     /// The plan that transforms several lanes of the result at a time. `None` if the length is unsuitable, or if
     /// neighbouring lanes do not fill a cache line.
-    fn side_by_side<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
+    fn side_by_side<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
         let inner: usize = shape[self.axis + 1..].iter().product();
         if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
     }
@@ -144,13 +145,13 @@ impl Pass {
 
     /// The plan that transforms the lanes one after another, each on all threads. `None` if the lanes are not
     /// contiguous or not long, or if their length is unsuitable.
-    fn long<R: Engine>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
+    fn long<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
         if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
     /// The plan that transforms real lanes one after another, each on all threads. `None` if the lanes are not
     /// contiguous or not long, or if their length is unsuitable.
-    fn long_real<R: Engine>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
+    fn long_real<R: Planned>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
 
@@ -192,7 +193,7 @@ impl Pass {
     }
 
     /// Returns a function that transforms a complex lane in place.
-    fn transform<R: Engine>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
+    fn transform<R: Planned>(&self) -> Result<impl FnMut(&mut [R::Complex])> {
         let plan = lane::complex::<R>(self.op, self.n, self.direction)?;
         let mut scratch = buffer::zeros::<R::Complex>(self.op, plan.get_inplace_scratch_len())?;
         let pass = *self;
@@ -203,12 +204,12 @@ impl Pass {
     }
 
     /// Transforms the lanes of a real array to their non-negative frequencies.
-    pub fn real_to_half<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+    pub fn real_to_half<R: Planned>(&self, x: View<'_>) -> Result<RawArray> {
         self.real_lanes::<R>(x, self.n / 2 + 1)
     }
 
     /// Transforms real lanes to their first `out_len` frequencies, which include at least the non-negative ones.
-    fn real_lanes<R: Engine>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
+    fn real_lanes<R: Planned>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
         let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
         let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
@@ -235,7 +236,7 @@ impl Pass {
 
     /// Computes real lanes from their non-negative frequencies. Imaginary parts of frequencies without a mirror image
     /// (0 and `n / 2`) are ignored.
-    pub fn half_to_real<R: Engine>(&self, x: View<'_>) -> Result<RawArray> {
+    pub fn half_to_real<R: Planned>(&self, x: View<'_>) -> Result<RawArray> {
         let out = Lanes { dtype: R::DTYPE, len: self.n };
         let how = self.frequencies::<R>(false, !self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {

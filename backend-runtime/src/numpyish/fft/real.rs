@@ -4,7 +4,8 @@
 
 use super::{
     contiguous::{Elements, pad},
-    lane::{self, Engine},
+    engine::Engine,
+    lane::{self, Planned},
     symmetry::{Frequencies, Kernel, Symmetry, Way},
 };
 use crate::{ComplexFloat, Element, Float, Numeric, Result, numpyish::buffer, rules::Direction};
@@ -24,7 +25,7 @@ pub struct Lane<R: Engine> {
     spectrum: Vec<R::Complex>,
 }
 
-impl<R: Engine> Lane<R> {
+impl<R: Planned> Lane<R> {
     /// Makes the plan of transforms from `n` points to frequencies.
     pub fn forward(op: &'static str, n: usize, how: Frequencies<R>) -> Result<Lane<R>> {
         Lane::new(op, n, how, Direction::Forward)
@@ -43,7 +44,9 @@ impl<R: Engine> Lane<R> {
         let spectrum = buffer::zeros(op, if even { n / 2 + 1 } else { n })?;
         Ok(Lane { n, how, complex, symmetry, scratch, spectrum })
     }
+}
 
+impl<R: Engine> Lane<R> {
     /// Computes the frequencies of `points`, and writes them to `to`. If there are fewer than `n` points, the missing
     /// ones count as 0.
     ///

@@ -9,7 +9,7 @@
 
 use super::{
     super::{buffer, simd::prefetch},
-    lane::Engine,
+    engine::Engine,
     vector::Vector,
 };
 use crate::{Real, Result, scalar::float64};

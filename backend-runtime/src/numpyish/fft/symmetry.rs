@@ -5,7 +5,7 @@
 
 use super::{
     super::buffer,
-    lane::Engine,
+    engine::Engine,
     stockham::{Complex, root},
     vector::Vector,
 };

@@ -20,10 +20,11 @@ use super::{
         simd::versions,
         typed::typed,
     },
+    angles::Turns,
     contiguous::{Elements, pad},
-    lane::{self, Engine},
+    engine::Engine,
+    lane::{self, Planned},
     real,
-    stockham::root,
     symmetry::Frequencies,
 };
 use crate::{
@@ -80,7 +81,7 @@ fn transformed(
 }
 
 /// Computes the transform in the precision `R`. The result has the dtype of `x`.
-fn transformed_in<R: Engine>(op: &'static str, x: View<'_>, plan: &Trigonometric) -> Result<RawArray> {
+fn transformed_in<R: Planned>(op: &'static str, x: View<'_>, plan: &Trigonometric) -> Result<RawArray> {
     let (dtype, len, out) = (x.dtype, x.shape[plan.axis], Lanes { dtype: x.dtype, len: plan.n });
     let new = || -> Result<LaneFn<'_>> {
         let mut lane = Lane::<R>::new(op, plan)?;
@@ -102,30 +103,6 @@ fn transformed_in<R: Engine>(op: &'static str, x: View<'_>, plan: &Trigonometric
     };
     // SAFETY: the function reads a lane of `x` and writes `n` elements.
     unsafe { layout::map_lanes(op, x, plan.axis, out, COSTLY, &new) }
-}
-
-/// Cosines and sines of the angles pi k / (2 n), for k from 0 to `n`.
-pub struct Turns<R> {
-    cos: Vec<R>,
-    sin: Vec<R>,
-}
-
-impl<R: Engine> Turns<R> {
-    /// Computes the cosines and sines for `n`.
-    pub fn new(op: &'static str, n: usize) -> Result<Turns<R>> {
-        let (mut cos, mut sin) = (buffer::vec(op, n + 1)?, buffer::vec(op, n + 1)?);
-        for [re, im] in (0..=n).map(|k| root::<R>(k, 4 * n)) {
-            cos.push(re);
-            sin.push(R::ZERO - im);
-        }
-        Ok(Turns { cos, sin })
-    }
-
-    /// `z` turned by the angle -pi k / (2 n).
-    fn turned(&self, [re, im]: [R; 2], k: usize) -> [R; 2] {
-        let (cos, sin) = (self.cos[k], self.sin[k]);
-        [re * cos + im * sin, im * cos - re * sin]
-    }
 }
 
 /// The plan for one length, and the memory for one transform at a time.
@@ -156,7 +133,7 @@ enum Fourier<R: Engine> {
     Complex(Arc<dyn Fft<R>>, Vec<R::Complex>, Arc<Turns<R>>),
 }
 
-impl<'a, R: Engine> Lane<'a, R> {
+impl<'a, R: Planned> Lane<'a, R> {
     fn new(op: &'static str, plan: &'a Trigonometric) -> Result<Lane<'a, R>> {
         let &Trigonometric { kind, n, .. } = plan;
         let how = Frequencies { all: false, conjugate: false, scale: R::ONE };
@@ -186,7 +163,9 @@ impl<'a, R: Engine> Lane<'a, R> {
             spectrum: buffer::zeros(op, spectrum)?,
         })
     }
+}
 
+impl<R: Engine> Lane<'_, R> {
     /// Transforms the first `n` elements, and writes the result to `to`. If there are fewer elements, the missing ones
     /// count as 0.
     ///

@@ -13,8 +13,10 @@ use super::{
         source::Source,
         typed::typed,
     },
-    fold::{self, BLOCK, Folding, is_nan},
+    fold::is_nan,
+    folding::{self, Folding},
     lanes::Lanes as Folded,
+    order::BLOCK,
     plan::Plan,
     reading::{Block, NO_BLOCK, Reading},
 };
@@ -171,7 +173,7 @@ impl Search {
             let short = if largest { short_lanes::<A, true> } else { short_lanes::<A, false> };
             Search { dtype: A::DTYPE, folding, largest, find: find::<A>, compare, is_nan, short }
         }
-        let folding = if largest { fold::maxima(dtype) } else { fold::minima(dtype) };
+        let folding = if largest { folding::maxima(dtype) } else { folding::minima(dtype) };
         let search = match dtype {
             DType::Bool | DType::UInt8 => of::<u8>(folding, largest),
             DType::Int8 => of::<i8>(folding, largest),

@@ -6,8 +6,8 @@
 
 use super::{
     super::simd::versions,
-    fold::{BLOCK, Fold},
-    order::{MOST_SIDES, sides},
+    fold::Fold,
+    order::{BLOCK, MOST_SIDES, sides},
 };
 use crate::{Element, Numeric};
 use std::{hint::black_box, mem::MaybeUninit, ptr::null, slice};
@@ -326,7 +326,7 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
     }
 }
 
-/// Folds several blocks, whose values are merged in the order of [`Pairwise`](super::fold::Pairwise).
+/// Folds several blocks, whose values are merged in the order of [`Pairwise`](super::folding::Pairwise).
 ///
 /// # Safety
 /// The conditions of [`block`] hold.
@@ -473,14 +473,12 @@ mod tests {
     use super::{
         super::{
             super::simd,
-            fold::{Folding, maxima, sums},
+            fold::{Max, Sum},
         },
         *,
     };
-    use crate::DType;
-    use std::ptr::null;
 
-    fn folded<A: Element>(folding: &Folding, x: &[A], n: usize, step: usize, count: usize) -> Vec<A> {
+    fn folded<A: Element, F: Fold<A, Acc = A>>(x: &[A], n: usize, step: usize, count: usize) -> Vec<A> {
         let mut to = vec![A::default(); count];
         assert!(x.len() >= (count - 1) * step + n);
         let lanes = Lanes {
@@ -493,7 +491,7 @@ mod tests {
             to: to.as_mut_ptr().cast(),
         };
         // SAFETY: the lanes are within the slice, and `to` has room for one value per lane.
-        unsafe { (folding.lanes)(&lanes) };
+        unsafe { super::lanes::<A, F, Own<A>>(&lanes) };
         to
     }
 
@@ -505,9 +503,9 @@ mod tests {
             for n in (1..32).chain(LENGTHS) {
                 let step = n + 3;
                 let x: Vec<f32> = (0..19 * step).map(|i| ((i * 7919 % 1009) as f32).sin()).collect();
-                let together = folded(sums(DType::Float32), &x, n, step, 19);
+                let together = folded::<f32, Sum>(&x, n, step, 19);
                 for (k, &sum) in together.iter().enumerate() {
-                    let alone = folded(sums(DType::Float32), &x[k * step..], n, 0, 1)[0];
+                    let alone = folded::<f32, Sum>(&x[k * step..], n, 0, 1)[0];
                     assert_eq!(alone.to_bits(), sum.to_bits(), "{n}");
                     let exact: f64 = x[k * step..][..n].iter().map(|&x| f64::from(x)).sum();
                     assert!((f64::from(sum) - exact).abs() < 1e-4, "{n}: {sum} {exact}");
@@ -525,14 +523,13 @@ mod tests {
                 let x: Vec<f64> = (0..9 * step).map(|i| number(i).sin()).collect();
                 let y: Vec<f64> = (0..9 * step).map(|i| number(i).cos()).collect();
                 let products: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
-                let folding = sums(DType::Float64);
                 let mut to = [0.0_f64; 9];
                 let (a, b) = (x.as_ptr().cast(), y.as_ptr().cast());
                 let lanes =
                     Lanes { x: a, y: b, n, step: step as isize, count: 9, given: null(), to: to.as_mut_ptr().cast() };
                 // SAFETY: the lanes are within the slices, and `to` has room for one value per lane.
-                unsafe { (folding.products.unwrap())(&lanes) };
-                let expected: Vec<f64> = folded(folding, &products, n, step, 9);
+                unsafe { super::lanes::<f64, Sum, Products<f64>>(&lanes) };
+                let expected = folded::<f64, Sum>(&products, n, step, 9);
                 assert!(to.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{n}: {to:?} {expected:?}");
             }
         });
@@ -545,9 +542,9 @@ mod tests {
                 for place in (0..n).step_by(n.div_ceil(100)) {
                     let mut x: Vec<f64> = (0..n).map(|i| (i * 7919 % 1009) as f64).collect();
                     let most = x.iter().copied().fold(0.0, f64::max);
-                    assert_eq!(folded(maxima(DType::Float64), &x, n, 0, 1), [most]);
+                    assert_eq!(folded::<f64, Max>(&x, n, 0, 1), [most]);
                     x[place] = f64::NAN;
-                    assert!(folded(maxima(DType::Float64), &x, n, 0, 1)[0].is_nan(), "{place} of {n}");
+                    assert!(folded::<f64, Max>(&x, n, 0, 1)[0].is_nan(), "{place} of {n}");
                 }
             }
         });

@@ -6,6 +6,7 @@
 mod arg;
 mod diff;
 mod fold;
+mod folding;
 mod lanes;
 mod moments;
 mod order;
@@ -31,7 +32,7 @@ use super::{
     typed::typed,
 };
 use crate::{Axes, DType, Element, Float, Ordered, Result, rules};
-use fold::Folding;
+use folding::Folding;
 use lanes::Lanes;
 use plan::Plan;
 use reading::Reading;
@@ -53,7 +54,7 @@ pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
 
 /// Like `any`, for an array or a formula.
 pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    nonzero("any", x, axis, keepdims, fold::maxima, 0.0)
+    nonzero("any", x, axis, keepdims, folding::maxima, 0.0)
 }
 
 /// Tests whether all elements along the axes are nonzero.
@@ -63,7 +64,7 @@ pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
 
 /// Like `all`, for an array or a formula.
 pub fn all_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    nonzero("all", x, axis, keepdims, fold::minima, 1.0)
+    nonzero("all", x, axis, keepdims, folding::minima, 1.0)
 }
 
 /// Largest element over axes.
@@ -73,7 +74,7 @@ pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
 
 /// Like `max`, for an array or a formula.
 pub fn max_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    extreme("max", x, axis, keepdims, fold::maxima)
+    extreme("max", x, axis, keepdims, folding::maxima)
 }
 
 /// Smallest element over axes.
@@ -83,7 +84,7 @@ pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
 
 /// Like `min`, for an array or a formula.
 pub fn min_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    extreme("min", x, axis, keepdims, fold::minima)
+    extreme("min", x, axis, keepdims, folding::minima)
 }
 
 /// Arithmetic mean over axes.
@@ -138,7 +139,7 @@ fn of_few(
     folding: fn(DType) -> &'static Folding,
 ) -> Option<Result<RawArray>> {
     let of = computed_in(sum_dtype(x.dtype));
-    let few = x.shape.len() == 1 && (1..=fold::BLOCK).contains(&x.shape[0]);
+    let few = x.shape.len() == 1 && (1..=order::BLOCK).contains(&x.shape[0]);
     let together = x.formula().is_none() && x.strides.first() == Some(&1);
     if !few || !together || keepdims || axis != Axes::All || x.dtype != of {
         return None;
@@ -192,7 +193,7 @@ unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given
 
 /// Sum over axes. 16-bit floats are added in `f32`, all other elements in the dtype of the result.
 fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    if let Some(value) = of_few(op, x, axis, keepdims, fold::sums) {
+    if let Some(value) = of_few(op, x, axis, keepdims, folding::sums) {
         return value;
     }
     let plan = plan(op, x, axis, keepdims)?;
@@ -202,8 +203,8 @@ fn total(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<
     } else {
         let of = computed_in(result);
         let (read, folding) = match x.dtype {
-            DType::Bool => (DType::Bool, fold::ONES),
-            _ => (of, fold::sums(of)),
+            DType::Bool => (DType::Bool, folding::ONES),
+            _ => (of, folding::sums(of)),
         };
         // SAFETY: the folding is for the dtype that elements are read as. Integers may differ in signedness, but their
         // sums have the same bits.

@@ -1,6 +1,6 @@
 //! Means and variances, computed from sums.
 
-use super::{constant, converted, fold, folded, plan, plan::Plan};
+use super::{constant, converted, folded, folding, plan, plan::Plan};
 use crate::{
     Axes, Complex, DType, Float, Real, Result, bf16, f16,
     numpyish::{
@@ -42,7 +42,7 @@ pub fn variance(
         constant(&plan, of.to_real(), 0.0)?
     } else {
         // SAFETY: the folding is for the dtype of computation, and the means have this dtype as well.
-        unsafe { folded(&plan, x, of, fold::squared_deviations(of), Some(&means(&plan, x)?))? }
+        unsafe { folded(&plan, x, of, folding::squared_deviations(of), Some(&means(&plan, x)?))? }
     };
     let result = Buffer::new(op, squares.len(), x.dtype.to_real())?;
     // SAFETY: every square has been written, in the dtype of computation for the result's dtype, and the result has
@@ -65,7 +65,7 @@ fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
         return constant(plan, of, f64::NAN);
     }
     // SAFETY: the folding is for the dtype of computation.
-    let sums = unsafe { folded(plan, x, of, fold::sums(of), None)? };
+    let sums = unsafe { folded(plan, x, of, folding::sums(of), None)? };
     // SAFETY: every sum has been written, and nobody else uses the buffer.
     unsafe {
         match of {

@@ -14,11 +14,11 @@
 //! output are kept next to each other in a register. To fold rows, whose elements belong to different outputs, all
 //! rows of the same side are added to one row of accumulators.
 
-use super::{
-    super::layout::{Dim, Offsets},
-    fold::BLOCK,
-};
+use super::super::layout::{Dim, Offsets};
 use std::ops::Range;
+
+/// Number of elements of a block. A block stays in the L1 cache, and sums of blocks are added pairwise.
+pub const BLOCK: usize = 1024;
 
 /// Number of accumulators of a block of `n` elements. It is large enough to hide the latency of additions, and so small
 /// that merging takes little time compared to the folding.

@@ -8,8 +8,8 @@ use super::{
         raw::RawArray,
         source::Source,
     },
-    fold::{BLOCK, Folding},
-    order::Order,
+    folding::Folding,
+    order::{BLOCK, Order},
     reading::{NO_BLOCK, Reading},
     tile::{Folded, Outputs, pairwise},
 };

@@ -9,7 +9,7 @@ use super::super::{
     parallel::COSTLY,
     raw::{RawArray, View, view},
     simd::versions,
-    sorting::Key,
+    sorting::Sortable,
     typed::typed,
 };
 use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
@@ -162,7 +162,7 @@ fn between_ends<A: Precision>(low: A, high: A, part: A) -> A {
 /// instruction. -0.0 is less than 0.0 in this order.
 trait Ranked: Precision {
     /// The integer type, as wide as the float.
-    type Rank: Key;
+    type Rank: Sortable;
     /// The rank of a number.
     fn rank(self) -> Self::Rank;
     /// The number that has this rank.
@@ -209,7 +209,7 @@ versions! {
 
 /// Reorders a slice so that each index in `indices` has the element that it would have in the sorted slice. `indices`
 /// is sorted, and counts the first element of the slice as `first`.
-fn select<K: Key>(x: &mut [K], indices: &[usize], first: usize) {
+fn select<K: Sortable>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;
     };

@@ -7,7 +7,7 @@ use super::{
         copy::by_bits,
         source::{Fused, Source, gather},
     },
-    fold::BLOCK,
+    order::BLOCK,
 };
 use std::mem::MaybeUninit;
 

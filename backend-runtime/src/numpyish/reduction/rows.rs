@@ -3,7 +3,8 @@
 
 use super::{
     converted,
-    fold::{Fold, Folding, Of},
+    fold::Fold,
+    folding::{Folding, Of},
     reading::Reading,
 };
 use crate::{

@@ -3,9 +3,9 @@
 
 use super::{
     super::convert::Value,
-    fold::{BLOCK, Folding, Pairwise, Rows},
+    folding::{Folding, Pairwise, Rows},
     lanes::{Lanes, Loop},
-    order::{LONGEST, MOST_SIDES, Order, Stretches, sides},
+    order::{BLOCK, LONGEST, MOST_SIDES, Order, Stretches, sides},
     reading::{Block, Reading},
 };
 use std::{mem::MaybeUninit, ops::Range, ptr::null};

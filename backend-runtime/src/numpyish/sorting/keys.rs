@@ -1,17 +1,14 @@
-//! Maps elements to unsigned integers ("keys") of the same order, and sorts keys. The key of NaN is the largest.
+//! Maps elements to unsigned integers ("keys") of the same order, and keys back to elements. The key of NaN is the
+//! largest.
 //!
 //! All dtypes are sorted by the same code. Dtypes of up to 32 bits have 32-bit keys, and all other dtypes have 64-bit
 //! keys.
 
-use super::super::{buffer, simd::versions};
-use crate::{DType, DTypeKind, Element, Ordered, Result, bf16, f16};
+use super::super::simd::versions;
+use crate::{DType, DTypeKind, Element, Ordered, bf16, f16};
 
 /// The unsigned integer type of keys, which have the same order as the elements.
 pub trait Key: Element + Ord {
-    /// The AVX-512 register for keys of this type.
-    #[cfg(target_arch = "x86_64")]
-    type Wide: super::registers::Register<Key = Self>;
-
     /// The key of an element. NaN has the largest key, and -0.0 has the key of 0.0.
     fn of<T: Ordered>(x: T, descending: bool) -> Self;
 
@@ -21,26 +18,12 @@ pub trait Key: Element + Ord {
     /// The element that has this key. The sign of a zero and the bits of a NaN are lost.
     fn element<T: Ordered>(self, descending: bool) -> T;
 
-    /// The digit of the key that begins at bit `bit`. A digit has `DIGIT` bits.
-    fn digit(self, bit: usize) -> usize;
-
     /// The smaller and the larger key, computed without a branch, so that the compiler can use vector instructions.
     fn in_order(self, other: Self) -> (Self, Self);
 
     /// The key minus 1; `None` for 0.
     #[cfg(target_arch = "x86_64")]
     fn before(self) -> Option<Self>;
-
-    /// Sorts with vector instructions. Returns `false`, and changes nothing, if there are few keys or the processor
-    /// lacks the instructions.
-    fn sort_in_vectors(keys: &mut [Self]) -> bool;
-
-    /// Moves the key of rank `place` to index `place`. Then no key before that index is larger, and no key after it is
-    /// smaller.
-    ///
-    /// # Panics
-    /// If `place` is not less than the number of keys.
-    fn select(keys: &mut [Self], place: usize);
 
     /// The loops that convert between elements and keys of this type.
     ///
@@ -103,15 +86,9 @@ versions! {
 /// Number of keys that are converted to elements at a time.
 const BLOCK: usize = 64;
 
-/// Number of bits of a digit. The table of counts of one digit stays in the L1 cache.
-const DIGIT: usize = 11;
-
 macro_rules! key {
-    ($($key:ident $float:ident $int:ident $sort:ident $select:ident $wide:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
+    ($($key:ident $float:ident $int:ident: $($dtypes:pat => $t:ty),*;)*) => {$(
         impl Key for $key {
-            #[cfg(target_arch = "x86_64")]
-            type Wide = super::registers::$wide;
-
             fn loops(dtype: DType) -> Loops<$key> {
                 match dtype {
                     $($dtypes => Loops::of::<$t>(),)*
@@ -178,40 +155,16 @@ macro_rules! key {
             fn before(self) -> Option<$key> {
                 self.checked_sub(1)
             }
-
-            fn sort_in_vectors(keys: &mut [$key]) -> bool {
-                #[cfg(target_arch = "x86_64")]
-                return super::vectors::$sort(keys);
-                #[cfg(not(target_arch = "x86_64"))]
-                {
-                    let _ = keys;
-                    false
-                }
-            }
-
-            fn select(keys: &mut [$key], place: usize) {
-                assert!(place < keys.len(), "a place among the keys");
-                #[cfg(target_arch = "x86_64")]
-                if super::vectors::$select(keys, place) {
-                    return;
-                }
-                keys.select_nth_unstable(place);
-            }
-
-            #[inline(always)]
-            fn digit(self, bit: usize) -> usize {
-                (self >> bit) as usize & ((1 << DIGIT) - 1)
-            }
         }
     )*};
 }
 key! {
-    u32 f32 i32 sort32 select32 Wide32:
+    u32 f32 i32:
         // the bytes of false and true compare like numbers
         DType::Bool | DType::UInt8 => u8, DType::UInt16 => u16, DType::UInt32 => u32,
         DType::Int8 => i8, DType::Int16 => i16, DType::Int32 => i32,
         DType::Float16 => f16, DType::BFloat16 => bf16, DType::Float32 => f32;
-    u64 f64 i64 sort64 select64 Wide64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
+    u64 f64 i64: DType::UInt64 => u64, DType::Int64 => i64, DType::Float64 => f64;
 }
 
 /// Returns whether a dtype has 64-bit keys.
@@ -250,77 +203,6 @@ versions! {
 
 /// Number of keys that are compared at a time.
 const SIDE: usize = 16;
-
-/// Minimum number of keys that are sorted faster by digits than by comparison. Each digit takes one pass over a table
-/// of counts and one pass over the keys. Measured with random numbers (AMD EPYC, 2026-11-25), both sorts take the same
-/// time at 1100 keys of 4 bytes, and at about 30 000 keys of 8 bytes.
-const fn by_digits_from<K: Key>() -> usize {
-    if size_of::<K>() == 4 { 1100 } else { 30_000 }
-}
-
-/// Sorts on this thread. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed.
-/// The keys must already be sorted by their lowest `given` bits.
-pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
-    if K::sort_in_vectors(keys) {
-        return Ok(false);
-    }
-    let n = keys.len();
-    if n >= by_digits_from::<K>() && spare.len() < n {
-        *spare = buffer::repeated(op, n, K::default())?;
-    }
-    let some = n.min(spare.len());
-    sort_one_by_one(op, keys, &mut spare[..some], given)
-}
-
-/// Like `sort`, but the scratch memory `spare` is a slice of the same length as the keys.
-pub fn sort_slice<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
-    if K::sort_in_vectors(keys) { Ok(false) } else { sort_one_by_one(op, keys, spare, given) }
-}
-
-/// Sorts without vector instructions. `spare` must be as long as the keys, unless there are few keys.
-fn sort_one_by_one<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
-    if keys.len() >= by_digits_from::<K>() && u32::try_from(keys.len()).is_ok() {
-        return by_digits(op, keys, spare, given);
-    }
-    keys.sort_unstable();
-    Ok(false)
-}
-
-/// Sorts digit by digit, from bit `given` on. The keys must already be sorted by the bits below. Returns `true` if
-/// the result is in `spare`. The number of keys must fit a `u32`.
-fn by_digits<K: Key>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
-    let n = keys.len();
-    let digits = (8 * size_of::<K>() - given).div_ceil(DIGIT);
-    let mut counts = buffer::repeated(op, digits, [0_u32; 1 << DIGIT])?;
-    for key in keys.iter() {
-        for (k, counts) in counts.iter_mut().enumerate() {
-            counts[key.digit(given + k * DIGIT)] += 1;
-        }
-    }
-    let (mut from, mut to) = (keys, spare);
-    let mut swapped = false;
-    for (k, counts) in counts.iter_mut().enumerate() {
-        let bit = given + k * DIGIT;
-        if counts[from[0].digit(bit)] as usize == n {
-            continue; // this digit is the same in all keys
-        }
-        let mut next = 0;
-        for count in counts.iter_mut() {
-            next += std::mem::replace(count, next);
-        }
-        assert!(to.len() == n && next as usize == n, "every key has a place");
-        for &key in from.iter() {
-            let place = &mut counts[key.digit(bit)];
-            // SAFETY: a place begins at the number of keys with smaller digits, and advances once for each key with its
-            // own digit. Both numbers of keys add up to at most `n`, so the place is less than `n` when it is used.
-            unsafe { *to.get_unchecked_mut(*place as usize) = key };
-            *place += 1;
-        }
-        std::mem::swap(&mut from, &mut to);
-        swapped = !swapped;
-    }
-    Ok(swapped)
-}
 
 #[cfg(test)]
 mod tests {
@@ -380,28 +262,6 @@ mod tests {
                 (loops.elements)(place, n, place.cast(), true);
             }
             assert!(keys.iter().zip(&x).all(|(&bits, &x)| f64::from_bits(bits) == x));
-        }
-    }
-
-    #[test]
-    fn sorted_one_by_one() {
-        for n in [0, 1, 2, 500, 1100, 1700, 5000, 70_000] {
-            for given in [0, 17, 40] {
-                // the lowest `given` bits are the index, so the keys are sorted by these bits
-                let part = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * (i % 7)) & (u64::MAX << given);
-                let mut keys: Vec<u64> = (0..n).map(|i| if given == 0 { part(i) } else { part(i) | i }).collect();
-                let mut expected = keys.clone();
-                expected.sort_unstable();
-                let mut spare = vec![0; keys.len()];
-                let moved = sort_one_by_one("sort", &mut keys, &mut spare, given).unwrap();
-                assert!(if moved { spare } else { keys } == expected, "{n} {given}");
-            }
-            let mut keys: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761) >> (i % 3 * 9)).collect();
-            let mut expected = keys.clone();
-            expected.sort_unstable();
-            let mut spare = vec![0; keys.len()];
-            let moved = sort_one_by_one("sort", &mut keys, &mut spare, 0).unwrap();
-            assert!(if moved { spare } else { keys } == expected, "{n}");
         }
     }
 

@@ -15,6 +15,7 @@ use super::{
     keys::{self, Key},
     merge,
     search::{self, BLOCK},
+    serial::Sortable,
 };
 use crate::{DType, DTypeKind, Element, Result};
 
@@ -37,7 +38,7 @@ enum Wanted<K> {
     Sorted(Vec<K>),
 }
 
-fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray> {
+fn found<K: Sortable>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray> {
     const OP: &str = "isin";
     let (n, count) = (x.len(), others.len());
     let (x_start, others) = (copy::pack(OP, x)?, copy::pack(OP, others)?);
@@ -68,7 +69,7 @@ fn found<K: Key>(x: View<'_>, others: View<'_>, invert: bool) -> Result<RawArray
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-impl<K: Key> Wanted<K> {
+impl<K: Sortable> Wanted<K> {
     /// Makes a table if it would be short compared to the number of keys plus the number `n` of elements to look up.
     /// Otherwise sorts the keys.
     fn new(op: &'static str, mut keys: Vec<K>, n: usize) -> Result<Wanted<K>> {

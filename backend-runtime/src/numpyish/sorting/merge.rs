@@ -1,6 +1,9 @@
 //! Sorts many keys on several threads: divides the keys into pieces, sorts the pieces, and merges them.
 
-use super::keys::{self, Key};
+use super::{
+    keys::Key,
+    serial::{self, Sortable},
+};
 use crate::{
     Result,
     numpyish::{
@@ -17,13 +20,13 @@ const PIECE: usize = 1 << 15;
 
 /// Sorts keys. Returns `true` if the result is in `spare`, which is scratch memory that grows if needed. The keys
 /// must already be sorted by their lowest `given` bits.
-pub fn sort<K: Key>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
+pub fn sort<K: Sortable>(op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
     let pieces = if keys.len() < 2 * PIECE { 1 } else { threads::count().next_power_of_two() };
     sort_in(pieces.min(keys.len() / PIECE), op, keys, spare, given)
 }
 
 /// Like [`sort`], but the result is always in `keys`.
-pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>, given: usize) -> Result<()> {
+pub fn sort_vec<K: Sortable>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>, given: usize) -> Result<()> {
     if sort(op, keys, spare, given)? {
         spare.truncate(keys.len());
         std::mem::swap(keys, spare);
@@ -32,10 +35,16 @@ pub fn sort_vec<K: Key>(op: &'static str, keys: &mut Vec<K>, spare: &mut Vec<K>,
 }
 
 /// Like [`sort`], but divides the keys into `pieces` pieces if that number is two or more.
-fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut Vec<K>, given: usize) -> Result<bool> {
+fn sort_in<K: Sortable>(
+    pieces: usize,
+    op: &'static str,
+    keys: &mut [K],
+    spare: &mut Vec<K>,
+    given: usize,
+) -> Result<bool> {
     let n = keys.len();
     if pieces < 2 {
-        return keys::sort(op, keys, spare, given);
+        return serial::sort(op, keys, spare, given);
     }
     if spare.len() < n {
         *spare = buffer::repeated(op, n, K::default())?;
@@ -48,7 +57,7 @@ fn sort_in<K: Key>(pieces: usize, op: &'static str, keys: &mut [K], spare: &mut 
             let piece = (piece * width).min(n)..((piece + 1) * width).min(n);
             // SAFETY: each piece belongs to one task, in both slices.
             let (keys, spare) = unsafe { (here.part(piece.clone()), there.part(piece)) };
-            if keys::sort_slice(op, keys, spare, given)? {
+            if serial::sort_slice(op, keys, spare, given)? {
                 keys.copy_from_slice(spare);
             }
         }
@@ -120,7 +129,7 @@ mod tests {
     /// The keys have few different values. Pieces differ in length, or are empty.
     #[test]
     fn pieces_are_one_order() {
-        fn check<K: Key>(n: usize, pieces: usize, values: u64) {
+        fn check<K: Sortable>(n: usize, pieces: usize, values: u64) {
             let keys = (0..n as u64).map(|i| K::of::<u64>(i.wrapping_mul(2_654_435_761) % 1009 % values, false));
             let mut keys: Vec<K> = keys.collect();
             let mut expected = keys.clone();

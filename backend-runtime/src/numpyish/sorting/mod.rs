@@ -10,6 +10,7 @@ mod order;
 mod registers;
 mod search;
 mod select;
+mod serial;
 mod unique;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -30,10 +31,11 @@ use super::{
     typed::typed,
 };
 use crate::{DType, Ordered, Result, Side, rules};
+use keys::Key;
 use order::order;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-pub(super) use keys::Key;
+pub(super) use serial::Sortable;
 
 /// Sorts along one axis. Equal elements keep their order, and NaN comes last.
 pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
@@ -78,7 +80,7 @@ fn searched(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {
     if keys::is_wide(x1.dtype) { searched_by::<u64>(x1, x2, side) } else { searched_by::<u32>(x1, x2, side) }
 }
 
-fn sorted_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+fn sorted_by<K: Sortable>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     let op = "sort";
     let axis = rules::axis(op, axis, x.shape.len())?;
     let len = x.shape[axis];

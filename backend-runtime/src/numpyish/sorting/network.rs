@@ -12,6 +12,7 @@ use super::{
         simd::versions,
     },
     keys::{Key, Loops},
+    serial::Sortable,
     zeros,
 };
 use crate::{DType, Result};
@@ -63,7 +64,7 @@ impl Network {
     }
 
     /// Sorts each column of a tile. A column has the keys of one lane.
-    fn sort<K: Key>(&self, tile: &mut Tile<K>) {
+    fn sort<K: Sortable>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
         // SAFETY: `set` reports that the processor has the instructions; there are no other preconditions.
         unsafe {
@@ -78,7 +79,7 @@ impl Network {
 
 /// Sorts along the last axis, which must have from one to [`LONGEST`] elements. Elements with equal keys must be equal,
 /// except for the signs of zeros.
-pub fn sorted<K: Key>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
+pub fn sorted<K: Sortable>(op: &'static str, x: View<'_>, descending: bool) -> Result<RawArray> {
     let len = x.shape.last().copied().unwrap_or(1);
     let network = Network::new(len);
     let loops = K::loops(x.dtype);
@@ -115,7 +116,7 @@ impl Group {
     /// # Safety
     /// `from` must point to the elements of these lanes, and `to` must have room for them. The network must have as
     /// many rows as a lane has elements.
-    unsafe fn sort<K: Key>(
+    unsafe fn sort<K: Sortable>(
         &self,
         loops: &Loops<K>,
         network: &Network,
@@ -181,7 +182,7 @@ versions! {
 mod tests {
     use super::*;
 
-    fn check<K: Key>() {
+    fn check<K: Sortable>() {
         for n in 1..=LONGEST {
             let key = |i: usize, k: usize| K::of(((i * 7919 + k * 104_729) % 23) as u64, false);
             let mut tile: Tile<K> = std::array::from_fn(|i| std::array::from_fn(|k| key(i, k)));

@@ -10,7 +10,7 @@ use super::{
         simd::versions,
     },
     keys::{self, Key},
-    merge,
+    merge, serial,
 };
 use crate::Result;
 
@@ -118,7 +118,7 @@ impl<K: Key> Keys<'_, K> {
         if differ == 0 {
             return Ok(()); // equal keys are in the order of their indices already
         }
-        if keys::sort(op, entries, spare, self.index_bits as usize)? {
+        if serial::sort(op, entries, spare, self.index_bits as usize)? {
             entries.copy_from_slice(&spare[..entries.len()]);
         }
         self.sort_equals(op, entries, spare, below)

@@ -6,6 +6,7 @@ use super::{
     keys::{self, Key},
     order::order,
     read_keys,
+    serial::Sortable,
 };
 use crate::{
     DType, Ordered, Result,
@@ -61,14 +62,14 @@ pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isi
     typed(parted(OP, view(x), axis, place))
 }
 
-fn parted_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
+fn parted_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
     arranged::<K>(op, x, axis, false, &|keys, _| {
         K::select(keys, place);
         Ok(false)
     })
 }
 
-fn around_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
+fn around_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
     let len = x.shape[axis];
     let new = || -> Result<LaneFn<'_>> {
         Ok(Box::new(move |lane, out| {
@@ -139,7 +140,7 @@ versions! {
     }
 }
 
-fn first_by<K: Key>(op: &'static str, x: View<'_>, axis: usize, k: usize, descending: bool) -> Result<RawArray> {
+fn first_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, k: usize, descending: bool) -> Result<RawArray> {
     let n = x.shape[axis];
     let new = || -> Result<LaneFn<'_>> {
         let (mut chosen, mut spare) = (Chosen::<K>::new(op, k, n)?, Vec::new());
@@ -194,7 +195,7 @@ struct Chosen<K> {
     spare: Vec<K>,
 }
 
-impl<K: Key> Chosen<K> {
+impl<K: Sortable> Chosen<K> {
     /// Allocates room to choose `count` of `n` keys.
     fn new(op: &'static str, count: usize, n: usize) -> Result<Chosen<K>> {
         let many = count.saturating_add(count.max(2 * PART));

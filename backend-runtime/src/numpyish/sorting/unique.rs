@@ -13,6 +13,7 @@ use super::{
     keys::{self, Key},
     merge,
     order::order,
+    serial::Sortable,
     write_elements, zeros,
 };
 use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
@@ -138,7 +139,7 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
     }
 }
 
-fn counted_by<K: Key>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+fn counted_by<K: Sortable>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
     // SAFETY: the packed copy has `n` elements.

@@ -1,0 +1,14 @@
+//! Operands of a formula that are not arrays: scalars, and numbers that are written in the formula.
+
+/// The value of a scalar leaf. If the other operand of an op is an array, the scalar converts to the array's dtype by
+/// the rules for a scalar operand: for example, an `f64` takes any float dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<T>(pub T);
+
+/// A float literal in a formula, such as `2.0`. It takes the dtype of the other operand, which must be a float dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct Literal(pub f64);
+
+/// A whole number in a formula, such as `2`. It takes the dtype of the other operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole(pub i64);
